@@ -36,6 +36,11 @@ _OURS = re.compile(r"(?:(?:the|this|that|our)\s+|(?:我们|咱们|咱|本|该|�
 _ARTICLE = re.compile(r"^(?:(?:the|a|an|this|that|our|my)\s+|(?:我的|我们的|这个|该)\s*)(?=\S)")
 
 
+#: Relatives and others in Chinese, as a pattern.
+KIN_ZH = (
+    "妹妹|姐姐|哥哥|弟弟|妈妈|爸爸|母亲|父亲|妻子|丈夫|老婆|老公|太太|女朋友|男朋友|儿子|女儿|孩子|朋友|同事|室友|邻居|爷爷|奶奶|外公|外婆"
+    "|岳母|岳父|丈母娘|丈人|公公|婆婆|姥姥|姥爷|外甥女?|侄子|侄女|伯父|伯母|伯伯|姨妈|舅妈|婶婶|嫂子|姐夫|妹夫|儿媳|女婿|叔叔|阿姨|姑姑|舅舅|表哥|表弟|表姐|表妹|堂哥|堂弟|堂姐|堂妹|老师|导师|医生|同学|闺蜜|老板|上司|经理|搭档|猫|狗|房东|爸|妈|姐|哥|弟|妹"
+)
 #: Relatives and others by their names in both languages, since what is somebody's keeps the language of its note.
 _KIN = {
     "sister": ("妹妹", "姐姐"),

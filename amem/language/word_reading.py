@@ -161,8 +161,8 @@ def _cjk_words(run: str, offset: int) -> list[Word]:
     import rjieba
 
     lists = lexicon()
-    persons = _persons(run, rjieba.tag(run, hmm=True))
     tokens = rjieba.tag(run, hmm=False)
+    persons = _persons(run, tokens)
     found: list[Word] = []
     at = start = 0
     while at < len(tokens):
@@ -194,14 +194,19 @@ def _cjk_words(run: str, offset: int) -> list[Word]:
     return found
 
 
-def _persons(run: str, guessed: Sequence[tuple[str, str]]) -> dict[int, set[str]]:
-    """How persons are called in a run, by where it begins: by surname and title, or by a name that Jieba guessed."""
+def _persons(run: str, listed: Sequence[tuple[str, str]]) -> dict[int, set[str]]:
+    """How persons are called in a run, by where it begins: by surname and title, or by a name that Jieba guesses.
+
+    A longer word that its dictionary lists is none: 龙井茶.
+    """
+    import rjieba
+
     found: defaultdict[int, set[str]] = defaultdict(set)
     for match in _CALLED.finditer(run):
         found[match.start()].add(match[0])
     start = 0
-    for text, mark in guessed:
-        if mark.startswith("nr") and _FULL_NAME.fullmatch(text):
+    for text, mark in rjieba.tag(run, hmm=True):
+        if mark.startswith("nr") and _FULL_NAME.fullmatch(text) and (len(text) == 2 or (text, mark) not in listed):
             # 林悦会: of three characters the last may be the next word.
             ends = len(text) == 3 and lexicon().chinese.get(text[2], Sort.CONTENT) <= Sort.WEAK
             found[start].add(text[:2] if ends else text)

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from amem.language import index_terms, normalize
 from amem.language.fact_wording import ROLE_WORDS, Asking
 from amem.language.intervals import intervals, same_value
-from amem.language.statements.chinese_people import KIN_ZH
-from amem.language.subjects import USER, WE, canonical_subject, spellings, subject_key, translations
+from amem.language.subjects import KIN_ZH, USER, WE, canonical_subject, spellings, subject_key, translations
 from amem.language.terms import content_terms, query_terms
 from amem.language.times import mentions
 from amem.note import Status

@@ -2,6 +2,116 @@
 
 from __future__ import annotations
 
-from amem.language.statements.fact_finding import facts_in
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from amem.language import is_cjk
+from amem.language.lexicon import is_everyday, is_person, lexicon
+from amem.language.statements import chinese, english
+from amem.language.statements.clauses import stated
+from amem.language.statements.people import Cast
+from amem.language.statements.tense import Scene
 
 __all__ = ["facts_in"]
+
+if TYPE_CHECKING:
+    from amem.analysis import Draft
+    from amem.language.predicates import Predicates
+    from amem.language.statements.clauses import Sentence
+    from amem.note import Fact
+
+
+#: More than this nobody states in one note; a pasted list of people would.
+_MOST = 24
+_LONGEST_NAME = 4
+
+
+def facts_in(draft: Draft, predicates: Predicates) -> tuple[Fact, ...]:
+    """What the note states, in order, each once, at most 24; in doubt nothing."""
+    text = draft.content
+    scene = Scene(Cast(draft.speaker, predicates), draft.at, predicates, lower=not any(mark.isupper() for mark in text))
+    found: dict[Fact, None] = {}
+    for sentence in stated(_labels_written_out(_allergies_written_out(text), predicates)):
+        mine = _scene_of(sentence, scene)
+        if mine is None:
+            continue
+        read = chinese.facts_of_sentence if sentence.chinese else english.facts_of_sentence
+        for fact in read(sentence, mine):
+            found.setdefault(fact)
+        if len(found) >= _MOST:
+            break
+    return tuple(found)[:_MOST]
+
+
+def _labels_written_out(text: str, predicates: Predicates) -> str:
+    """The text with labels as statements: "Landlord: Pedro" as "my landlord is Pedro", 电话：138… as 我的电话是138…."""
+    personal = {row.name for row in predicates.rows.values() if row.personal and row.value != "none"}
+    names = {name for name, of in predicates.names.items() if of in personal}
+    return _labels(tuple(sorted(names, key=lambda name: (-len(name), name)))).sub(_statement, text)
+
+
+@lru_cache(maxsize=8)
+def _labels(names: tuple[str, ...]) -> re.Pattern[str]:
+    """Matches "New vet for Zhima in Lisbon:" where a sentence begins with it."""
+    listed = "|".join(map(re.escape, names))
+    return re.compile(
+        rf"(?P<before>(?:^|[.!?] |[。！？\n])[^\S\n]*)(?:[-*•] )?(?:(?:my|our|new|我的|新)\s?){{0,2}}(?P<name>{listed})"
+        r"(?: (?:for|of) (?P<whose>[^\W\d_][\w'’-]*)(?: ?\([^()\n]{1,30}\))?)?(?: in [^\W\d_][\w-]*)?"
+        r"\s*[:：]\s*(?=\S)",
+        re.IGNORECASE,
+    )
+
+
+def _statement(found: re.Match[str]) -> str:
+    name = found["name"]
+    if is_cjk(name[0]):
+        return f"{found['before']}我的{name}是"
+    return f"{found['before']}{found['whose'] + chr(39) + 's' if found['whose'] else 'my'} {name.casefold()} is "
+
+
+def _scene_of(sentence: Sentence, scene: Scene) -> Scene | None:
+    """The scene, with another speaker where a pasted talk names one ("Ana: I moved"); None for an assistant's line."""
+    if sentence.who is None:
+        return scene
+    folded = sentence.who.casefold()
+    if folded in ("assistant", "ai", "bot", "system", "助手", "系统"):
+        return None
+    if _names_somebody(sentence.who):
+        return Scene(Cast(sentence.who, scene.predicates), scene.said, scene.predicates, lower=scene.lower)
+    return scene
+
+
+def _names_somebody(label: str) -> bool:
+    """Whether what stands before a colon names who speaks: not "Update", not 决定."""
+    first = label.split()[0]
+    if is_cjk(first):
+        return len(first) <= _LONGEST_NAME and first not in lexicon().chinese
+    return is_person(first) or (first[0].isupper() and not is_everyday(first))
+
+
+# Lists of allergies as people jot them down: "Allergies: latex, nuts".
+
+_NONE = r"(?!(?:none|no|nil|not|n/a|unknown)\b|无|没有|暂无|未知)"
+_LABEL = re.compile(
+    r"(?P<before>(?:^|[.!?\n])[^\S\n]*)(?:[-*•] )?(?:(?:my|(?P<whose>[^\W\d_][\w-]*)['’]s) )?"
+    r"(?:known |food |drug |severe )*"
+    rf"allerg(?:y|ies) ?[:：] ?+{_NONE}(?P<list>[^\n.;!?]+)",
+    re.IGNORECASE,
+)
+_LABEL_ZH = re.compile(
+    r"(?P<before>(?:^|[。！？\n])[^\S\n]*)(?:[-*•] )?(?:我的?)?(?:食物|药物)?过敏(?:原|源|史|物)?\s?"
+    rf"[:：]\s*+{_NONE}(?P<list>[^\n。；！？]+)"
+)
+_COMMAS = re.compile(r",? and |[,;、]")
+
+
+def _allergies_written_out(text: str) -> str:
+    """A text with its lists of allergies as statements."""
+    return _LABEL_ZH.sub(r"\g<before>我对\g<list>过敏", _LABEL.sub(_allergy_statement, text))
+
+
+def _allergy_statement(found: re.Match[str]) -> str:
+    listed = [each for part in _COMMAS.split(found["list"]) if (each := part.strip())]
+    who = f"{found['whose']} is" if found["whose"] else "I am"
+    return f"{found['before']}{who} allergic to {', to '.join(listed)}"

@@ -1,30 +1,490 @@
-"""The facts that Chinese clauses state."""
+"""The facts that Chinese clauses state: whom a clause is about, its verb, and what follows."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from amem.language.lexicon import is_place
-from amem.language.statements import chinese_objects as objects
-from amem.language.statements import chinese_people as roles
-from amem.language.statements.chinese_people import allergy_turned, limited_to, subject_in
+from amem.language import is_cjk
+from amem.language.lexicon import is_person, is_place, lexicon
+from amem.language.scripts import words
 from amem.language.statements.clauses import GAP
-from amem.language.statements.objects import TRADES_ZH, date_in, is_known_place, version_in
-from amem.language.statements.shapes import Aspect, Shape, chinese
-from amem.language.statements.succession import takeover_zh
-from amem.language.statements.tense import DATED, times
-from amem.language.subjects import WE, canonical_subject
+from amem.language.statements.objects import TRADES_ZH, amount_zh, date_in, is_known_place, name_in, version_in
+from amem.language.statements.people import Subject
+from amem.language.statements.tense import DATED, Aspect, Shape, chinese, instead, since_when, times
+from amem.language.subjects import KIN_ZH, USER, WE, canonical_subject
 from amem.note import Fact
 
 if TYPE_CHECKING:
+    from amem.language.predicates import Predicate, Predicates
     from amem.language.statements.clauses import Sentence
-    from amem.language.statements.people import Subject
     from amem.language.statements.tense import Scene
 
 
-# From a Chinese shape that matched to facts: the object cut out of it and judged by what its predicate takes.
+# What a fact is about, cut out of the characters behind a verb.
+
+_OBJECT_END = re.compile(
+    r"(?:了|的|吧|呢|啊|呀|啦|哦|来着|之类|等等|等|为止|一起生活|生活|居住|工作|上班|任职|那边|这边|附近)+$"
+)
+_PLACE_END = re.compile(r"(?:市区|北边|南边|东边|西边|郊区|郊外|附近|那边|这边|市中心|里|的)")
+_POINTER = re.compile(r"^(?:它|他|她|这|那|你|您|我(?!们?的)|什么|谁|哪|自己|别人|某|一下|起来)")
+#: Not \w alone: in 用Go写的 the name is Go.
+_IN_LATIN = r"(?:(?![\u4e00-\u9fff])[\w.+#&'-])"
+_LATIN = re.compile(rf"[A-Za-z]{_IN_LATIN}*(?: (?:[A-Z0-9]{_IN_LATIN}*|of|de))*")
+_NO_PLACE = re.compile(r"[家里楼上下边我你他她们个新一]|酒店|宿舍|学校|公司|医院|隔壁|对面|国外|乡下|农村|火星|公寓$")
+_CLASSIFIER = re.compile(r"^(?:一[个家间套所座名位种]|了|着)")
+
+
+def trimmed(text: str) -> str:
+    """Without particles at its end."""
+    return _OBJECT_END.sub("", _CLASSIFIER.sub("", text.strip(" ，,。.!！~")).strip())
+
+
+def latin_in(text: str, predicates: Predicates) -> str:
+    """The Latin name that the text begins with."""
+    found = _LATIN.match(text.strip())
+    if found is None:
+        return ""
+    name = found[0].strip(" .")
+    return name if name[0].isupper() or any(mark.isupper() for mark in name) else name_in(name, predicates, lower=True)
+
+
+def place_in(text: str, predicates: Predicates) -> str:
+    """The place that the text begins with; a known one wins over what follows it ("里斯本的一间小公寓")."""
+    text = trimmed(text)
+    for length in range(min(len(text), 8), 1, -1):
+        if is_place(text[:length]):
+            # 上海浦东 is one place; of 鹿特丹北边 the first word is.
+            rest = text[length:]
+            further = next((size for size in range(min(len(rest), 6), 1, -1) if is_place(rest[:size])), 0)
+            quarter = bool(further) and rest[further : further + 1] in ("区", "县", "市", "镇")
+            return text[: length + further + quarter]
+    if latin := latin_in(text, predicates):
+        return "" if predicates.role(latin) or is_person(latin.split()[0]) else latin
+    short = _PLACE_END.split(text, maxsplit=1)[0]
+    plain = re.fullmatch(r"[\u4e00-\u9fff]{2,6}", short) and not _POINTER.match(short) and not _NO_PLACE.search(short)
+    if plain and short not in lexicon().chinese:
+        return short
+    return (
+        short
+        if re.fullmatch(r"[\u4e00-\u9fff]{2,8}(?:省|市|区|县|镇|州|岛|村|路|街|小区|花园|公寓|城)", short)
+        and not _POINTER.match(short)
+        else ""
+    )
+
+
+def employer_in(text: str, predicates: Predicates) -> str:
+    """An employer: a Latin name, or a word that may be a company's."""
+    text = trimmed(text)
+    if latin := latin_in(text, predicates):
+        return "" if is_person(latin.split()[0]) and " " not in latin else latin
+    text = re.split(r"的|做|当|担任|当了|之后|以后|，", text, maxsplit=1)[0]
+    text = re.sub(r"(?:总部|公司里|那里)$", "", text)
+    return text if _is_org(text) else ""
+
+
+_NO_ORG = re.compile(
+    r"[我你他她它这那家了着过们]|公司$(?<!.{2}公司)|群|会议|讨论|俱乐部|健身|社团|比赛|活动|合唱|课|学|图书馆|咖啡|外面|办公室|医院|现场|房间|车站|机场|会场|一起|团队|部门|小组|党|战斗|队|线上|远程|晚|早|周|月|年|天"
+)
+
+
+def _is_org(text: str) -> bool:
+    return re.fullmatch(r"[\u4e00-\u9fff]{2,10}", text) is not None and not _NO_ORG.search(text) and not is_place(text)
+
+
+def person_in(text: str, predicates: Predicates) -> str:
+    """A person's name: 小王, 王小明, Ana."""
+    text = trimmed(text)
+    if latin := _LATIN.match(text):
+        return latin[0].strip() if latin[0][0].isupper() else ""
+    text = re.sub(r"(?:汇报|工作|(?:去年|今年|前年|上周|昨天|上个?月|刚刚?|已经?|终于|\d.*))+$", "", text)
+    return (
+        text
+        if re.fullmatch(r"[\u4e00-\u9fff]{2,4}", text)
+        and not re.search(r"[的了是不很我你他她它这那人好]|同事|女孩|男孩|谁", text)
+        else ""
+    )
+
+
+def tool_in(text: str, predicates: Predicates, *, known: bool) -> str:
+    """A tool by name; with `known` a Chinese word must be one that the table knows."""
+    text = trimmed(text)
+    if latin := latin_in(text, predicates):
+        return "" if latin.casefold() in ("it", "app", "production") else latin
+    for length in range(min(len(text), 8), 1, -1):
+        if predicates.role(text[:length]) is not None:
+            return text[:length]
+    text = re.split(r"(?:来|做|当|作为|作|存|进行|写|拍|的)", text, maxsplit=1)[0]
+    fits = (
+        re.fullmatch(r"(?!.*[点时月日号])[\u4e00-\u9fff]{2,8}", text)
+        and not _POINTER.match(text)
+        and not is_place(text)
+    )
+    return text if fits and not known else ""
+
+
+def phrase_in(text: str) -> str:
+    """A thing or doing in a few characters; '' for a pronoun or a longer story."""
+    text = trimmed(text)
+    if not text or GAP in text or _POINTER.match(text) or len(text) > 16:
+        return ""
+    return text
+
+
+def listed(text: str) -> list[str]:
+    """The things of a list: 花生和虾."""
+    parts = re.split(r"[和跟与及、，,]|以及|还有", text)
+    return [part.strip() for part in parts if part.strip()]
+
+
+# Whom a clause is about: what stands before its verb, without the words that only say when and how.
+
+_KIN_END = re.compile(rf"(?:{KIN_ZH})$")
+_KIN_NAME = re.compile(rf"^(?:(?:我|我们|他|她)的?)?(?:{KIN_ZH})(?P<name>[A-Z][\w ]*)$")
+_YEAR = r"(?:\d{2,4}年|去年|今年|前年)的?"
+_MONTH = r"(?:\d{1,2}|十?[一二三四五六七八九十])月份?"
+_WHEN = (
+    rf"(?:从|自|于|在)?(?:{_YEAR}(?:{_MONTH})?|{_MONTH})(?:\d{{1,2}}[日号])?(?:起|开始|以来|底|末|初|的时候|那会儿|那时候?)?"
+    rf"|(?:从|自)?(?:{_YEAR})?(?:{_MONTH})?[到至](?:{_YEAR})?(?:{_MONTH})?"
+    r"|(?:从|自)?(?:今天|现在|上周|上个?月|那|这)(?:起|开始)|[一二三四五六七八九十两\d]+(?:天|周|个?月|年)(?:前|来)"
+    r"|上个?(?:月|周|星期)|这个?(?:月|周|星期)|本月|(?:周|星期)[一二三四五六日天]|现在|目前|如今|最近|今天|昨天|前天|刚刚?|从此"
+    r"|每(?:天|日|周|晚|个?月|次|年)(?:早上|上午|中午|下午|晚上|早晚)?|早上|晚上|睡前|饭[前后]"
+    r"|后来|最后|最终|以前|曾经?|过去|从前|原来|原先|之前|当年|[，,\s]"
+)
+#: Words that say when or how, but not who.
+_MANNER = re.compile(
+    rf"(?:{_WHEN}|刚才|已经?|终于|正式|一直|都|也|还|仍然?|又|才|就|再|其实|当时|这次|于是|年初|年底|以后|之后|平时|平常|经常|通常"
+    r"|主要|全部?|全面|全家|一家|一起|统一|逐步|顺利|自从|决定|确定|本来|真的|确实|特别|非常|很|最|挺|比较|超级?|从小|生来|天生"
+    r"|不再|不|没有?|并未|未|向来|始终|(?:在|于)?(?:新|这个|那个)?(?:公司|家)里?|新的?|现任|直属|经过讨论|讨论后|开会后"
+    r"|为了[^，]{1,12}|大家|一致)+$"
+)
+_BEFORE_SUBJECT = re.compile(
+    rf"^(?:{_WHEN}|嗯|哦|对了|其实|说起来|顺便说一下|另外|还有|好消息|慢慢地?|渐渐地?|更新|备注|提醒|请?你?(?:帮我)?(?:记住|记得|记一下)"
+    r"|决定|结论|因此|总之|[：:])+"
+)
+#: What is used as something is ours, whatever it is: 缓存换成了 Redis.
+_ROLE_NOUN = re.compile(
+    r"(?:(?P<mine>我的)|我们的?|项目的?|公司的?)?主?"
+    r"(?:数据库|缓存|编辑器|操作系统|消息队列|框架|包管理器|编程语言|云|CI|数据)"
+)
+_SELF = words("我 本人 我自己 俺 我家 我们家 咱家")
+_US = words("我们 咱们 我们团队 团队 项目 公司 我们公司 我们项目 大家 本项目 该项目 这个项目 我司")
+_NAME = re.compile(
+    r"[A-Z][\w.'-]*(?: [A-Z][\w.'-]*){0,2}|[小老阿][\u4e00-\u9fff]"
+    r"|[\u4e00-\u9fff]{2,3}(?:先生|女士|太太|老师|医生|总|经理|工)?"
+)
+_THING = re.compile(
+    r"(?:我们的?|项目的?|公司的?|该|这个|本|新的?)?[\w\u4e00-\u9fff .-]{0,14}?"
+    r"(?:服务|系统|平台|项目|应用|网站|移动端|客户端|服务端|手机端|网页端|[Aa]pp|APP|小程序|官网|后台|后端|前端|模块|数据库|目录|仓库|网关|接口|工具|产品|程序|脚本|引擎|组件|库)"
+)
+#: 我们在支付服务里用, 移动端我们用: we, and where.
+_LIMITED = re.compile(
+    rf"(?P<lead>(?:{_WHEN})*)(?:(?P<us>我们|咱们|我)(?:现在|目前|已经|都|也)*[在给为]?(?P<inside>(?!的)[^，]{{2,14}}?)(?:里面|里|中|上|内)?"
+    rf"|在?(?P<named>[^，]{{2,14}}?)(?:里面|里|中|上|内)?(?P<then_us>我们|咱们|我))(?:现在|目前|已经|都|也|是)*"
+)
+_OF_ALL = words("生产环境 线上 生产 云 工作 内部 公司内部 项目 团队 公司")
+_NO_NAME = re.compile(
+    r"[的了在是不没和跟与把被从到对向给让又也都就才很]|什么|这|那|每|有|大家|别人|有人|时候|今天|昨天|结果|问题|可以"
+)
+
+
+def subject_in(before: str, scene: Scene, *, told: bool = False) -> Subject | None:
+    """The subject that stands before the verb; that of the clause before where nothing stands there.
+
+    Where a note opens without one it is whoever writes, if the clause tells (`told`) of what has happened.
+    """
+    text = before.strip(" ，,")
+    for _ in range(3):
+        text, last = _MANNER.sub("", _BEFORE_SUBJECT.sub("", text)).strip(" ，,"), text
+        if text == last:
+            break
+    if GAP in text:
+        return None
+    if not text:
+        if scene.subject is None and scene.opening and told:
+            scene.subject = scene.cast.me  # a diary leaves 我 out
+        return scene.subject
+    found = _named(text, scene)
+    scene.subject, scene.opening = found, False
+    return found
+
+
+def limited_to(before: str) -> str:
+    """What "use" is limited to, as the subject: 支付服务 for 我们在支付服务里, 我们 for 项目里我们.
+
+    Anything else as it stands.
+    """
+    found = _LIMITED.fullmatch(before.strip(" ，,"))
+    if found is None:
+        return before
+    thing = found["inside"] or found["named"]
+    if thing in _OF_ALL or canonical_subject(thing) == WE:
+        return found["lead"] + (found["us"] or found["then_us"])
+    return found["lead"] + thing if _THING.fullmatch(thing) and not _NO_NAME.search(thing) else before
+
+
+def _named(text: str, scene: Scene) -> Subject | None:
+    text = text.removesuffix("的").strip()
+    if text in _SELF:
+        return scene.cast.me
+    if text in _US or canonical_subject(text) == WE:
+        return Subject(WE, True, we=text in ("我们", "咱们"))
+    if text in ("他", "她"):
+        return scene.cast.third(text)
+    if text == "它":
+        return scene.cast.of(["it"])
+    if text in ("用户",):
+        return Subject(USER, True)
+    if role := _ROLE_NOUN.fullmatch(text):
+        return scene.cast.me if role["mine"] else Subject(WE, True)
+    if (kin := _KIN_NAME.match(text)) is not None:
+        return scene.cast.meet(Subject(kin["name"].strip(), True))
+    if joined := re.match(r"(我们?)(?:和|跟|与)", text):
+        return scene.cast.me if joined[1] == "我" else Subject(WE, True)
+    if text[0] in "我他她" or "的" in text:
+        return _owned(text, scene)
+    if _THING.fullmatch(text) and not _NO_NAME.search(text):
+        return scene.cast.meet(Subject(canonical_subject(text), False))
+    if not _NAME.fullmatch(text) or _NO_NAME.search(text):
+        return None
+    if text.isascii() or text[0].isascii():
+        return scene.cast.meet(Subject(text, True if is_person(text.split()[0]) else None))
+    if _KIN_END.search(text):
+        return (
+            scene.cast.meet(Subject(canonical_subject(f"我{text}", speaker=scene.cast.speaker), True, noun=text))
+            if _KIN_END.fullmatch(text)
+            else scene.cast.meet(Subject(text, True))
+        )
+    known = lexicon().chinese.get(text)
+    return None if known is not None else scene.cast.meet(Subject(text, None))
+
+
+def _owned(text: str, scene: Scene) -> Subject | None:
+    """我妹妹、我的数据库、小王的妹妹、她的经理."""
+    found = re.fullmatch(r"(?P<owner>我们|我|他|她|[^的]{1,12}?(?=的))的?(?P<what>[\w\u4e00-\u9fff .-]{1,12})", text)
+    if found is None or _NO_NAME.search(found["what"]):
+        return None
+    owner, what = found["owner"], found["what"]
+    if owner in ("他", "她"):
+        third = scene.cast.third(owner)
+        if third is None:
+            return None
+        owner = third.name
+    kin = _KIN_END.search(what) is not None
+    if owner == "我们":
+        if kin:
+            owner = "我"
+        else:
+            return scene.cast.meet(Subject(canonical_subject(f"我们的{what}"), False))
+    if owner == "我" or kin or _KIN_END.search(owner):
+        return scene.cast.meet(
+            Subject(canonical_subject(f"{owner}的{what}", speaker=scene.cast.speaker), kin, noun=what)
+        )
+    return scene.cast.meet(Subject(f"{canonical_subject(owner)}的{what}", False))
+
+
+# What 是 states of a role: 我的房东是老陈, 老陈是我的房东, 房租涨到4200元, for every Chinese name in the table.
+
+_SOMETHING_USED = "数据库|缓存|编辑器|消息队列"
+_STAGES = "(?:现在|目前|已经?|早就|也|每个?月|一个月|终于)*"
+_CHANGES = "换成|变成|改成|改为|改到|改由|涨到|涨成|升到|降到|调到|调整到|搬到|搬去|换到"
+#: Verbs among the table's names, and predicates that chinese words of their own are read for (facts_chinese.txt).
+_NO_NAMES = ("家", "叫", "名字")
+_ELSEWHERE = ("works_at", "deadline", "date", "version")
+_DIGITS = re.compile(r"\+?\d[\d\s-]{4,20}\d")
+_ADDRESS = re.compile(
+    r"[\w\u4e00-\u9fff·\-]{2,30}(?:号|室|栋|单元|楼|弄)"
+    r"(?:[\w\u4e00-\u9fff\-]{0,10}(?:号|室|楼|单元|户))?|[A-Z][\w .'-]*\d[\w .'-]*"
+)
+_EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_SCHOOL = re.compile(r"[\u4e00-\u9fffA-Za-z\d]{1,14}?(?:小学|中学|高中|初中|幼儿园|大学|学院|学校)")
+_PERSON = re.compile(
+    r"[\u4e00-\u9fff]{1,3}(?:大夫|医生|医师|师傅|老师|教练|律师|先生|女士|太太|阿姨|叔叔|教授|经理|总|工)"
+)
+#: A name right behind a role: 房东 Amélia 太太送来, 房东老陈, 教练刘伟让我; a Chinese one has to end before a verb.
+_TITLES = "大夫|医生|医师|师傅|老师|教练|律师|先生|女士|太太|阿姨|叔叔|教授"
+_SURNAMES = (
+    "王李张刘陈杨赵黄周吴徐孙朱林郭罗梁宋郑谢韩唐冯邓曹彭曾萧蔡潘袁蒋杜苏魏吕丁沈姚卢姜崔钟谭"
+    "陆汪范廖贾韦付邹孟秦邱尹薛闫雷侯陶黎贺顾郝龚邵"
+)
+_GIVEN = "(?![不末了着的地得是有在也就都没很])[\\u4e00-\\u9fff]"
+_NAMED = (
+    rf"(?P<name>[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)*(?: ?(?:{_TITLES}))?|[{_SURNAMES}](?:{_TITLES})"
+    rf"|(?:[小老阿]{_GIVEN}|[{_SURNAMES}](?:{_GIVEN}){{1,2}}?)"
+    r"(?=[说让来送给带把要帮教觉建提也都很]|今天|昨天|上周|答应|同意|通知|$))"
+)
+#: 房租四千, 房租每月两千八: an amount right behind a role, told by its hundreds or thousands.
+_SUM = "[一二两三四五六七八九十]{1,3}[百千万]"
+_NO_PERSON = re.compile(r"^(?:一[个位名]|个|谁|这|那|女|男|好|很|我|你|他|她)")
+
+
+def pattern(predicates: Predicates) -> re.Pattern[str]:
+    """Matches a clause that says what somebody's role is: groups who, role, not, change, o."""
+    return _compiled(_names(predicates))[0]
+
+
+def turned(text: str, predicates: Predicates) -> str:
+    """老陈是我的房东 as 我的房东是老陈; any other clause as it is."""
+    found = _compiled(_names(predicates))[1].fullmatch(text)
+    return text if found is None else f"{found['whose']}{found['noun']}{found['is']}{found['what']}"
+
+
+def replaced(text: str, predicates: Predicates) -> tuple[str, str]:
+    """Whose and which role a clause says has been changed (妈妈换手机号了), for the clause that says to what."""
+    found = _compiled(_names(predicates))[2].fullmatch(text)
+    return (found["who"], found["role"]) if found else ("", "")
+
+
+def value_in(row: Predicate, text: str, predicates: Predicates) -> str:
+    """The value that the text begins with, of the kind that the row takes; '' for none."""
+    text = re.sub(r"^(?:每个?月|一个月|在|大概|大约|约)+", "", trimmed(text))
+    match row.value:
+        case "person":
+            return _person_of_role(text, predicates)
+        case "place":
+            return place_in(text, predicates)
+        case "title":
+            title = phrase_in(text)
+            return title if TRADES_ZH.search(title) else ""
+        case "date":
+            return date_in(text)
+        case "version":
+            return version_in(text)
+        case "amount":
+            return amount_zh(text)
+        case "number" | "address" | "email" | "school":
+            found = {"number": _DIGITS, "address": _ADDRESS, "email": _EMAIL, "school": _SCHOOL}[row.value].match(text)
+            return found[0].strip() if found else ""
+        case "room" | "phrase" | "name":
+            return phrase_in(re.sub(r"^(?:一?[辆台部家个])", "", text))
+    return ""
+
+
+def apposed_in(row: Predicate, name: str) -> str:
+    """The person named right behind a role; '' for a role that no person fills."""
+    plain = any(word in lexicon().chinese for word in (name, name[:2])) or is_place(name)
+    return "" if row.value != "person" or plain else name
+
+
+def _person_of_role(text: str, predicates: Predicates) -> str:
+    """A person: 老陈, 陈大夫, Ana."""
+    titled = _PERSON.match(text)
+    if surname := re.match(r"姓(?P<o>[\u4e00-\u9fff])", text):
+        return surname[0]
+    if titled and not _NO_PERSON.search(text):
+        return titled[0]
+    return "" if _NO_PERSON.search(text) else person_in(text, predicates)
+
+
+def _names(predicates: Predicates) -> tuple[str, ...]:
+    names = (
+        alias
+        for row in predicates.rows.values()
+        if row.value != "none"
+        for alias in row.aliases
+        if is_cjk(alias) and alias not in _NO_NAMES and row.name not in _ELSEWHERE
+    )
+    return tuple(sorted(names, key=lambda each: (-len(each), each)))
+
+
+@lru_cache(maxsize=8)
+def _compiled(names: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    roles = "|".join(map(re.escape, names))
+    says = re.compile(
+        rf"(?P<who>[^，]{{0,20}}?)(?:新|现任)?(?P<role>{roles}){_STAGES}(?P<not>不再)?"
+        rf"(?:(?:是|叫做?|为|在|位于|(?=姓[\u4e00-\u9fff]))|(?P<change>{_CHANGES})了?|(?=\s?[\d€$£¥])|(?P<sum>)(?={_SUM})|(?P<apposed>)(?=\s?{_NAMED}))\s*(?P<o>.+)"
+    )
+    mine = re.compile(
+        rf"(?P<what>[^，是]{{1,20}}?)\s*(?:现在|已经?)?(?P<is>不再是|是)\s*(?P<whose>我们?家?的|[^，是的]{{1,8}}的)(?:新|主|现任)?"
+        rf"(?P<noun>{roles}|{_SOMETHING_USED})"
+    )
+    other = re.compile(
+        rf"(?P<who>[^，]{{0,12}}?)(?:最近|刚刚?|已经|又|今天|上周|上个?月)*(?:换|改)(?:了|过)?(?:个|新)*(?P<role>{roles})了?"
+    )
+    return says, mine, other
+
+
+# Allergies in other words: 我花生过敏, 芒果没事了.
+
+#: What is not what somebody is allergic to: a part of the body, a season, a manner.
+_CAUSE = r"(?P<o>(?!严重|容易|有点|季节|皮肤|鼻子?|眼睛?|脸|身体|全身)[^对是有不我你他她它会得又了的人吃喝碰闻]{1,8}?)"
+_WHO = rf"(?P<who>我们?家?(?:的)?(?:{KIN_ZH})|我|他|她|{KIN_ZH})"
+_ALLERGIC_WHEN = r"(?P<when>(?:现在|从小|一直|已经|终于)*)"
+_OF_THING = re.compile(rf"{_WHO}{_ALLERGIC_WHEN}{_CAUSE}(?:也|都|还是?|严重|现在|已经)*(?P<not>不再|不)?(?:会)?过敏了?")
+#: 芒果不过敏了, 吃芒果没事了: of food by itself, "nothing is wrong any more" may be about anything else.
+_FOOD = (
+    "花生|坚果|核桃|腰果|杏仁|芝麻|大豆|黄豆|小麦|麸质|牛奶|乳制品|鸡蛋|海鲜|虾|龙虾|螃蟹|贝类|鱼"
+    "|芒果|桃子?|草莓|菠萝|猕猴桃|香菜|酒精"
+)
+_OVER = re.compile(
+    rf"{_WHO}?{_ALLERGIC_WHEN}(?:(?:对|吃)?(?P<food>{_FOOD})(?:现在|已经)*(?:也|都)?(?:没事|不再过敏|不过敏)了"
+    rf"|{_CAUSE}(?:现在|已经)*不(?:再)?过敏了)"
+)
+
+
+def allergy_turned(clause: str) -> str:
+    """我花生过敏 as 我对花生过敏, 芒果没事了 as 我对芒果不过敏; any other clause as it is."""
+    if over := _OVER.fullmatch(clause):
+        return f"{over['who'] or '我'}对{over['food'] or over['o']}不过敏"
+    found = _OF_THING.fullmatch(clause)
+    return clause if found is None else f"{found['who']}对{found['o']}{'不' if found['not'] else ''}过敏"
+
+
+# What takes whose place. What place that is, such a sentence often leaves to other notes.
+
+_LEAVES_ZH = re.compile(
+    r"(?P<x>[\u4e00-\u9fff]{2,4}?|[A-Z]\w+)(?:马上|快|即将|下个?月|本月底?)?(?:就)?(?:要)?(?:走了?|离开了?|离职了?|退休了?|调走了?|辞职了?)(?:公司|团队)?$"
+)
+_TAKES_OVER_ZH = re.compile(
+    r"(?:(?P<when>从?[^由，]{0,14}?(?:起|开始)?))?[，,]?由?(?P<y>[\u4e00-\u9fff]{2,4}?|[A-Z]\w+)"
+    r"(?:将|会|来)?(?:接替|接任|顶替)(?P<x>[\u4e00-\u9fff]{2,4}?|[A-Z]\w+)?(?:的工作|的位置|的职位)?$"
+    r"|(?:(?P<when2>从?[^由，]{0,14}?(?:起|开始)))?由(?P<y2>[\u4e00-\u9fff]{2,4}?|[A-Z]\w+)(?:来|负责)?(?:接手|接管|接任|接替)(?:工作)?$"
+    r"|(?P<y3>[\u4e00-\u9fff]{2,3}|[A-Z]\w+)(?:会|将)?(?P<when3>从?[^由，]{2,14}?(?:起|开始))(?:接手|接管|接任|接替)(?:工作)?$"
+)
+_DID_ZH = r"(?:我们?)?(?:今天|昨天|上周|终于|刚刚?|已经|又|也)*"
+_OLD_ZH = r"(?:我的|坏掉的|坏了的|旧的?|老的?|原来的|那[部台辆])*"
+_REPLACED_ZH = re.compile(
+    rf"{_DID_ZH}(?:买|入手)了?(?:新的?)?(?:一?[部台辆个])?(?P<y>[^，]+?)"
+    rf"\s?来?(?:替换|替代|取代|代替|换)(?:掉|下)?了?\s?{_OLD_ZH}(?P<x>[^，]+)"
+)
+_BROKE_ZH = re.compile(
+    rf"{_OLD_ZH}(?P<x>[^，的]{{2,14}}?)\s?(?:突然|彻底|终于|今天|昨天|又)*(?:摔?坏|丢|报废|进水|卖掉?)了?"
+)
+_INSTEAD_ZH = re.compile(rf"{_DID_ZH}(?:就|于是)?换(?:成了?|了|为)(?:一?[部台辆个])?\s?(?P<y>[^，]+)")
+_NO_PRODUCT = re.compile(r"[我你他她它这那了是在和]|^(?:一|手机|电脑|车|东西|新|什么)")
+
+
+def _thing_zh(text: str, scene: Scene) -> str:
+    if latin := latin_in(text, scene.predicates):
+        return latin
+    thing = phrase_in(text)
+    plain = thing in lexicon().chinese or is_place(thing)
+    return "" if plain or len(thing) > 6 or _NO_PRODUCT.search(thing) else thing
+
+
+def _takeover(text: str, scene: Scene) -> list[Fact]:
+    """Who or what takes whose place: 从6月1日起由韩梅接手, 旧尼康坏了，换成佳能."""
+    if replaced := _REPLACED_ZH.fullmatch(text):
+        return instead(_thing_zh(replaced["x"], scene), _thing_zh(replaced["y"], scene), text, scene)
+    if scene.broken and (newer := _INSTEAD_ZH.fullmatch(text)):
+        return instead(scene.broken, _thing_zh(newer["y"], scene), text, scene)
+    if broke := _BROKE_ZH.fullmatch(text):
+        scene.broken = _thing_zh(broke["x"], scene)
+    if leaves := _LEAVES_ZH.fullmatch(text):
+        scene.leaving = leaves["x"]
+        return []
+    found = _TAKES_OVER_ZH.fullmatch(text)
+    if found is None:
+        return []
+    new, gone = found["y"] or found["y2"] or found["y3"], found["x"] or scene.leaving
+    if not gone or gone == new:
+        return []
+    return [replace(Fact(gone, "succeeded_by", new), valid_from=since_when(text, text, scene))]
+
+
+# From a shape that matched to facts: the object cut out and judged by what its predicate takes.
 
 #: Around the thing whose version or date it is.
 _AFTER_THING = re.compile(r"(?:的?版本号?|的|已经?|把|将|现在|我们|把它|了|今天|昨天|刚刚?|正式)+$")
@@ -32,7 +492,7 @@ _BEFORE_THING = re.compile(r"^(?:我们|我|把|将|的|今天|昨天|刚刚?|�
 _NO_THING = re.compile(r"[是在有和跟从到说不没]|[^\w .+#-]|.{15}")
 #: Of these a thing may be the subject, too.
 _OF_THINGS = ("named", "office", "likes", "dislikes", "uses")
-_PERSON = re.compile(
+_PRACTITIONER = re.compile(
     r"(?P<name>[\u4e00-\u9fffA-Z][\u4e00-\u9fff\w ]{0,12}?\s?"
     r"(?P<title>大夫|医生|医师|师傅|老师|教练|律师|先生|女士|太太|阿姨|教授))(?:那[里边儿])?(?:看病|看)?了?"
 )
@@ -47,14 +507,14 @@ def made(shape: Shape, subject: Subject, parts: dict[str, str], scene: Scene) ->
     kind = shape.kind.removeprefix("relation ").rstrip("?")
     value = parts.get("o") or parts.get("o2") or parts.get("o3") or ""
     if kind == "banned":
-        name = objects.tool_in(value, scene.predicates, known=True)
+        name = tool_in(value, scene.predicates, known=True)
         return [Fact(WE, "forbids", name)] if name and scene.predicates.role(name) is not None else []
     if kind == "known":
         return _known(shape, value, subject, scene)
     if kind in ("tool", "bare tool"):
         return _tools(shape, subject, value, parts, scene)
     if kind == "phrases":
-        found = [objects.phrase_in(part) for part in objects.listed(value)]
+        found = [phrase_in(part) for part in listed(value)]
         return [Fact(subject.name, shape.predicate, each) for each in found if each]
     now = _cut(kind, value, scene)
     if not now:
@@ -91,10 +551,10 @@ def made_of_thing(shape: Shape, parts: dict[str, str], before: str, scene: Scene
 
 def _known(shape: Shape, value: str, subject: Subject, scene: Scene) -> list[Fact]:
     """What the table lists for the predicate, since the verb alone says too little (有哮喘, 有时间)."""
-    value = objects.trimmed(value)
+    value = trimmed(value)
     known = scene.predicates.known(shape.predicate, value)
     if known and shape.predicate == "drives":
-        known = objects.phrase_in(value)
+        known = phrase_in(value)
     return [Fact(subject.name, shape.predicate, known)] if known else []
 
 
@@ -103,46 +563,46 @@ def _cut(kind: str, text: str, scene: Scene) -> str:
         return ""
     match kind:
         case "place":
-            return objects.place_in(text, scene.predicates)
+            return place_in(text, scene.predicates)
         case "town":
             known = any(is_place(text[:size]) for size in range(2, 9)) or is_known_place(text)
-            return objects.place_in(text, scene.predicates) if known else ""
+            return place_in(text, scene.predicates) if known else ""
         case "employer":
-            return objects.employer_in(text, scene.predicates)
+            return employer_in(text, scene.predicates)
         case "person" | "relation" | "own name":
-            return objects.person_in(text, scene.predicates)
+            return person_in(text, scene.predicates)
         case "title" | "trade":
-            title = objects.phrase_in(text)
+            title = phrase_in(text)
             return title if TRADES_ZH.search(title) else ""
         case "diet":
             return text
         case "day":
             return date_in(text)
         case "food":
-            thing = objects.phrase_in(text)
+            thing = phrase_in(text)
             return "" if _NO_FOOD.search(thing) else thing
         case "phrase":
-            return objects.phrase_in(_EATEN.sub("", text))
-    return objects.phrase_in(text)
+            return phrase_in(_EATEN.sub("", text))
+    return phrase_in(text)
 
 
 def _tools(shape: Shape, subject: Subject, value: str, parts: dict[str, str], scene: Scene) -> list[Fact]:
-    if title := _PERSON.fullmatch(value):
+    if title := _PRACTITIONER.fullmatch(value):
         # 换到了何伟医生: a person is not used; a medical title says what role he or she has now.
         medical = title["title"] in ("医生", "大夫", "医师") and shape.aspect is Aspect.BEGIN and subject.person
         name = scene.cast.me.name if subject.name == WE else subject.name
         return [Fact(name, "doctor", title["name"])] if medical else []
     table = scene.predicates
     moved = parts.get("x", "")
-    before = objects.tool_in(parts.get("x2") or moved, table, known=True)
+    before = tool_in(parts.get("x2") or moved, table, known=True)
     if shape.aspect is Aspect.END:
         return [Fact(subject.name, "uses", before, False)] if before else []
     # 班车改成七点发车了: of what is no known tool, only we and our systems can be users.
     ours = subject.name == WE or subject.person is False or subject.first
-    new = objects.tool_in(value, table, known=shape.kind == "bare tool" or not ours)
+    new = tool_in(value, table, known=shape.kind == "bare tool" or not ours)
     if not new or (not ours and shape.kind == "bare tool" and table.role(new) is None):
         return []  # 坐标用SRID 4326 is no user of a tool
-    if shape.tail.startswith("(?:把") and not objects.tool_in(moved, table, known=True):
+    if shape.tail.startswith("(?:把") and not tool_in(moved, table, known=True):
         # 把服务迁到了腾讯云: what is moved is what it is about.
         subject = subject_in(re.sub(r"(?:全部|都)$", "", moved), scene) or subject
     if table.role(new) == "theme":
@@ -196,13 +656,13 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
 
 
 def _facts_of(text: str, scene: Scene) -> list[Fact]:
-    text = allergy_turned(roles.turned(_as_told(text, scene), scene.predicates))
-    who, role = roles.replaced(text, scene.predicates)
+    text = allergy_turned(turned(_as_told(text, scene), scene.predicates))
+    who, role = replaced(text, scene.predicates)
     if role:
         scene.replaced = f"{who}的{role}" if who else f"我的{role}"
     elif scene.replaced:
         text = _NEW_ONE.sub(f"{scene.replaced}换成", text)
-    if found := takeover_zh(text, scene) or _of_role(text, scene):
+    if found := _takeover(text, scene) or _of_role(text, scene):
         return found
     table = chinese()
     at = begun = 0
@@ -224,14 +684,14 @@ def _facts_of(text: str, scene: Scene) -> list[Fact]:
 
 def _of_role(text: str, scene: Scene) -> list[Fact]:
     """我的房东是老陈: what the table's roles are said to be."""
-    match = roles.pattern(scene.predicates).fullmatch(text)
+    match = pattern(scene.predicates).fullmatch(text)
     if match is None or _PLANNED.search(match["who"]) or _NO_ROLE.search(match["who"]):
         return []
     row = scene.predicates.rows[scene.predicates.canonical(match["role"])]
     if match["sum"] is not None and row.value != "amount":
         return []
     apposed = match["apposed"] is not None
-    value = roles.apposed_in(row, match["name"]) if apposed else roles.value_in(row, match["o"], scene.predicates)
+    value = apposed_in(row, match["name"]) if apposed else value_in(row, match["o"], scene.predicates)
     subject = subject_in(match["who"], scene, told=row.personal) if value else None
     if subject is None and value and row.personal and not match["who"]:
         subject = scene.cast.me  # 新房东姓邵: mine, where nobody else was named

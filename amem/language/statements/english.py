@@ -7,12 +7,22 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from amem.language.calendar import MONTHS
+from amem.language.lexicon import is_person
 from amem.language.scripts import words
-from amem.language.statements.objects import led_by_scope, name_in, organisation, phrase_in, school_in, scope_alone
+from amem.language.statements.objects import (
+    date_in,
+    is_known_place,
+    led_by_scope,
+    name_in,
+    organisation,
+    person_named,
+    phrase_in,
+    school_in,
+    scope_alone,
+    thing_in,
+)
 from amem.language.statements.relations import apposed, changed, cut, favourite, forbidden, relation, tool_name
-from amem.language.statements.shapes import Aspect, Form, english
-from amem.language.statements.succession import replacement, takeover
-from amem.language.statements.tense import Group, Tense, times, told
+from amem.language.statements.tense import Aspect, Form, Group, Tense, english, instead, since_when, times, told
 from amem.language.subjects import WE
 from amem.note import Fact
 
@@ -75,6 +85,72 @@ def without_lead(text: str) -> tuple[str, str]:
     """The clause without what leads into it, and that."""
     lead = _LEAD.match(text)
     return (text, "") if lead is None else (text[lead.end() :], lead[0])
+
+
+# Who or what takes whose place: "Pieter is leaving, Fatima takes over", "Bought a Fairphone 5 to replace the Pixel 6".
+# What place that is, such a sentence often leaves to other notes: see ``amem.writing.fields``.
+
+_PERSON_NAME = r"(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)?"
+_LEAVES = re.compile(
+    rf"(?P<x>{_PERSON_NAME}) (?:is (?:about to |going to )?(?:leav\w+|retir\w+|mov\w+ on|step\w* down|quit\w*)"
+    r"|leaves|left|has left|retires|retired|has retired|quit|has quit|resigned|has resigned|steps down"
+    r"|stepped down|moves on|moved on|will leave|goes on (?:leave|parental leave|maternity leave))\b.*"
+)
+_TAKES_OVER = re.compile(
+    rf"(?P<y>{_PERSON_NAME}) (?:(?:is|are) (?:now )?taking over|takes over|took over|has taken over|will take over"
+    rf"|steps in|stepped in|succeeds|succeeded|replaces|replaced|will replace|will succeed)"
+    rf"(?: from (?P<x>{_PERSON_NAME}|him|her|them)(?![\w-]))?"
+    rf"(?P<direct> (?P<x2>{_PERSON_NAME}|him|her|them)(?= as |$|[,.;]| from | on | in | since ))?"
+    r"(?: as (?P<whose>my|our|the|his|her|their) "
+    r"(?P<noun>[\w-]+(?: (?!(?:from|on|in|since|as|starting)\b)[\w-]+)?))?(?P<rest>.*)"
+)
+_WE_DID = r"(?:(?:I|we|we both) )?(?:(?:have|has|just|finally|also|already|now) )*"
+#: What a person replaced of his own: a thing by its name, whatever it is.
+_REPLACED = re.compile(
+    rf"{_WE_DID}(?:bought|got|chose|picked) (?P<y>.+?) (?:to replace|in place of|as a replacement for) (?P<x>.+)"
+    rf"|{_WE_DID}(?:swapped|traded(?: in)?|exchanged) (?P<x2>.+?) for (?P<y2>.+)"
+    rf"|{_WE_DID}replaced (?P<x3>(?:my|our) .+?) (?:with|by) (?P<y3>.+)"
+    r"|(?P<y4>.+?) (?:replaces|replaced|has replaced) (?P<x4>(?:my|our) .+)",
+    re.IGNORECASE,
+)
+
+
+def takeover(plain: str, scene: Scene, text: str) -> list[Fact]:
+    """The facts of an English clause in which somebody takes another's place; notes in the scene who is leaving."""
+    if leaves := _LEAVES.fullmatch(plain):
+        scene.leaving = leaves["x"]
+        return []
+    found = _TAKES_OVER.fullmatch(plain)
+    if found is None:
+        return []
+    named = found["x"] or found["x2"] or ""
+    gone = scene.leaving if named in ("", "him", "her", "them") else named
+    new = person_named(found["y"], scene)
+    since = since_when(plain, text, scene)
+    facts = [Fact(gone, "succeeded_by", new, True, since)] if gone and new and gone != new else []
+    if found["noun"] and new and found["whose"] in ("my", "our"):
+        predicate = scene.predicates.names.get(found["noun"].casefold())
+        row = scene.predicates.rows.get(predicate) if predicate else None
+        if row is not None and row.value == "person":
+            facts = [*facts, Fact(scene.cast.me.name, row.name, new, True, since)]
+    return facts
+
+
+def replacement(plain: str, scene: Scene, text: str) -> list[Fact]:
+    """The facts of an English clause in which the speaker replaces one thing by another."""
+    found = _REPLACED.fullmatch(plain)
+    if found is None:
+        return []
+    gone, new = (next((found[f"{part}{at}"] for at in ("", 2, 3, 4) if found[f"{part}{at}"]), "") for part in "xy")
+    return instead(_thing(gone, scene), _thing(new, scene), text, scene)
+
+
+def _thing(text: str, scene: Scene) -> str:
+    """The proper name of a thing; '' for what may be a person, a place or a day."""
+    name = thing_in(text, scene)
+    if not name or name[0].islower() or date_in(name) or is_known_place(name):
+        return ""
+    return "" if is_person(name.split()[0]) else name
 
 
 # The facts that English sentences state, clause by clause: a subject, its verb with tense and negation, the rest.

@@ -9,15 +9,14 @@ from amem.language.lexicon import is_everyday, is_person, is_place
 from amem.language.scripts import words
 from amem.language.sentences import is_bound
 from amem.language.statements.clauses import GAP
-from amem.language.statements.shapes import Aspect
+from amem.language.statements.tense import Aspect
 from amem.language.subjects import WE, canonical_subject
 from amem.note import Fact
 
 if TYPE_CHECKING:
     from amem.language.predicates import Predicates
     from amem.language.statements.people import Subject
-    from amem.language.statements.shapes import Shape
-    from amem.language.statements.tense import Scene
+    from amem.language.statements.tense import Scene, Shape
 
 
 # What a fact is about, cut out of the words behind a verb: a name, a place, a thing, a version, a date.

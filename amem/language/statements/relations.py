@@ -25,8 +25,7 @@ from amem.language.statements.objects import (
     value_in,
     version_in,
 )
-from amem.language.statements.shapes import Aspect
-from amem.language.statements.tense import times
+from amem.language.statements.tense import TASTES, Aspect, times
 from amem.language.subjects import USER, WE, canonical_subject
 from amem.note import Fact
 
@@ -35,8 +34,7 @@ if TYPE_CHECKING:
 
     from amem.language.predicates import Predicate, Predicates
     from amem.language.statements.people import Subject
-    from amem.language.statements.shapes import Shape
-    from amem.language.statements.tense import Scene
+    from amem.language.statements.tense import Scene, Shape
 
 
 # What is used, and in which version.
@@ -48,8 +46,6 @@ _NO_TOOL = words(
     "english french german italian spanish portuguese dutch russian polish greek turkish arabic hebrew hindi chinese "
     "mandarin cantonese japanese korean latin swedish danish norwegian finnish"
 )
-#: What has one of these roles is to somebody's taste, not in use: a theme at any time, a drink where it is a change.
-TASTES = ("drink", "theme")
 _HOSTS = ("cloud", "hosting")
 _ALL_OF_US = words("everything site website platform product infrastructure production")
 _FORBIDDEN = re.compile(

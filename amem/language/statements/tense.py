@@ -1,23 +1,125 @@
-"""What tense, negation and times make of a fact."""
+"""The shapes in which clauses state facts, and what tense, negation and times make of these."""
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
-from enum import StrEnum
+from enum import Enum, StrEnum
+from functools import cache
 from typing import TYPE_CHECKING
 
 from amem.language.numerals import SPELLED
-from amem.language.statements.shapes import Aspect, Form, Shape, english
+from amem.language.predicates import same_value
+from amem.language.subjects import WE
 from amem.language.times import Named, Span, bare, before, longest, mentions
+from amem.language.word_lists import read_list
+from amem.note import Fact
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from amem.language.predicates import Predicate, Predicates
     from amem.language.statements.people import Cast, Subject
-    from amem.note import Fact
+
+
+# The shapes in which clauses state facts, from the two tables among the word lists.
+
+
+class Aspect(StrEnum):
+    """What a verb does to a fact when it is told of."""
+
+    STATE = "state"
+    BEGIN = "begin"
+    END = "end"
+
+
+class Form(Enum):
+    """A form of a verb; ADJECTIVE stands behind a form of "be"."""
+
+    BASE = "base"
+    THIRD = "third person"
+    PAST = "past"
+    PARTICIPLE = "participle"
+    GERUND = "gerund"
+    ADJECTIVE = "adjective"
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """One line of a table. `after` says what has to stand before the verb: "be" and a participle, "is" an adjective.
+
+    `kind` says how the object is cut out of the tail, `people` that nobody but somebody can be the subject.
+    """
+
+    predicate: str
+    aspect: Aspect
+    kind: str
+    tail: str
+    after: str = ""
+    people: bool = False
+
+    def match(self, text: str, at: int = 0) -> re.Match[str] | None:
+        """What stands at that place, if the shape fits there."""
+        return _compiled(self.tail).match(text, at)
+
+
+@dataclass(frozen=True, slots=True)
+class English:
+    """The forms that a word may be, and the shapes that it may be the verb of, in their order."""
+
+    forms: Mapping[str, frozenset[Form]]
+    shapes: Mapping[str, tuple[Shape, ...]]
+
+
+#: Compiled when first looked for: a note needs a few of them.
+_compiled = cache(lambda tail: re.compile(tail, re.IGNORECASE))
+
+
+@cache
+def english() -> English:
+    """The table for English."""
+    forms: defaultdict[str, set[Form]] = defaultdict(set)
+    spellings: defaultdict[str, set[str]] = defaultdict(set)
+    shapes: defaultdict[str, list[Shape]] = defaultdict(list)
+    adjectives: set[str] = set()
+    for section, line in read_list("words/facts_english.txt"):
+        if section == "verbs":
+            listed = line.split()
+            for word, form in zip(listed, tuple(Form)[:5], strict=True):
+                forms[word].add(form)
+                spellings[listed[0]].add(word)
+        elif section == "adjectives":
+            adjectives.update(line.split())
+            for word in line.split():
+                forms[word].add(Form.ADJECTIVE)
+        else:
+            aspect, kind, subject, verbs, tail = _columns(line, 5)
+            for verb in verbs.split(","):
+                after = "be" if "passive" in subject else "is" if verb in adjectives else ""
+                shape = Shape(section, Aspect(aspect), kind, tail, after, people="person" in subject)
+                for word in [verb] if after == "is" else spellings[verb]:
+                    shapes[word].append(shape)
+    return English(
+        {word: frozenset(each) for word, each in forms.items()}, {word: tuple(each) for word, each in shapes.items()}
+    )
+
+
+@cache
+def chinese() -> Mapping[str, tuple[Shape, ...]]:
+    """The table for Chinese: shapes by the character they begin with, in their order."""
+    found: defaultdict[str, list[Shape]] = defaultdict(list)
+    for section, line in read_list("words/facts_chinese.txt"):
+        aspect, kind, heads, tail = _columns(line, 4)
+        for head in dict.fromkeys(heads):
+            found[head].append(Shape(section, Aspect(aspect), kind, tail))
+    return {head: tuple(shapes) for head, shapes in found.items()}
+
+
+def _columns(line: str, count: int) -> list[str]:
+    columns = re.split(r" {2,}", line, maxsplit=count - 1)
+    return columns + [""] * (count - len(columns))
 
 
 # Since when and until when a clause says that something is so.
@@ -372,3 +474,35 @@ class Scene:
 
 def _is_personal(row: Predicate | None) -> bool:
     return row is not None and row.personal
+
+
+# What takes the place of what, and since when.
+
+#: What has one of these roles is to somebody's taste, not in use: a theme at any time, a drink where it is a change.
+TASTES = ("drink", "theme")
+_WE = re.compile(r"we\b|我们", re.IGNORECASE)
+#: What is told as still to come, and how long ago a day without a year cannot be then.
+_AHEAD = re.compile(r"takes over|taking over|will|steps in|replaces|succeeds|起")
+_LONG_AGO = timedelta(days=60)
+
+
+def instead(gone: str, new: str, text: str, scene: Scene) -> list[Fact]:
+    if not gone or not new or same_value(gone, new):
+        return []
+    when = times(text, scene.said)
+    if when.ahead:
+        return []
+    facts = [Fact(gone, "succeeded_by", new, True, when.since)]
+    role = scene.predicates.role(new)
+    if role is None or role in TASTES:
+        return facts
+    user = WE if _WE.match(text) else scene.cast.me.name
+    return [*facts, Fact(user, "uses", new, True, when.since)]
+
+
+def since_when(clause: str, text: str, scene: Scene) -> datetime | None:
+    """Since when; "takes over from 1 July", said in May of what lies ahead, means the next July."""
+    since = times(text, scene.said).since
+    if since is None or scene.said is None or not _AHEAD.search(clause) or re.search(r"\d{4}", clause):
+        return since
+    return since.replace(year=since.year + 1) if scene.said - since > _LONG_AGO else since
