@@ -6,9 +6,8 @@ import re
 from dataclasses import dataclass
 
 from amem.conflict.cues import concepts
-from amem.language.calendar import month_number, weekday_number
 from amem.language.lexicon import stem
-from amem.language.numerals import CARDINALS, ORDINALS, value_of
+from amem.language.numerals import CARDINALS, ORDINALS, month_number, value_of, weekday_number
 from amem.language.scripts import words
 
 _WORDS = CARDINALS | ORDINALS | {"hundred": 100}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from amem.errors import InvalidInput
 from amem.interop.decoding import decode
 from amem.interop.items import Incoming, Read, Refused, source_id
-from amem.language.calendar import month_number
+from amem.language.numerals import month_number
 from amem.note import Source
 from amem.writing.intake import NewNote
 

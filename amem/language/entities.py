@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from amem.language.calendar import MONTHS, WEEKDAYS
 from amem.language.lexicon import Sort, lexicon
+from amem.language.numerals import MONTHS, WEEKDAYS
 from amem.language.scripts import words
 from amem.language.word_reading import read
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from amem.errors import InvalidInput
 from amem.language import is_cjk, written_in_cjk
-from amem.language.calendar import WEEKDAYS_CHINESE
+from amem.language.numerals import WEEKDAYS_CHINESE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -103,7 +103,7 @@ def _as_a_day(time: datetime | None, said: datetime, zone: tzinfo) -> datetime |
 
 
 def _holds_from(note: MemoryNote, zone: tzinfo) -> datetime | None:
-    from amem.language.validity import holds_from
+    from amem.language.times import holds_from
 
     if note.kind in _NO_STATEMENT:
         return None

@@ -97,13 +97,6 @@ def test_small_talk_that_tells_something_is_chitchat_once_for_a_message_that_has
 
 
 @pytest.mark.parametrize(
-    "chat", ["lovely weather today, the kids played outside", "今天天气真好，孩子们在外面玩", "I'm so happy!", "好累啊"]
-)
-def test_chat_of_the_weather_and_of_moods_is_chitchat(chat: str) -> None:
-    assert [(each.text, each.kind) for each in extracted(chat).statements] == [(chat, Kind.CHITCHAT)]
-
-
-@pytest.mark.parametrize(
     "said",
     [
         *("hello!", "Hi Ben", "how are you?", "good morning everyone", "nice to meet you", "thanks, bye", "lol", "ok"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from amem.language.calendar import month_number, weekday_number
+from amem.language.numerals import month_number, weekday_number
 
 
 @pytest.mark.parametrize(("name", "number"), [("January", 1), ("sept", 9), ("DEC", 12), ("may", 5)])

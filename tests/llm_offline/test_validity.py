@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from amem.language.validity import holds_from
+from amem.language.times import holds_from
 
 SAID = datetime(2026, 3, 4, 9, 30, tzinfo=ZoneInfo("Europe/Lisbon"))  # a Wednesday
 

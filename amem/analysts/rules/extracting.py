@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from amem.analysis import Extraction, Statement
-from amem.analysts.rules.kinds import importance_of, is_courtesy, is_talk_of_the_weather, kind_of
+from amem.analysts.rules.kinds import importance_of, is_courtesy, kind_of
 from amem.analysts.rules.note_context import shorten, without_lead_in
 from amem.language import sentences, split_text, written_in_cjk
 from amem.language.lexicon import Sort
@@ -65,7 +65,7 @@ _TELLING_FROM = 7
 def extract(passage: Passage) -> Extraction:
     """One statement for each substantive sentence that a person said; questions and orders to the assistant are none.
 
-    Small talk that tells something ("lovely weather") is kept as chitchat, one statement for a message that has
+    Small talk that tells something is kept as chitchat, one statement for a message that has
     nothing else; greetings, thanks, "ok", laughter and goodbyes are none: they would only be found again. What an
     assistant, a tool or a system message says is not taken from; procedures are left to models.
     """
@@ -124,8 +124,6 @@ def _statements(message: Message, handle: str) -> Iterator[Statement]:
 
 def _is_small(reading: Reading, kind: Kind) -> bool:
     """Whether a sentence is only chat; "Make sure the invoice goes to Ana" holds more than that."""
-    if kind in (Kind.FACT, Kind.EPISODE) and is_talk_of_the_weather(reading):
-        return True
     telling = any(word.sort >= Sort.COMMON for word in reading.words)
     return kind is Kind.CHITCHAT and not (telling and len(reading.words) >= _TELLING_FROM)
 

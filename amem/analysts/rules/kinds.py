@@ -29,9 +29,6 @@ _CODE = re.compile(
     r"@\w+|<\w+[^>]*>|\$ \w|SELECT |INSERT |CREATE |fn |package )|[;{}]\s*$|=>|\)\s*[:{]\s*$",
     re.MULTILINE,
 )
-_CODE_LINE = re.compile(
-    r"^\s*(?:\$ |>>> )?\w[\w.]*\([^\n]*\)[;{:]?\s*$|^\s*SELECT\b[^\n]*\bFROM\b|^\s*[a-z_]\w*\s*=\s*\w+[\[(.{][^\n]*$"
-)
 _PAST_WORDS = words(
     "went saw met had took made got bought visited started finished celebrated tried watched moved ran joined "
     "attended spent cooked came lost found broke won planted painted hiked adopted signed flew drove hosted sat "
@@ -45,16 +42,11 @@ _BEFORE_PAST = words("i we she he they and also just finally both even recently 
 _TIMES_ZH = re.compile(
     r"昨天|昨晚|昨夜|前天|今天|今早|今晚|上周|上个?月|去年|前年|刚刚?|那天|当天|周末|早上|下午|上午|晚上|中午|清晨|凌晨"
 )
-_AHEAD_ZH = re.compile(r"明天|明早|明晚|后天|下周|下个?月|明年|打算|计划|准备|将要|要去")
 _PAST_ZH = re.compile(r"了|过(?!敏|程|期|年|渡)|参加|见到|来到|遇到|陪|回到|收到|看到|听到|去(?!年|掉)")
-_ASKS_ZH = re.compile(
-    r"(?:吗|呢|么|什么|怎么|怎样|如何|哪里|哪儿|哪个|哪些|谁|为什么|几点|多少|是不是|能不能|有没有|要不要)"
-)
 _ASKS_EN = re.compile(
     r"^(?:who|what|when|where|why|how|which|whose|is|are|was|were|do|does|did|can|could|will|would|should|have|has)\b",
     re.IGNORECASE,
 )
-_RHETORICAL = re.compile(r"\b(?:right|you know|isn't it|huh|eh|don't you think)\?$|(?:对吧|是吧)[？?]$", re.IGNORECASE)
 
 
 def kind_of(reading: Reading) -> Kind:
@@ -76,7 +68,7 @@ def kind_of(reading: Reading) -> Kind:
 
 
 def _is_code(text: str) -> bool:
-    if "```" in text or _CODE_LINE.match(text):
+    if "```" in text:
         return True
     lines = [line for line in text.splitlines() if line.strip()]
     return len(lines) >= 2 and sum(1 for line in lines if _CODE.search(line)) >= max(2, len(lines) * 0.4)
@@ -98,7 +90,7 @@ def _stated(reading: Reading) -> str | None:
 def _asks(reading: Reading, at: int) -> bool:
     sentence = reading.sentence(at).rstrip("\"'”’）) ")
     if sentence.endswith(("?", "？")):
-        return not _RHETORICAL.search(sentence)
+        return True
     last = at == len(reading.sentences) - 1
     if sentence[-1:] in ".!。！…" or not last:
         return False
@@ -131,7 +123,7 @@ def is_small_talk(reading: Reading) -> bool:
 
 def _happened(reading: Reading, stated: str) -> bool:
     if reading.chinese:
-        return bool(_TIMES_ZH.search(stated) and _PAST_ZH.search(stated)) and not _AHEAD_ZH.search(stated)
+        return bool(_TIMES_ZH.search(stated) and _PAST_ZH.search(stated))
     before = None
     for word in reading.words:
         if word.text.casefold() in _PAST_WORDS and word.text != "Read":
@@ -181,18 +173,6 @@ _COURTESY_ZH = (
 )
 _GREETING = re.compile(rf"\b(?:{_GREETING_EN})\b|{_GREETING_ZH}", re.IGNORECASE)
 _COURTESY = re.compile(rf"\b(?:{_GREETING_EN}|{_COURTESY_EN})\b|{_GREETING_ZH}|{_COURTESY_ZH}", re.IGNORECASE)
-#: How somebody feels is worth a line of small talk; that somebody is fine is only an answer to being asked.
-_MOOD_EN = re.compile(r"\b(?:i'?m|i am|i feel|i'm feeling|feeling)\b", re.IGNORECASE)
-_MOOD_ZH = re.compile(r"我?(?:今天|现在|最近)?(?:很|好|真|太|有点儿?|特别|非常)\S")
-_FINE = words("fine well good ok okay great ready back sure sorry here right done well kidding joking love like")
-_FINE_ZH = frozenset(["好", "很好", "还好", "不错", "可以", "行", "爱", "喜欢", "真好", "太好了"])
-_WEATHER = re.compile(
-    r"(?:(?:oh|wow|ah)[,!\s]+)?(?:what |such )?(?:(?:lovely|nice|beautiful|gorgeous|wonderful|perfect|great|good|awful"
-    r"|terrible|horrible|miserable) (?:weather|sunshine)\b|the (?:weather|sun) (?:is|was) )"
-    r"|(?:哇[，,！!]?)?(?:今天|今早|外面|最近)?的?天气(?:真|好|太|很|真是|可真)?(?:好|不错|棒|糟|差|热|冷|舒服)",
-    re.IGNORECASE,
-)
-_ME = re.compile(r"\b(?:i|me|my|mine|we|us|our)\b|[我咱]", re.IGNORECASE)
 
 
 def is_courtesy(reading: Reading) -> bool:
@@ -209,28 +189,13 @@ def is_courtesy(reading: Reading) -> bool:
         return False
     left = [word for word in left if word.sort is not Sort.STOP and not _is_name(word) and not _is_reaction(word)]
     # Beside a courtesy a word of no weight ("thanks for helping", "hi Ben") is part of it; "can eat spicy" is not.
-    return len(left) <= 1 and all(word.sort is Sort.WEAK for word in left) and not _tells_a_mood(reading, left)
+    return len(left) <= 1 and all(word.sort is Sort.WEAK for word in left)
 
 
 def is_greeting(reading: Reading) -> bool:
     """Whether it only greets or takes leave, which is about nothing that was said before."""
     covered = [match.span() for match in _GREETING.finditer(reading.text)]
     return bool(covered) and all(_within(word, covered) or _is_name(word) for word in reading.words)
-
-
-def is_talk_of_the_weather(reading: Reading) -> bool:
-    """Whether it talks of fine or foul weather and of nobody: chat, however many words it takes."""
-    named = any(_is_name(word) or word.shaped or word.sort is Sort.NUMBER for word in reading.words)
-    return bool(_WEATHER.match(reading.text)) and not named and not _ME.search(reading.text)
-
-
-def _tells_a_mood(reading: Reading, left: list[Word]) -> bool:
-    told = [
-        word
-        for word in left
-        if (word.text not in _FINE_ZH if word.cjk else word.text.casefold() not in _FINE and not word.verb)
-    ]
-    return bool(told) and bool((_MOOD_ZH if reading.chinese else _MOOD_EN).search(reading.text))
 
 
 def _within(word: Word, spans: list[tuple[int, int]]) -> bool:
@@ -270,9 +235,6 @@ _URGENT = re.compile(
     r"|重要|记住|记得|务必|千万|别忘|紧急|过敏|截止|密码|生日|纪念日|手术|护照|签证|去世|怀孕|结婚|关键|急救",
     re.IGNORECASE,
 )
-_HEDGED = re.compile(
-    r"\b(?:maybe|perhaps|might|not sure|i guess|possibly)\b|也许|可能|大概|说不定|不确定", re.IGNORECASE
-)
 
 
 def importance_of(reading: Reading, kind: Kind, names: Sequence[Name]) -> float:
@@ -285,8 +247,6 @@ def importance_of(reading: Reading, kind: Kind, names: Sequence[Name]) -> float:
     if any(word.sort is Sort.NUMBER for word in reading.words):
         value += 0.02
     value += 0.01 * min(len(names), 3)
-    if _HEDGED.search(reading.text):
-        value -= 0.05
     if sum(1 for word in reading.words if word.sort >= Sort.COMMON) <= 1:
         value -= 0.08
     return round(min(1.0, max(0.05, value)), 2)

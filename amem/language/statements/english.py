@@ -6,8 +6,8 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from amem.language.calendar import MONTHS
 from amem.language.lexicon import is_person
+from amem.language.numerals import MONTHS
 from amem.language.scripts import words
 from amem.language.statements.objects import (
     date_in,

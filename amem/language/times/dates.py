@@ -7,8 +7,7 @@ from datetime import date, timedelta
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from amem.language.calendar import MONTHS, month_number, weekday_number
-from amem.language.numerals import SPELLED, value_of
+from amem.language.numerals import MONTHS, SPELLED, month_number, value_of, weekday_number
 from amem.language.times.relative import relative
 from amem.language.times.spans import Named, Span, longest, month_of, months_from, weekday_of
 
