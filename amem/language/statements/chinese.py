@@ -142,7 +142,6 @@ def listed(text: str) -> list[str]:
 # Whom a clause is about: what stands before its verb, without the words that only say when and how.
 
 _KIN_END = re.compile(rf"(?:{KIN_ZH})$")
-_KIN_NAME = re.compile(rf"^(?:(?:我|我们|他|她)的?)?(?:{KIN_ZH})(?P<name>[A-Z][\w ]*)$")
 _YEAR = r"(?:\d{2,4}年|去年|今年|前年)的?"
 _MONTH = r"(?:\d{1,2}|十?[一二三四五六七八九十])月份?"
 _WHEN = (
@@ -239,8 +238,6 @@ def _named(text: str, scene: Scene) -> Subject | None:
         return Subject(USER, True)
     if role := _ROLE_NOUN.fullmatch(text):
         return scene.cast.me if role["mine"] else Subject(WE, True)
-    if (kin := _KIN_NAME.match(text)) is not None:
-        return scene.cast.meet(Subject(kin["name"].strip(), True))
     if joined := re.match(r"(我们?)(?:和|跟|与)", text):
         return scene.cast.me if joined[1] == "我" else Subject(WE, True)
     if text[0] in "我他她" or "的" in text:

@@ -21,9 +21,8 @@ from amem.language.statements.objects import (
     scope_alone,
     thing_in,
 )
-from amem.language.statements.relations import apposed, changed, cut, favourite, forbidden, relation, tool_name
+from amem.language.statements.relations import apposed, changed, cut, forbidden, relation, tool_name
 from amem.language.statements.tense import Aspect, Form, Group, Tense, english, instead, since_when, times, told
-from amem.language.subjects import WE
 from amem.note import Fact
 
 if TYPE_CHECKING:
@@ -158,7 +157,7 @@ def _thing(text: str, scene: Scene) -> str:
 #: A subject has at most so many words before its verb.
 _FURTHEST = 6
 #: Clauses that begin so tell of another time or thing.
-_SUBORDINATE = words("when whenever before after once while as until till which where whereas")
+_SUBORDINATE = words("when whenever before after once while as until till which who where whereas")
 _GOES_ON = words("and then but so now")
 #: Of these a list may follow: "allergic to nuts, eggs and milk".
 _LISTED = words("likes dislikes allergic_to intolerant_to cannot_eat takes_medication has_condition uses")
@@ -186,10 +185,6 @@ _DECIDED = re.compile(
     r" (?P<rest>.+)",
     re.IGNORECASE,
 )
-_ORDER = re.compile(
-    r"(?:host|deploy|run)(?: (?:everything|it|all|(?:our|the) [\w ]{1,20}?))? (?:on|to) (?P<o>.+)", re.IGNORECASE
-)
-_HOSTS = ("cloud", "hosting")
 #: "I can't eat shellfish", "I can eat shrimp again": for good, not for tonight.
 _BARRED = re.compile(r"(?:can|may|must|should)(?P<not> not)? (?:ever |now )?(?:eat|drink) (?P<o>.+)", re.IGNORECASE)
 _FOR_NOW = re.compile(
@@ -205,9 +200,6 @@ _REPORTED = re.compile(
     r"(?:(?:just|also|once) )?(?:said|says|mentioned|announced|confirmed|explained|wrote|texted"
     r"|told (?:me|us|you|everyone|everybody|[A-Z]\w+))(?: (?:me|us))?(?: (?:today|yesterday))?(?: that)? (?P<rest>.+)"
 )
-_WHO = re.compile(
-    r"(?P<who>(?:(?:my|our|his|her|their|[A-Z][\w-]+'s) (?:[\w-]+ ){0,2}[\w-]+|[A-Z][\w-]+(?: [A-Z][\w-]+)?))$"
-)
 _DAY = re.compile(
     r"(?:(?:today|yesterday|it) (?:is|was) )?(?:my )?(?P<which>first|last) day (?:at|with) (?P<o>.+)", re.IGNORECASE
 )
@@ -220,7 +212,6 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
     found: list[Fact] = []
     listing: Fact | None = None
     address: Fact | None = None
-    before = ""
     for at, clause in enumerate(sentence.clauses):
         joint = clause.opener.rpartition(" ")[2].strip(",;:()")
         scene.opening = at == 0
@@ -243,8 +234,6 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
         elif listing is not None and _continues_list(sentence.clauses, at):
             thing = tool_name(clause.text, scene) if listing.predicate == "uses" else phrase_in(clause.text)
             found += [replace(listing, object=thing)] if thing else []
-        elif joint == "who":
-            found += _of_who(before, clause.text, scene)
         else:
             follows = at > 0 and (joint in _GOES_ON or (not joint and not clause.text.startswith("like")))
             stated = _facts_of_both(sentence.clauses, at, scene) or _facts_of(clause.text, scene, follows=follows)
@@ -255,9 +244,7 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
             listing = listing if listing is not None and listing.predicate in _LISTED else None
             found += stated
             address = only if only is not None and only.predicate == "address" else None
-        before = clause.text
-        following = sentence.clauses[at + 1 : at + 2]
-        scene.cast.hear(clause.text, alone=not any(each.opener.endswith(("and", "who")) for each in following))
+        scene.cast.hear(clause.text)
     return found
 
 
@@ -267,7 +254,7 @@ def _facts_of(text: str, scene: Scene, *, follows: bool) -> list[Fact]:
     if lead and not scene.lead:
         scene.lead = times(lead, scene.said)
     found = _first_or_last_day(plain, scene, text) or replacement(plain, scene, text) or takeover(plain, scene, text)
-    if found or (found := forbidden(plain, scene) or favourite(plain, scene)):
+    if found or (found := forbidden(plain, scene)):
         return found
     plain, scope = led_by_scope(plain, scene)
     scene.about = scope or scene.about
@@ -283,7 +270,7 @@ def _facts_of(text: str, scene: Scene, *, follows: bool) -> list[Fact]:
     else:
         subject = scene.subject if follows else scene.elliptic(listed[0])
     if subject is None:
-        return _of_order(plain, scene) if scene.opening and not at else []
+        return []
     # "Pedro is vegan and allergic to peanuts": the verb of the clause before is that of this one, too.
     forms = english().forms.get(listed[at].casefold(), frozenset())
     goes_on = not at and forms == {Form.ADJECTIVE}
@@ -396,13 +383,6 @@ def _is_verbal(listed: Sequence[str], at: int) -> bool:
     )
 
 
-def _of_order(text: str, scene: Scene) -> list[Fact]:
-    """ "Host everything on AWS": where our things are to run; of tools by name alone ("use tabs" is advice)."""
-    found = _ORDER.fullmatch(text)
-    name = tool_name(found["o"], scene) if found else ""
-    return [Fact(WE, "uses", name)] if name and scene.predicates.role(name) in _HOSTS else []
-
-
 def _of_report(subject: Subject, rest: str, scene: Scene, text: str) -> list[Fact]:
     first, _, more = rest.partition(" ")
     pronoun = first.casefold()
@@ -435,15 +415,6 @@ def _of_food(subject: Subject, barred: re.Match[str], group: Group, text: str, s
         return []
     when = times(text, scene.said)
     return [] if when.ahead else [Fact(subject.name, "cannot_eat", thing, not again, when.since)]
-
-
-def _of_who(before: str, text: str, scene: Scene) -> list[Fact]:
-    """ "Ana, who works at Google": of the one named last."""
-    match = _WHO.search(before)
-    subject = scene.cast.of(match["who"].split()) if match else None
-    if subject is None or subject.person is False:
-        return []
-    return _predicated(scene.cast.meet(subject), expanded(text).split(), scene, text)
 
 
 def _first_or_last_day(plain: str, scene: Scene, text: str) -> list[Fact]:

@@ -53,8 +53,7 @@ _MENTION = re.compile(
     rf"\b(?P<whose>[Mm]y|[Oo]ur|[Hh]is|[Hh]er|[Tt]heir) (?P<kin>{'|'.join(sorted(_KIN))})\b|\b(?P<name>[A-Z][\w-]+)"
 )
 _SPOKEN_TO = re.compile(
-    r"(?:(?:[Hh]i|[Hh]ey|[Hh]ello|[Tt]hanks|[Tt]hank you|[Dd]ear|[Cc]ongrats|[Gg]ood morning|[Bb]ye)[,!\s]+)?"
-    r"(?P<who>[A-Z][\w-]+)[!.]*"
+    r"(?:(?:hi|hey|hello|thanks|thank you|dear|congrats|good morning|bye)[,!\s]+)?(?-i:[A-Z])[\w-]+[!.]*", re.IGNORECASE
 )
 
 
@@ -89,7 +88,6 @@ class Cast:
     predicates: Predicates
     people: dict[str, str] = field(default_factory=dict)
     """Persons named so far, each with its gender where that is known ('' else)."""
-    addressed: set[str] = field(default_factory=set)
     thing: str | None = None
     things: set[str] = field(default_factory=set)
 
@@ -111,14 +109,9 @@ class Cast:
             self.people.setdefault(subject.name, _GENDER.get(subject.noun.split()[-1] if subject.noun else "", ""))
         return subject
 
-    def hear(self, clause: str, *, alone: bool = False) -> None:
-        """Take note of persons that a clause mentions beside its subject, and of those whom it only speaks to.
-
-        `alone` says that no other clause is joined to it.
-        """
-        spoken_to = _SPOKEN_TO.fullmatch(clause) if alone else None
-        if spoken_to:
-            self.addressed.add(spoken_to["who"])
+    def hear(self, clause: str) -> None:
+        """Take note of persons that a clause mentions beside its subject; not of whom it only speaks to."""
+        if _SPOKEN_TO.fullmatch(clause):
             return
         for found in _MENTION.finditer(clause):
             if found["kin"]:
@@ -128,7 +121,7 @@ class Cast:
                 self.people[found["name"]] = ""
 
     def _is_known(self, name: str) -> bool:
-        return name in self.addressed or name == self.me.name or any(name in known.split() for known in self.people)
+        return name == self.me.name or any(name in known.split() for known in self.people)
 
     def third(self, pronoun: str) -> Subject | None:
         """The one other person whom "she", "he" or "they" can mean; None when there is none, or more."""

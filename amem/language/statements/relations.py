@@ -201,10 +201,6 @@ _AFTER_NAME = re.compile(
     r"[,.;!)]|$| (?:is|was|has|had|will|can|who|and|said|told|gave|came|went|brought|sent|wrote|found|took|made|thinks"
     r"|at|from|in|to|about|for|on|today|yesterday|(?!sheets|docs)[a-z]+(?:ed|s))\b"
 )
-_FAVOURITE = re.compile(
-    r"(?P<o>[\w'’ -]{2,40}?) (?:is|are) (?:now |still |by far )?my (?:all-time )?favou?rite(?: [\w-]+){1,2}",
-    re.IGNORECASE,
-)
 _AT_DATE = re.compile(r"(?:now )?(?:due )?(?:set for |scheduled for |moved to |on |by |in )?(?P<o>.+)", re.IGNORECASE)
 
 
@@ -247,13 +243,6 @@ def apposed(text: str, scene: Scene) -> list[Fact]:
         if name and (TITLED.match(match["o"]) or (who is not None and who.person is not False and sure)):
             found += _of_noun(owner, match["noun"].casefold(), name, scene)
     return found
-
-
-def favourite(text: str, scene: Scene) -> list[Fact]:
-    """ "Jasmine tea is my favourite tea": what whoever speaks prefers."""
-    match = _FAVOURITE.fullmatch(text)
-    thing = phrase_in(match["o"], 3) if match else ""
-    return [Fact(scene.cast.me.name, "prefers", thing)] if thing else []
 
 
 def _whose(subject: Subject, scene: Scene) -> tuple[str | None, str]:
