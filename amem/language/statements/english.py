@@ -244,7 +244,8 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
             listing = listing if listing is not None and listing.predicate in _LISTED else None
             found += stated
             address = only if only is not None and only.predicate == "address" else None
-        scene.cast.hear(clause.text)
+        following = sentence.clauses[at + 1 : at + 2]
+        scene.cast.hear(clause.text, alone=not any(each.opener.endswith(("and", "who")) for each in following))
     return found
 
 

@@ -109,9 +109,12 @@ class Cast:
             self.people.setdefault(subject.name, _GENDER.get(subject.noun.split()[-1] if subject.noun else "", ""))
         return subject
 
-    def hear(self, clause: str) -> None:
-        """Take note of persons that a clause mentions beside its subject; not of whom it only speaks to."""
-        if _SPOKEN_TO.fullmatch(clause):
+    def hear(self, clause: str, *, alone: bool = False) -> None:
+        """Take note of persons that a clause mentions beside its subject.
+
+        With `alone` no other clause is joined to it, so that a name by itself is of somebody it only speaks to.
+        """
+        if alone and _SPOKEN_TO.fullmatch(clause):
             return
         for found in _MENTION.finditer(clause):
             if found["kin"]:
