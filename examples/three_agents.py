@@ -4,8 +4,9 @@
 
 The researcher finds things out and publishes them in the catalog `newsroom`. The writer, who may not publish, writes
 from what the catalog holds. The critic notices that a fact is out of date and publishes what is so now: from then on
-the writer is told that. Each agent's own notes stay its own. At the end stands the catalog's log, in which each step
-can be read and taken back. Notes are analysed by the model that your settings name; with --pretend a few lines of
+the writer is told that. The writer tries two endings, each in a fork of its memory: one is merged, the other dropped.
+Each agent's own notes stay its own. At the end stand the catalog's log and the writer's, in which each step can be read
+and taken back. Notes are analysed by the model that your settings name; with --pretend a few lines of
 Python stand in for one.
 """
 
@@ -57,6 +58,22 @@ def criticise(memory: AgenticMemorySystem) -> None:
     print(f"critic:     published a correction; it takes the place of {len(receipt.superseded)} note")
 
 
+def try_endings(memory: AgenticMemorySystem) -> None:
+    """Try each ending in a fork: what is merged is there afterwards, what is not is gone with its fork."""
+    with memory.fork() as private:
+        private.add("Ending: the buoys are counted every spring.")
+        report = memory.merge(private)
+    with memory.fork() as private:
+        private.add("Ending: nobody ever counts the buoys.")
+    endings = [note.content for note in memory.list() if note.content.startswith("Ending")]
+    print(f"writer:     merged {len(report.added)} ending, dropped the other: {endings}")
+
+
+def show_log(memory: AgenticMemorySystem) -> None:
+    for each in reversed(memory.log()):
+        print(f"  {each.id:>3}  {each.actor:<17} {each.action:<10} {each.cause}")
+
+
 def newsroom(settings: Settings) -> None:
     AgenticMemorySystem(settings=settings.replaced(collection=CATALOG)).close()  # the catalog begins empty
     with ExitStack() as stack:
@@ -67,9 +84,11 @@ def newsroom(settings: Settings) -> None:
         write(writer)
         criticise(critic)
         write(writer)
+        try_endings(writer)
         print(f"in the catalog: {', '.join(sorted({each.actor for each in writer.catalogs[CATALOG].log()}))}")
-        for each in reversed(writer.catalogs[CATALOG].log()):
-            print(f"  {each.id:>3}  {each.actor:<17} {each.action:<10} {each.cause}")
+        show_log(writer.catalogs[CATALOG])
+        print("in the writer's own memory:")
+        show_log(writer)
         own = {hit.content for hit in writer.search("When does the archivist want to be called?", k=20)}
         print(f"the researcher's own notes stay its own: {not any('archivist' in each for each in own)}")
 

@@ -140,11 +140,13 @@ def test_a_bulk_import_of_a_file_leaves_out_what_cannot_be_a_note(tmp_path: Path
 @pytest.mark.parametrize("how", [(), ("--pretend",)])
 def test_three_agents_share_a_catalog_whose_log_tells_their_story(tmp_path: Path, how: tuple[str, ...]) -> None:
     said = run("three_agents", str(tmp_path / "newsroom"), *how, AMEM_LLM_BACKEND="" if how else "offline")
-    first, second = [line for line in said.splitlines() if line.startswith("writer:")]
+    first, second, endings = [line for line in said.splitlines() if line.startswith("writer:")]
     assert "PostgreSQL" in first
     assert "MySQL" in second
     assert first.endswith("[newsroom]")
     assert second.endswith("[newsroom]")
     published = [line.split()[1] for line in said.splitlines() if " publish " in line]
     assert published == ["agent:researcher", "agent:researcher", "agent:critic"]
+    assert endings.endswith("merged 1 ending, dropped the other: ['Ending: the buoys are counted every spring.']")
+    assert [line.split()[2] for line in said.splitlines() if "agent:writer" in line].count("merge") == 1
     assert said.endswith("own notes stay its own: True\n")
