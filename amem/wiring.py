@@ -115,8 +115,7 @@ class Parts:
     """The services of one open collection; `folder` None keeps it in memory.
 
     The ground is laid at once; each service is made when it is first asked for, so that a program imports no more than
-    it uses. Closing calls off what is under way,
-    and calls `ended`.
+    it uses. Closing calls off what is under way, and calls `ended`.
     """
 
     def __init__(

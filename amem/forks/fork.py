@@ -66,7 +66,12 @@ def temporary_fork(store: Store, home: Path) -> TemporaryFork:
 
 
 def sweep(home: Path) -> int:
-    """Remove the temporary forks whose processes are gone; returns how many. Leaves it to a process that is at it."""
+    """Remove the temporary forks whose processes are gone; returns how many. Leaves it to a process that is at it.
+
+    What a purge that was killed left goes, too.
+    """
+    for left in (*home.glob(".*.purged"), *(home / ARCHIVE).glob(".*.purged")):
+        shutil.rmtree(left, ignore_errors=True)
     forks = home / FORKS
     if not forks.is_dir():
         return 0

@@ -136,6 +136,14 @@ def test_a_copy_made_while_two_processes_write_is_consistent(home: Path) -> None
         assert memory.count() == written >= counts[-1]
 
 
+def test_what_a_killed_purge_left_is_swept(home: Path) -> None:
+    left = home / ".diary.purged"
+    left.mkdir(parents=True)
+    (left / "amem.db").write_bytes(b"words")
+    sweep(home)
+    assert not left.exists()
+
+
 def test_collections_are_renamed_archived_brought_back_and_purged(home: Path) -> None:
     with opened(home) as memory:
         memory.add(f"words {CANARY}")
