@@ -79,7 +79,7 @@ class Sitting:
         from amem_tui.browse.note_list import NoteList
 
         lists = self._app.screen.query(NoteList)
-        return bool(lists) and lists.first().row is not None
+        return bool(lists) and lists.first().line is not None
 
     @property
     def _list(self) -> NoteList:

@@ -115,10 +115,10 @@ def test_a_merge_loses_nothing_and_one_undo_gives_back_what_was(tmp_path: Path, 
                 assert (again.operation, again.conflicts) == (None, [])
                 if report.operation is not None:
                     after = visible_state(memory, clock, words)
-                    memory.undo(report.operation)
+                    undone = memory.undo(report.operation)
                     assert not different(before, visible_state(memory, clock, words))
                     if chance.random() < 0.5:
-                        told = memory.redo()
+                        told = memory.redo(undone.operation)
                         named = {each.note for each in (*told.kept, *told.settled)}
                         moved = different(after, visible_state(memory, clock, words))
                         assert all(item[1] in named for item in moved if item[0] == "note")

@@ -196,6 +196,8 @@ def good(memory: AgenticMemorySystem) -> dict[str, Any]:
             "names": ["Lisbon"],
             "name": "garden",
             "fork": "a-fork",
+            "other": memory,
+            "hits": memory.search("Lisbon"),
             "prefix": first[:8],
             "actor": "agent:planner",
         },

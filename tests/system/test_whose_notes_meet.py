@@ -251,8 +251,9 @@ def test_a_conversation_that_is_named_like_one_of_a_user_is_another(open_memory:
 #: Public methods of the collection that are of all of it, whosever its notes are, and why.
 WHOLE = {
     "opens, closes, copies and cares for files": (
-        "backup close collections consolidate_memories copy doctor enrich feed_chroma finish_purges folder health"
-        " maintain_when_quiet maintenance_due passed_over read_only reindex retriever turns_waiting wait work"
+        "backup close collections consolidate_memories copy diff doctor enrich feed_chroma finish_purges folder fork"
+        " health maintain_when_quiet maintenance_due merge passed_over propose_shared read_only reindex retriever"
+        " turns_waiting wait work"
     ),
     "is about models, not about notes": (
         "analyze_content chat_model language_advice llm_controller model_name survey evo_cnt evo_threshold"
