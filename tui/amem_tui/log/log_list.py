@@ -178,11 +178,6 @@ class LogList(CursorList):
     def row(self) -> Row | None:
         return None if self.chosen is None else self.rows.get(self.chosen.id)
 
-    def row_at(self, place: int) -> Row | None:
-        """The row of an operation by its place; None for a day, and while it is on its way."""
-        line = self._line(place)
-        return None if line is None else self.rows.get(line.id)
-
     @property
     def toggled(self) -> set[int]:
         """What was folded or unfolded by hand."""
