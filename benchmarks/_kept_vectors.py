@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from amem.protocols import Literate
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
@@ -38,6 +40,10 @@ class KeptVectors:
     @property
     def dimension(self) -> int:
         return self._embedder.dimension
+
+    def knows(self, text: str) -> float:
+        """What the model says; a model that cannot tell is taken to read everything, as amem takes it."""
+        return self._embedder.knows(text) if isinstance(self._embedder, Literate) else 1.0
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         keys = [hashlib.sha256(text.encode()).hexdigest() for text in texts]

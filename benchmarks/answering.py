@@ -30,12 +30,10 @@ from _retrieval_table import Table
 
 from amem import load_settings
 from amem.embedding import make_embedder
-from amem.protocols import Literate
 from amem.retrieval.calibration import NAMES, Calibration, Signs, Support, Thresholds
 
 if TYPE_CHECKING:
     from amem import Hit
-    from amem.protocols import Embedder
 
 K = 8
 #: The share of unanswerable questions that may be called certain where the threshold is chosen, in either size of
@@ -46,17 +44,6 @@ INVENTED, MARGIN = 0.11, 0.4
 AGAINST = frozenset(("strangers", "lacks"))
 _RIDGE = 5.0
 _ROUNDS = 50
-
-
-class Reading(KeptVectors):
-    """Kept vectors of a model that tells what it can read."""
-
-    def __init__(self, embedder: Embedder, file: Path) -> None:
-        super().__init__(embedder, file)
-        self._model = embedder
-
-    def knows(self, text: str) -> float:
-        return self._model.knows(text) if isinstance(self._model, Literate) else 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +60,7 @@ class Outcome:
 
 def ask(part: str, home: Path) -> list[Outcome]:
     """Every question of a part, asked of its collection."""
-    embedder = Reading(make_embedder(load_settings(home, llm_backend="offline")), home / "vectors.npz")
+    embedder = KeptVectors(make_embedder(load_settings(home, llm_backend="offline")), home / "vectors.npz")
     found = []
     for each in collections(part):
         with each.opened(embedder) as memory:
