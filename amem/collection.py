@@ -15,7 +15,7 @@ from amem.index.vector_rows import Described, VectorDelta
 from amem.note import Status
 from amem.storage.backup import new_folder, opened_backup, write_copy
 from amem.storage.database import FILE_NAME, explain_folder, explained
-from amem.storage.origins import origin
+from amem.storage.origins import identity, origin
 from amem.storage.store import Store
 
 if TYPE_CHECKING:
@@ -98,6 +98,12 @@ class Listed:
     problem: str = ""
     last_used: datetime | None = None
     origin: str = ""
+    identity: str = ""
+    origin_identity: str = ""
+
+    def is_fork_of(self, other: Listed) -> bool:
+        """Whether it is a copy of that collection, also after either was renamed."""
+        return self.origin_identity != "" and self.origin_identity == other.identity
 
 
 def listed_collection(home: Path, name: str) -> Listed:
@@ -110,9 +116,17 @@ def listed_collection(home: Path, name: str) -> Listed:
         return Listed(name, folder, None, size, str(error))
     try:
         with store.read() as session:
-            known, notes = origin(session), session.notes.count()
-            name_there = "" if known is None else known.name
-            return Listed(name, folder, notes, size, last_used=session.usage.latest(), origin=name_there)
+            known = origin(session)
+            return Listed(
+                name,
+                folder,
+                session.notes.count(),
+                size,
+                last_used=session.usage.latest(),
+                origin="" if known is None else known.name,
+                identity=identity(session),
+                origin_identity="" if known is None else known.identity,
+            )
     except StorageError as error:
         return Listed(name, folder, None, size, str(error))
     finally:

@@ -7,7 +7,7 @@ import typer
 from amem.cli.completion import complete_collection
 from amem.cli.invocation import at_terminal, invocation, tell, tell_some
 from amem.cli.options import Json
-from amem.cli.render import count, in_words, one_line, print_json, print_table, say, short_id, size
+from amem.cli.render import in_words, one_line, print_json, print_table, say, short_id, size
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,8 +53,7 @@ def _print_side(name: str, side: "Side") -> None:
         for each in note.fields:
             say(f"           {each.field}: {_shown(each.before)} → {_shown(each.after)}")
     for link in side.links:
-        what = "linked" if link.before is None else "unlinked" if link.after is None else "relinked"
-        say(f"  {what:<8} {short_id(link.source)} {link.type} {short_id(link.target)}")
+        say(f"  {link.what:<8} {short_id(link.source)} {link.type} {short_id(link.target)}")
 
 
 def _shown(value: Any) -> str:
@@ -77,18 +76,14 @@ def merge(
     if as_json:
         return print_json(report.as_dict())
     _print_merge(report)
-    if any(each.settled == "review" for each in report.conflicts) and not dry_run:
+    if report.waiting and not dry_run:
         tell(f"decide with: {call.command('review')}")
     if report.operation is not None:
         tell(f"undo with: {call.command('undo', str(report.operation))}")
 
 
 def _print_merge(report: "MergeReport") -> None:
-    steps = ("added", report.added), ("changed", report.changed), ("removed", report.removed)
-    done = [f"{count(len(ids), 'note')} {what}" for what, ids in steps if ids]
-    done += [count(report.links, "link")] if report.links else []
-    said = ", ".join(done) or ("nothing else" if report.conflicts else "nothing to merge")
-    say(f"would merge: {said}" if report.dry_run else said)
+    say(f"would merge: {report.words}" if report.dry_run else report.words)
     for each in report.conflicts[:_NAMED]:
         fields = ", ".join(f"{name}: {_shown(each.ours[name])} | {_shown(each.theirs.get(name))}" for name in each.ours)
         held = "waits for you" if each.settled == "review" else each.settled

@@ -58,6 +58,11 @@ class LinkChange:
     before: str | None
     after: str | None
 
+    @property
+    def what(self) -> str:
+        """``linked``, ``unlinked`` or ``relinked``."""
+        return "linked" if self.before is None else "unlinked" if self.after is None else "relinked"
+
 
 @dataclass(frozen=True, slots=True)
 class Side:

@@ -88,6 +88,23 @@ class MergeReport:
     links: int = 0
     conflicts: list[Conflict] = field(default_factory=list)
 
+    @property
+    def words(self) -> str:
+        """What it did to notes and links, conflicts apart: ``2 notes added, 1 note changed, 1 link``."""
+        counts = (
+            (len(self.added), "note", " added"),
+            (len(self.changed), "note", " changed"),
+            (len(self.removed), "note", " removed"),
+            (self.links, "link", ""),
+        )
+        done = [f"{number:,} {noun}{'' if number == 1 else 's'}{what}" for number, noun, what in counts if number]
+        return ", ".join(done) or ("nothing else" if self.conflicts else "nothing to merge")
+
+    @property
+    def waiting(self) -> int:
+        """How many conflicts wait for a person."""
+        return sum(each.settled == "review" for each in self.conflicts)
+
     def as_dict(self) -> dict[str, Any]:
         """The same as JSON-ready data."""
         return asdict(self)

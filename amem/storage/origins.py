@@ -76,6 +76,12 @@ def mark(session: Session) -> Mark:
     return Mark(*session.connection.execute(_MARK).fetchone())
 
 
+def identity(session: Session) -> str:
+    """What tells this collection from every other, whatever either is called."""
+    rows = session.rows(_READ, key="identity")
+    return str(rows[0][0]) if rows else ""
+
+
 def origin(session: Session) -> Origin | None:
     """Where this collection was copied from; None for one that was begun empty."""
     rows = session.rows(_READ, key=_ORIGIN)
@@ -97,7 +103,7 @@ def add_point(session: Session, point: Point) -> None:
 def base_point(source: Session, fork: Session) -> Point | None:
     """The last point that counts, whose merge is not undone; None where the one is no copy of the other."""
     held = origin(fork)
-    if held is None or source.rows(_READ, key="identity") != [(held.identity,)]:
+    if held is None or identity(source) != held.identity:
         return None
     for point in reversed(held.points):
         if point.merge is None or source.rows(_STANDS, operation=point.merge) == [(1,)]:

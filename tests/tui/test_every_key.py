@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from amem_tui import keymap
 from amem_tui.failures import UnreadableScreen
+from amem_tui.history.fork_screen import ForkScreen
 from amem_tui.note_form import NoteForm
 from amem_tui.switchers import CollectionsScreen
 from driving import toasts
@@ -23,12 +24,12 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.thorough
 
-#: How each is come to from the start room; what opens above a room is known by its class.
+#: The keys that lead to each from the start room; what opens above a room is known by its class.
 WAYS = {
     "browse": "b", "graph": "g", "history": "h", "timeline": "t", "chat": "c", "review": "r", "log": "l",
-    "health": "H", "form": "n", "collections": "ctrl+o",
+    "health": "H", "form": "n", "collections": "ctrl+o", "fork": "ctrl+o home d",
 }  # fmt: skip
-SHEETS = {"form": NoteForm, "collections": CollectionsScreen}
+SHEETS = {"form": NoteForm, "collections": CollectionsScreen, "fork": ForkScreen}
 #: These end the program or hand the terminal over; tested where that is seen.
 NOT_HERE = {"app.quit"}
 
@@ -61,8 +62,9 @@ async def go(pilot: Pilot[None], room: str) -> None:
     for _ in range(12):
         if there(pilot, room):
             return
-        await pilot.press(WAYS[room] if in_room(pilot, "browse") else "escape")
-        await rest(pilot)
+        for key in WAYS[room].split() if in_room(pilot, "browse") else ["escape"]:
+            await pilot.press(key)
+            await rest(pilot)
     raise AssertionError(f"no way back to {room} from {pilot.app.screen!r}")
 
 
@@ -93,6 +95,8 @@ async def test_every_key_can_be_pressed_and_its_room_left(
 ) -> None:
     memory: AgenticMemorySystem = request.getfixturevalue(kept)
     entered = "browse" if room == "app" else room
+    if room == "fork":
+        memory.copy("draft")
     async with visiting(memory, "b", "browse", size) as pilot:
         for id, key in keys_of(room):
             await go(pilot, entered)

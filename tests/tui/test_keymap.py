@@ -29,6 +29,7 @@ def test_every_key_has_an_id_of_its_own_that_begins_with_its_room() -> None:
         "app",
         "form",
         "collections",
+        "fork",
         "browse",
         "graph",
         "history",

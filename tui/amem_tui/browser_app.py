@@ -247,6 +247,10 @@ class NotesApp(ThemedApp, FailureHandling):
         """Close this collection and browse another of the same home, which is made if it is not there."""
         await self._move_to(name)
 
+    def opened_beside(self, name: str) -> AgenticMemorySystem:
+        """Open another collection of the home, the caller's to close. Raises StorageError and CollectionNotFound."""
+        return self._opening(self.settings.replaced(collection=name), create=False)
+
     async def open_again(self) -> None:
         """Open anew what stands in the collection's place now, perhaps put back from a copy."""
         await self._move_to(self.settings.collection, create=False)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from amem.labels import short_id
 from amem.note import LinkType
 from amem.reversal import reversal_lines
-from amem_tui.formatting import clean, one_line, plural, title
+from amem_tui.formatting import clean, command, one_line, plural, title
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -136,6 +136,18 @@ def keep_both(memory: AgenticMemorySystem, earlier: str, later: str) -> str:
     if memory.keep(earlier) or memory.keep(later):
         return "Both are current"
     return "Both stand already, for one and the same thing: say which is right"
+
+
+def merge_fork(source: AgenticMemorySystem, fork: AgenticMemorySystem | str, name: str, *, here: bool) -> str:
+    """Merge a fork of that name; `here` says that the source is the open collection, where a key undoes it."""
+    report = source.merge(fork)
+    if report.operation is None:
+        return f"{name}: {report.words}"
+    where, undo = "", "u"
+    if not here:
+        where, undo = f" of {source.settings.collection}", command(source.settings, f"undo {report.operation}")
+    waiting = f"; {plural(report.waiting, 'conflict')} for you in Review{where}" if report.waiting else ""
+    return f"Merged {name}: {report.words}{waiting}; {undo} undoes it"
 
 
 def reversal(memory: AgenticMemorySystem, report: UndoReport) -> str:

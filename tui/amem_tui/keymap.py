@@ -212,8 +212,17 @@ FORM_KEYS = (
 COLLECTION_KEYS = (
     Binding("enter", "open", "Open", id="collections.open"),
     Binding("c", "copy", "Copy", id="collections.copy"),
+    Binding("d", "diff", "Diff", id="collections.diff"),
     Binding("n", "make", "New", id="collections.new"),
     Binding("escape", "leave", "Back", id="collections.leave"),
+)
+#: Keys of the diff of a fork.
+FORK_KEYS = (
+    Binding("m", "merge", "Merge", id="fork.merge"),
+    Binding("enter", "read", "Open note", id="fork.read"),
+    Binding("u", "undo", "Undo", id="fork.undo"),
+    Binding("ctrl+r", "redo", "Redo", show=False, id="fork.redo"),
+    Binding("escape", "leave", "Back", id="fork.leave"),
 )
 
 
@@ -222,6 +231,7 @@ _ROOMS = {
     "app": APP_KEYS,
     "form": FORM_KEYS,
     "collections": COLLECTION_KEYS,
+    "fork": FORK_KEYS,
     "browse": BROWSE_KEYS,
     "graph": GRAPH_KEYS,
     "history": HISTORY_KEYS,
@@ -232,7 +242,7 @@ _ROOMS = {
     "health": HEALTH_KEYS,
 }
 #: What opens above a room, where the app's keys do nothing.
-_SHEETS = {"form", "collections"}
+_SHEETS = {"form", "collections", "fork"}
 _MODIFIERS = {"ctrl", "shift", "alt", "super", "hyper", "meta"}
 _NAMED = {key.value.split("+")[-1] for key in Keys}
 

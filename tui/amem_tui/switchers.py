@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 from textual import on, work
 from textual.app import get_system_commands_provider
@@ -138,6 +138,7 @@ class CollectionsScreen(ModalScreen[None]):
         self._home, self._here = settings.home, settings.collection
         self._asking = ""
         self._copying = False
+        self._listed: dict[str, Listed] = {}
 
     def compose(self) -> ComposeResult:
         with Vertical(id="collections", classes="sheet") as sheet:
@@ -168,13 +169,23 @@ class CollectionsScreen(ModalScreen[None]):
                 shown.highlighted = names.index(wanted) if wanted in names else 0
             for name in names:
                 found = await self._client.ask(partial(listed_collection, self._home, name))
+                self._listed[name] = found
                 shown.replace_option_prompt(name, _collection_line(name, self._here, found))
+                self.refresh_bindings()
+
+    @property
+    def _chosen(self) -> str | None:
+        option = self.query_one("#found", OptionList).highlighted_option
+        return None if option is None else option.id
+
+    @on(OptionList.OptionHighlighted)
+    def _moved(self) -> None:
+        self.refresh_bindings()
 
     @on(OptionList.OptionSelected)
     def action_open(self) -> None:
-        chosen = self.query_one("#found", OptionList).highlighted_option
-        if chosen is not None and chosen.id is not None:
-            self._open(chosen.id)
+        if self._chosen is not None:
+            self._open(self._chosen)
 
     def _open(self, name: str) -> None:
         self.dismiss()
@@ -183,6 +194,21 @@ class CollectionsScreen(ModalScreen[None]):
 
     def action_copy(self) -> None:
         self._ask_name("copy", f"Copy {self._here} to a collection called", f"{self._here}-copy")
+
+    def action_diff(self) -> None:
+        """Show what the open collection and the chosen one did since one was copied from the other."""
+        from amem_tui.history.fork_screen import ForkScreen, Pair
+
+        chosen = self._chosen
+        if chosen is not None and (known := self._kin(chosen)):
+            self.app.push_screen(ForkScreen(Pair(self._client, chosen, into_other=known == "source")))
+
+    def _kin(self, name: str) -> Literal["fork", "source", ""]:
+        """What a collection is to the open one."""
+        here, there = self._listed.get(self._here), self._listed.get(name)
+        if here is None or there is None:
+            return ""
+        return "fork" if there.is_fork_of(here) else "source" if here.is_fork_of(there) else ""
 
     def action_make(self) -> None:
         self._ask_name("make", "A new collection called")
@@ -222,7 +248,9 @@ class CollectionsScreen(ModalScreen[None]):
         self._list()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """While a name is typed its letters are no keys; a collection that fails has nothing to copy from."""
+        """While a name is typed its letters are no keys; only a fork and its source can be compared."""
+        if action == "diff" and not (self.is_mounted and self._chosen and self._kin(self._chosen)):
+            return False
         return not self._asking or action == "leave"
 
     def action_leave(self) -> None:
@@ -246,4 +274,5 @@ def _collection_line(name: str, here: str, found: Listed | None) -> Content:
     if found.problem:
         return Content.assemble(head, " ", (one_line(found.problem), "$error"))
     size = f"{found.size / 1e6:,.1f} MB"
-    return Content.assemble(head, (f"{plural(found.notes or 0, 'note'):>14}{size:>14}", "$muted"))
+    origin = f"  fork of {one_line(found.origin, _NAME_ROOM)}" if found.origin else ""
+    return Content.assemble(head, (f"{plural(found.notes or 0, 'note'):>14}{size:>14}{origin}", "$muted"))

@@ -1,0 +1,257 @@
+"""What a collection and its fork did since they were last the same, what a merge would do, and the merge."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
+
+from textual import on, work
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from amem.errors import AmemError
+from amem.forks.diff import ForkDiff, LinkChange, NoteChange, Side
+from amem.forks.merge import STRATEGIES, MergeReport
+from amem.labels import short_id
+from amem.note import LinkType
+from amem_tui import changes
+from amem_tui.client import words
+from amem_tui.dialogs import Lines, Question
+from amem_tui.footer import KeyFooter
+from amem_tui.formatting import clean, link_words, one_line, plural, title
+from amem_tui.history.field_changes import ChangesView, changed_text, compared, field_blocks, said
+from amem_tui.keymap import FORK_KEYS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from textual.app import ComposeResult
+    from textual.binding import BindingType
+    from textual.widget import Widget
+
+    from amem.memory_system import AgenticMemorySystem
+    from amem_tui.client import CollectionClient
+
+Change: TypeAlias = NoteChange | LinkChange
+#: More than anybody looks through, of each side.
+_SHOWN = 500
+_COLOURS = {"added": "$success", "linked": "$success", "removed": "$error", "unlinked": "$error", "purged": "$error"}
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The open collection and an`other` of its home: its fork, or `into_other` the source that it is a fork of."""
+
+    client: CollectionClient
+    other: str
+    into_other: bool
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """Of the fork and of its source."""
+        here = self.client.memory.settings.collection
+        return (here, self.other) if self.into_other else (self.other, here)
+
+    @contextmanager
+    def opened(self) -> Iterator[tuple[AgenticMemorySystem, AgenticMemorySystem | str]]:
+        """The source and the fork, as `diff` and `merge` take them. Raises StorageError."""
+        here = self.client.memory
+        if not self.into_other:
+            yield here, self.other
+            return
+        with self.client.app.opened_beside(self.other) as source:
+            yield source, here
+
+    def merge(self) -> str:
+        """Merge the fork, and say what that did."""
+        with self.opened() as (source, fork):
+            return changes.merge_fork(source, fork, self.names[0], here=not self.into_other)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What both did, titles of the notes of it, and what a merge would do by strategy, or the `problem` with that."""
+
+    diff: ForkDiff
+    titles: Mapping[str, str]
+    merges: Mapping[str, MergeReport]
+    problem: str = ""
+
+
+def read_comparison(pair: Pair) -> Comparison:
+    """Compare both as they are now. Raises InvalidInput for collections that have no moment in common."""
+    with pair.opened() as (source, fork):
+        diff = source.diff(fork)
+        titles = _titles(source, diff)
+        try:
+            review = source.merge(fork, dry_run=True)
+            others = [each for each in STRATEGIES if review.conflicts and each != "review"]
+            merges = {"review": review, **{each: source.merge(fork, each, dry_run=True) for each in others}}
+        except AmemError as error:
+            return Comparison(diff, titles, {}, words(error))
+    return Comparison(diff, titles, merges)
+
+
+def _titles(source: AgenticMemorySystem, diff: ForkDiff) -> dict[str, str]:
+    sides = (diff.source, diff.fork)
+    ids = {end for side in sides for link in side.links for end in (link.source, link.target)}
+    ids |= {end for side in sides for _, each in side.supersessions for end in (each.before, each.after) if end}
+    found = {id: title(card.text) for id, card in source.cards_of(sorted(ids)).items()}
+    return found | {note.id: title(note.text) for side in sides for note in side.notes if note.text}
+
+
+def would_merge(found: Comparison) -> Content:
+    """What a merge would do, and how many conflicts each strategy leaves to a person."""
+    if not found.merges:
+        return Content.styled(found.problem, "$error")
+    if found.diff.fork == Side():
+        return Content.styled("Nothing to merge", "$muted")
+    report = found.merges["review"]
+    line = Content.assemble(("Would merge: ", "$muted"), report.words)
+    if not report.conflicts:
+        return line
+    left = ", ".join(f"{strategy} {each.waiting:,}" for strategy, each in found.merges.items())
+    conflicts = (plural(len(report.conflicts), "conflict"), "$warning")
+    return Content.assemble(line, "\n", conflicts, (f", left for you to decide: {left}", "$muted"))
+
+
+class ForkScreen(ModalScreen[None]):
+    """What each side did as a list, the change under the cursor word by word beside it, and the merge below."""
+
+    CSS_PATH = "history.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [*FORK_KEYS]
+    AUTO_FOCUS = "#fork-list"
+
+    _found: Comparison | None = None
+
+    def __init__(self, pair: Pair) -> None:
+        super().__init__()
+        self._pair, self._client = pair, pair.client
+        self._changes: list[Change] = []
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="fork", classes="sheet") as sheet:
+            sheet.border_title = Content(", a fork of ".join(one_line(each, 30) for each in self._pair.names))
+            with Horizontal(id="fork-panes"):
+                yield Lines(id="fork-list")
+                yield ChangesView(id="fork-change")
+            yield Static("Comparing…", id="fork-merge", markup=False)
+        yield KeyFooter()
+
+    def on_mount(self) -> None:
+        self._load()
+
+    @work(exclusive=True, group="fork")
+    async def _load(self) -> None:
+        line = self.query_one("#fork-merge", Static)
+        with self._client.refusals(lambda problem: line.update(Content.styled(problem, "$error"))):
+            self._found = await self._client.ask(partial(read_comparison, self._pair))
+            self._changes = []
+            sides = zip(self._pair.names, (self._found.diff.fork, self._found.diff.source), strict=True)
+            self.query_one(Lines).fill([option for name, side in sides for option in self._options(name, side)])
+            line.update(would_merge(self._found))
+            self._show()
+        self.refresh_bindings()
+
+    def _options(self, name: str, side: Side) -> list[Option]:
+        did: list[Change] = [*side.notes, *side.links]
+        head = Content.assemble((one_line(name, 30), "bold $secondary"), ("" if did else ": nothing", "$muted"))
+        start = len(self._changes)
+        self._changes += did[:_SHOWN]
+        lines = [Option(self._line(each), id=str(start + place)) for place, each in enumerate(did[:_SHOWN])]
+        more = [Option(f"and {len(did) - _SHOWN:,} more", disabled=True)] if len(did) > _SHOWN else []
+        return [Option(head, disabled=True), *lines, *more]
+
+    def _line(self, change: Change) -> Content:
+        if isinstance(change, NoteChange):
+            about = self._title(change.id)
+        else:
+            about = f"{self._title(change.source)} → {self._title(change.target)}"
+        return Content.assemble((f" {change.what:<9}", _COLOURS.get(change.what, "$accent")), about)
+
+    def _title(self, id: str) -> str:
+        titles = {} if self._found is None else self._found.titles
+        return titles.get(id, short_id(id))
+
+    @property
+    def _chosen(self) -> Change | None:
+        place = self.query_one(Lines).chosen
+        return None if place is None else self._changes[int(place)]
+
+    @on(OptionList.OptionHighlighted)
+    @work(exclusive=True, group="change-shown")
+    async def _show(self) -> None:
+        change, view = self._chosen, self.query_one(ChangesView)
+        if change is None:
+            await view.say("Neither did anything since they were last the same.")
+        else:
+            await view.show(await self._client.ask(partial(self._blocks, change)), about=change)
+        self.refresh_bindings()
+
+    def _blocks(self, change: Change) -> list[Widget]:
+        if isinstance(change, LinkChange):
+            ends = [f"“{self._title(end)}”" for end in (change.source, change.target)]
+            head = f"{ends[0]} {link_words(LinkType(change.type))} {ends[1]}"
+            return [said(head), said(changed_text(change.before or "", change.after or "")[2])]
+        if change.what != "changed":
+            return [said(clean(change.text) or "It was destroyed for good.")]
+        values = {each.field: (each.before, each.after) for each in change.fields}
+        titles = {} if self._found is None else self._found.titles
+        named = [] if "content" in values else [said(self._title(change.id))]
+        return [*named, *field_blocks(compared(values, self._client.zone, titles))]
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "merge":
+            found = self._found
+            return found is not None and bool(found.merges) and found.diff.fork != Side()
+        if action in ("undo", "redo"):
+            return not self._pair.into_other
+        if action == "read":
+            change = self._chosen if self.query(Lines) else None
+            return change is not None and change.what != "purged"
+        return True
+
+    @on(OptionList.OptionSelected)
+    @work(group="read")
+    async def action_read(self) -> None:
+        change, memory = self._chosen, self._client.memory
+        if change is None:
+            return
+        ids = [change.id] if isinstance(change, NoteChange) else [change.source, change.target]
+        with self._client.refusals():
+            for id in ids:
+                if await self._client.ask(partial(memory.read, id)) is not None:
+                    self._client.app.read_note(id)
+                    return
+            here = memory.settings.collection
+            self._client.say(f"“{self._title(ids[0])}” is no note of {here} now; open {self._pair.other} to read it.")
+
+    @work(group="change")
+    async def action_merge(self) -> None:
+        if self._found is None:
+            return
+        report, question = self._found.merges["review"], "Merge {} into {}?".format(*self._pair.names)
+        waits = f"\n{plural(report.waiting, 'conflict')} will wait for you in Review." if report.waiting else ""
+        details = f"{report.words[0].upper()}{report.words[1:]}.{waits}\nOne undo takes it back."
+        if await self.app.push_screen_wait(Question(question, details, yes="merges")):
+            await self._carry_out(self._pair.merge)
+
+    @work(group="change")
+    async def action_undo(self) -> None:
+        await self._carry_out(partial(changes.undo, self._client.memory))
+
+    @work(group="change")
+    async def action_redo(self) -> None:
+        await self._carry_out(partial(changes.redo, self._client.memory))
+
+    async def _carry_out(self, change: Callable[[], str]) -> None:
+        if await self._client.carry_out(change):
+            self._load()
+
+    def action_leave(self) -> None:
+        self.dismiss()
