@@ -363,8 +363,11 @@ class AgenticMemorySystem(ScopedMemory):
         return self._parts.note_lists.cards(shelf, start, stop)
 
     def cards_of(self, ids: Sequence[str]) -> dict[str, Card]:
-        """The cards of notes by id, deleted ones too, in the order asked for."""
-        return self._parts.note_lists.cards_of(ids)
+        """The cards of notes by id, those of catalogs and deleted ones too, in the order asked for."""
+        found = self._parts.note_lists.cards_of(ids)
+        for each in self.catalogs.values():
+            found |= each.cards_of([id for id in ids if id not in found])
+        return {id: found[id] for id in ids if id in found}
 
     def place(self, shelf: Shelf, id: str) -> int | None:
         """Where a note stands on a shelf, counted from 0; None when it does not."""
@@ -384,7 +387,7 @@ class AgenticMemorySystem(ScopedMemory):
 
         from amem.storage.graph_queries import surroundings
 
-        with self._store.read() as session:
+        with self.holder(id)._store.read() as session:
             return surroundings(session, id)
 
     def named(self, names: Sequence[str], inside: str | None = None) -> dict[str, str]:

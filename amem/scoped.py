@@ -201,6 +201,11 @@ class ScopedMemory:
                     return self
         return next((each for each in self.catalogs.values() if id in each._stored([id])), self)
 
+    def catalog_of(self, id: str) -> str:
+        """The name of the catalog that holds the note; '' for one of the memory's own, and for none."""
+        held = self.holder(id)
+        return "" if held is self else held.settings.collection
+
     def publish(self, id: str, to: str | None = None) -> Receipt:
         """Copy a note into a catalog, with its facts and sources and where it is from, as one operation there.
 
@@ -1136,8 +1141,7 @@ class ScopedMemory:
     def _refuse_catalogs(self, ids: Sequence[str]) -> None:
         """Refuse to change what is in a catalog. Raises StorageReadOnly."""
         for id in ids if self._parts.catalogs else ():
-            if (held := self.holder(id)) is not self:
-                name = held.settings.collection
+            if name := self.catalog_of(id):
                 raise StorageReadOnly(
                     f"note {short_id(id)} is in the catalog {name!r}, which is only read from here",
                     hint=f"change it there, as with amem -c {name} edit {short_id(id)}; or write a note of your own",

@@ -90,6 +90,7 @@ def show(context: typer.Context, ids: Ids, known_at: KnownAt = None, as_json: Js
         sources = memory.sources([note.id for note in shown])
         records = [
             note_record(note)
+            | ({"catalog": catalog} if (catalog := memory.catalog_of(note.id)) else {})
             | {
                 "links_out": [link_record(link) for link in memory.links(note.id)],
                 "links_in": [link_record(link) for link in memory.backlinks(note.id)],

@@ -370,6 +370,8 @@ def _of_conflict(conflict: Conflict, id: str) -> tuple[str, str, str]:
 def _facts(memory: AgenticMemorySystem, note: MemoryNote) -> Iterator[tuple[str, str]]:
     from amem.rendering import fallen, mark
 
+    if catalog := memory.catalog_of(note.id):
+        yield "catalog", catalog
     local = zone(memory.settings.timezone)
     yield "when", f"{when(note.at, local)} (recorded {when(note.recorded_at, local)})"
     if note.context:

@@ -1,6 +1,6 @@
 """``amem why``: how an answer was found."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -57,13 +57,14 @@ def _explain(memory: "AgenticMemorySystem", asked: "Query", id: str, as_json: bo
     from amem.clock import zone
 
     found = memory.explain(asked, id)
+    catalog = memory.catalog_of(id)
     if as_json:
-        return print_json([{"content": found.content} | found.to_dict()])
+        return print_json([_record(found, catalog)])
     named = [lent.id for leg in found.legs for lent in leg.lent]
     if found.kept_out is not None:
         named += found.kept_out.by[-1:]
     others = {other: note.content for other in named if (note := memory.read(other)) is not None}
-    print_explanation(found, memory.read(id), zone(memory.settings.timezone), others)
+    print_explanation(found, memory.read(id), zone(memory.settings.timezone), others, catalog=catalog)
 
 
 def _compare(memory: "AgenticMemorySystem", asked: "Query", as_json: bool) -> bool:
@@ -72,14 +73,19 @@ def _compare(memory: "AgenticMemorySystem", asked: "Query", as_json: bool) -> bo
 
     hits = memory.ask(asked)
     if as_json:
-        print_json([{"content": hit.content} | hit.explanation.to_dict() for hit in hits])
+        print_json([_record(hit.explanation, hit.catalog) for hit in hits])
         return bool(hits)
     if not hits:
         tell("nothing found")
         return False
     notes = {hit.id: note for hit in hits if (note := memory.read(hit.id)) is not None}
-    print_comparison([hit.explanation for hit in hits], notes, zone(memory.settings.timezone))
+    catalogs = {hit.id: hit.catalog for hit in hits if hit.is_catalog}
+    print_comparison([hit.explanation for hit in hits], notes, zone(memory.settings.timezone), catalogs=catalogs)
     return True
+
+
+def _record(found: "Explanation", catalog: str) -> dict[str, Any]:
+    return {"content": found.content} | found.to_dict() | ({"catalog": catalog} if catalog else {})
 
 
 # Why a note is, or is not, among the answers, as a terminal shows it: one in full, or all of them side by side.
@@ -93,10 +99,11 @@ _NAME, _RANK, _BAR, _ID, _LEAD, _INDENT = 9, 5, 16, 10, 21, 18
 _WIDE, _NARROW, _READABLE = 72, 27, 30
 
 
-def print_reasons(explanations: "Sequence[Explanation]") -> None:
-    """For a pipe: ``id, score, content, words`` by tabs, a line each."""
+def print_reasons(explanations: "Sequence[Explanation]", catalogs: "Mapping[str, str]") -> None:
+    """For a pipe: ``id, score, content, words`` by tabs, a line each, and the catalog of a note that is in one."""
     for each in explanations:
-        say_row(short_id(each.id), f"{each.score:.3f}", each.content, each.words())
+        catalog = (catalogs[each.id],) if each.id in catalogs else ()
+        say_row(short_id(each.id), f"{each.score:.3f}", each.content, each.words(), *catalog)
 
 
 def print_explanation(
@@ -105,21 +112,23 @@ def print_explanation(
     zone: "tzinfo",
     others: "Mapping[str, str]",
     *,
+    catalog: str = "",
     out: "Console | None" = None,
 ) -> None:
     """One note in full: what was asked, the sentence that matched, each leg's part, and the sum of them.
 
     `note` is None for one that was deleted. `others` holds the text of other notes by id: to show the turns that lent
-    their words, and what took a superseded note's place.
+    their words, and what took a superseded note's place. `catalog` is the one that the note is in.
     """
     if out is None and not on_terminal():
-        print_reasons([why])
+        print_reasons([why], {why.id: catalog} if catalog else {})
         return
     out = out or console()
     _print_reading(out, why)
     heading = styled((short_id(why.id), "bold cyan"))
     if note is not None:
         heading += styled(f"  {when(note.at, zone, minutes=False)}  {note.kind}  ")
+        heading += styled((f"{catalog}  " if catalog else "", "magenta"))
         heading += styled((" ".join(f"#{tag}" for tag in note.tags), "green"))
     out.print(heading, overflow="ellipsis", no_wrap=True)
     print_wrapped(out, marked_passage(why), indent=2)
@@ -150,11 +159,16 @@ def print_comparison(
     notes: "Mapping[str, MemoryNote]",
     zone: "tzinfo",
     *,
+    catalogs: "Mapping[str, str] | None" = None,
     out: "Console | None" = None,
 ) -> None:
-    """The answers side by side: a row of shares for each, which add up to its score, and the sentence that matched."""
+    """The answers side by side: a row of shares for each, which add up to its score, and the sentence that matched.
+
+    `catalogs` names the catalog of each note that is in one, by its id.
+    """
+    catalogs = catalogs or {}
     if out is None and not on_terminal():
-        print_reasons(explanations)
+        print_reasons(explanations, catalogs)
         return
     out = out or console()
     _print_reading(out, explanations[0])
@@ -175,7 +189,8 @@ def print_comparison(
         out.print(styled(f"{why.place or '':>3}  ", id, (f"{why.score:6.3f}", "bold"), cells), soft_wrap=True)
         note = notes.get(why.id)
         said = "" if note is None else f"{when(note.at, zone, minutes=False)}  "
-        print_wrapped(out, styled((said, "dim")) + marked_passage(why), indent=5)
+        catalog = f"{catalogs[why.id]}  " if why.id in catalogs else ""
+        print_wrapped(out, styled((said, "dim"), (catalog, "magenta")) + marked_passage(why), indent=5)
         lent = [f"“{', '.join(each.words)}” from {each.where()}" for leg in why.legs for each in leg.lent]
         own = [*lent, *(step.words() for step in why.via), *(note for note in why.notes if note not in remarks)]
         print_remarks(own, out=out, indent=5)

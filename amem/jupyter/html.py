@@ -52,7 +52,7 @@ def note(shown: MemoryNote) -> str:
 
 
 def hits(found: Sequence[Hit]) -> str:
-    """Hits in a table, best first, each with its support and its reasons; weak ones below a line that says so."""
+    """Hits in a table, best first, each with its support, its catalog and its reasons; weak ones below a line."""
     if not found:
         return _card([_line("No notes match.")])
     rows = []
@@ -61,7 +61,8 @@ def hits(found: Sequence[Hit]) -> str:
         if weak and (place == 1 or found[place - 2].support is Support.STRONG):
             rows.append(f"<tr><td></td><td colspan='2' style='{_CELL};{_SOFT}'>nothing certain; nearest:</td></tr>")
         text = _standing(hit.content, hit.overturned) if hit.overturned else _marked(hit.passage, hit.content)
-        meta = " · ".join([str(hit.kind), hit.timestamp, " ".join(f"#{tag}" for tag in hit.tags), hit.id])
+        named = [f"catalog {hit.catalog}"] if hit.is_catalog else []
+        meta = " · ".join([*named, str(hit.kind), hit.timestamp, " ".join(f"#{tag}" for tag in hit.tags), hit.id])
         doubts = "".join(_line(f"in doubt: {doubt}") for doubt in hit.doubts)
         rows.append(
             f"<tr><td style='{_CELL}'>{place}</td>"
@@ -159,9 +160,9 @@ def line(value: MemoryNote | Hit | Version | Receipt | Explanation | Maintenance
     """A value in a line of plain text."""
     match value:
         case Hit():
-            said = (
-                f"{value.score:.2f}, {value.confidence:.0%} sure, {short_id(value.id)}: {title(value.content, TITLE)}"
-            )
+            named = f", catalog {value.catalog}" if value.is_catalog else ""
+            said = f"{value.score:.2f}, {value.confidence:.0%} sure{named}, {short_id(value.id)}: "
+            said += title(value.content, TITLE)
         case Version():
             said = f"version {value.version}, {_day(value.at)}: {value.action} by {value.actor}, {value.cause}"
         case Explanation():

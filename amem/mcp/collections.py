@@ -28,6 +28,7 @@ TOOLS = (
     "write",
     "link",
     "supersede",
+    "publish",
     "history",
     "undo",
     "facts",

@@ -131,6 +131,14 @@ def _supersede(memory: ScopedMemory, given: Mapping[str, Any]) -> Any:
     return {"id": old, "status": str(note.status), "superseded_by": note.superseded_by, "statement": statement}
 
 
+def _publish(memory: ScopedMemory, given: Mapping[str, Any]) -> Any:
+    note = memory.note(given["id"]).id
+    receipt = memory.publish(note, given.get("to"))
+    # Without a name there is one catalog that may be meant, or it is refused.
+    catalog = given.get("to", memory.settings.publish[0])
+    return {"id": receipt.id, "note": note, "catalog": catalog, "status": receipt.status}
+
+
 def _undo(memory: ScopedMemory, given: Mapping[str, Any]) -> Any:
     # What a person or another agent did since is theirs to take back, unless it is named.
     operation = given.get("operation", memory.own_last())
@@ -279,6 +287,14 @@ TOOLS = (
         ("id",),
         _supersede,
         result=objects({"id": TEXT, "status": TEXT, "superseded_by": or_null(TEXT), "statement": TEXT}),
+    ),
+    Tool(
+        "publish",
+        "Copy a note of yours into a catalog, which others read too. Needs the right to publish there.",
+        {"id": ID, "to": TEXT | {"description": "The catalog; may be left out where there is one."}},
+        ("id",),
+        _publish,
+        result=objects({"id": TEXT, "note": TEXT, "catalog": TEXT, "status": TEXT | {"enum": ["stored", "duplicate"]}}),
     ),
     Tool(
         "undo",

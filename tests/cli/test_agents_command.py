@@ -81,6 +81,29 @@ def test_catalogs_are_marked_and_read(crew: Cli) -> None:
     assert "amem -c team edit" in refused
 
 
+@pytest.mark.parametrize(
+    ("said", "question"), [(HERON, "staging server"), ("测试服务器叫苍鹭。", "测试服务器叫什么？")]
+)
+def test_a_note_shown_or_explained_says_which_catalog_it_is_in(crew: Cli, said: str, question: str) -> None:
+    crew.ok("-c", "team", "add", said)
+    own = crew.json("--agent", "writer", "add", "A draft on fish.")["id"]
+    hits = crew.json("--agent", "writer", "search", question)
+    theirs = next(hit["id"] for hit in hits if hit["content"] == said)
+
+    assert "catalog: team\n" in crew.ok("--agent", "writer", "show", theirs)
+    assert "catalog" not in crew.ok("--agent", "writer", "show", own)
+    mixed = crew.json("--agent", "writer", "show", theirs, own)
+    assert [each.get("catalog") for each in mixed] == ["team", None]
+
+    answers = {each["id"]: each.get("catalog") for each in crew.json("--agent", "writer", "why", question)}
+    assert answers[theirs] == "team"
+    assert answers.get(own) is None
+    assert crew.json("--agent", "writer", "why", question, theirs)[0]["catalog"] == "team"
+    for words in ((question,), (question, theirs)):
+        (row,) = [line for line in crew.ok("--agent", "writer", "why", *words).splitlines() if said in line]
+        assert row.endswith("\tteam")
+
+
 def test_an_agent_publishes_by_right(crew: Cli) -> None:
     note = crew.json("--agent", "researcher", "add", "Deploys go out on Tuesdays.")["id"]
     draft = crew.json("--agent", "writer", "add", "A draft on fish.")["id"]

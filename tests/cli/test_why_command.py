@@ -59,19 +59,26 @@ OUT = Explanation(
 )
 
 
-def drawn(width: int, *explanations: Explanation, others: dict[str, str] | None = None) -> list[str]:
+def drawn(width: int, *explanations: Explanation, others: dict[str, str] | None = None, catalog: str = "") -> list[str]:
     """What is printed: one explanation in full, or several side by side."""
     out = Console(file=io.StringIO(), width=width, highlight=False, force_terminal=False)
     if len(explanations) == 1:
-        print_explanation(explanations[0], NOTE, UTC, others or {}, out=out)
+        print_explanation(explanations[0], NOTE, UTC, others or {}, catalog=catalog, out=out)
     else:
-        print_comparison(explanations, {"note-1": NOTE}, UTC, out=out)
+        print_comparison(explanations, {"note-1": NOTE}, UTC, catalogs={"note-1": catalog} if catalog else {}, out=out)
     assert isinstance(out.file, io.StringIO)
     return out.file.getvalue().splitlines()
 
 
 def words(lines: list[str]) -> str:
     return " ".join(" ".join(lines).split())
+
+
+@pytest.mark.parametrize("catalog", ["team", "团队"])
+def test_a_terminal_shows_the_catalog_of_a_note(catalog: str) -> None:
+    for explanations in ((WHY,), (WHY, WHY)):
+        assert catalog not in words(drawn(80, *explanations))
+        assert f" {catalog} " in words(drawn(80, *explanations, catalog=catalog))
 
 
 def test_one_note_is_a_sum_of_what_each_leg_gave() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
@@ -72,6 +73,15 @@ def test_plain_text_is_a_line_each(shell: Any, memory: AgenticMemorySystem, told
     said = shown(shell, memory.read(told.tea))["text/plain"]
     assert said == f"<MemoryNote 2025-05-01, preference, {told.tea[:8]}: Green tea wants 80 degrees.>"
     assert len(shown(shell, memory.search("tea", k=2))["text/plain"].splitlines()) == 2
+
+
+def test_a_hit_says_which_catalog_it_is_in(shell: Any, memory: AgenticMemorySystem, told: Told) -> None:
+    own = memory.search("tea", k=1)[0]
+    theirs = replace(own, collection="团队", is_catalog=True)
+
+    for kind in ("text/html", "text/plain"):
+        assert "catalog 团队" in shown(shell, [theirs])[kind]
+        assert "catalog" not in shown(shell, [own])[kind]
 
 
 def test_a_list_of_other_things_is_shown_as_ever(shell: Any) -> None:

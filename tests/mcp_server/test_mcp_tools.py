@@ -15,6 +15,7 @@ from amem import AgenticMemorySystem
 from amem.errors import CollectionNotFound
 from amem.mcp.collections import TOOLS, Collections, plain_name
 from amem.settings import load_settings
+from amem.tools.toolbox import EVERY
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,7 +33,7 @@ async def moved(client: Client) -> tuple[str, str]:
     return first["id"], second["id"]
 
 
-async def test_a_client_is_told_of_twelve_tools_and_what_each_may_do(host: Host) -> None:
+async def test_a_client_is_told_of_thirteen_tools_and_what_each_may_do(host: Host) -> None:
     async with host.inside() as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
     assert tuple(tools) == TOOLS
@@ -107,7 +108,12 @@ async def test_every_tool_returns_what_its_schema_says(host: Host, mode: str) ->
         assert (await call("supersede", id=learnt["learnt"][0]["id"], by=berlin["id"]))["superseded_by"] == berlin["id"]
         assert (await call("maintain", dry_run=True))["operation"] is None
         await call("maintain", cycle="weekly")
-        assert called == set(tools)
+        # Publishing takes a catalog, which an agent's memory has.
+        assert called == set(tools) - {"publish"}
+        note = (await call("write", content="The kettle is green."))["id"]
+        refused = await refusal(client, "publish", id=note, to="team")
+        assert "has no right to publish to 'team'" in refused
+        assert 'grant it: publish = ["team"]' in refused
 
 
 async def test_hints_tell_the_truth_about_what_a_call_changes(host: Host) -> None:
@@ -292,14 +298,18 @@ def test_an_agents_memory_is_served_with_its_catalogs_under_its_name(tmp_path: P
     settings = load_settings(home, llm_backend="offline", cache=model_cache)
     with AgenticMemorySystem(settings=settings.replaced(collection="team")) as team:
         team.add("The staging server is called heron.")
-    agents = {"writer": {"catalogs": ["team"]}}
+    agents = {"writer": {"catalogs": ["team"], "publish": ["team"]}}
     for served, client in (
         (Collections(settings.replaced(agents=agents).as_agent("writer"), chroma=False), "claude-ai"),
         (Collections(settings.replaced(agents=agents), per_client=True, chroma=False), "writer"),
     ):
         tools = served.toolbox(client)
-        tools.run("write", {"content": "A draft on fish."})
+        draft = tools.run("write", {"content": "A draft on fish."})["id"]
         assert served.of(client).log()[0].actor == "agent:writer"
         found = tools.run("search", {"query": "What is the staging server called?"})
         assert (found[0]["content"], found[0]["catalog"]) == ("The staging server is called heron.", "team")
+        published = tools.run("publish", {"id": draft[:8]})
+        jsonschema.validate(published, EVERY["publish"].result)
+        assert (published["note"], published["catalog"]) == (draft, "team")
+        assert served.of(client).catalogs["team"].note(published["id"]).content == "A draft on fish."
         served.close()

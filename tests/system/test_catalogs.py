@@ -16,6 +16,7 @@ from amem.errors import (
 )
 from amem.note import Fact
 from amem.testing import HashEmbedder, ScriptedChat
+from amem.tools import Toolbox
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -280,6 +281,35 @@ def test_publishing_needs_the_right_and_a_note_that_holds(writer: AgenticMemoryS
     writer.retract(note)
     with pytest.raises(InvalidInput, match="no longer holds"):
         writer.publish(note)
+
+
+@pytest.mark.parametrize("text", [PORTO, "测试服务器叫苍鹭。"])
+def test_a_model_publishes_by_its_tool_and_hears_why_it_may_not(
+    writer: AgenticMemorySystem, open_memory: Open, text: str
+) -> None:
+    note = writer.add(text).id
+    tools = Toolbox(writer, names=("publish",))
+
+    published = tools.call("memory_publish", {"id": note, "to": "team"})["result"]
+
+    assert (published["note"], published["catalog"]) == (note, "team")
+    assert writer.catalogs["team"].note(published["id"]).content == text
+    assert tools.call("memory_publish", {"id": note})["result"]["status"] == "duplicate"
+    refused = tools.call("memory_publish", {"id": note, "to": "elsewhere"})
+    assert not refused["ok"]
+    assert "no right to publish to 'elsewhere'" in refused["error"]
+    assert refused["hint"] == "it may publish to team"
+    reader = open_memory(collection="writer", catalogs=["team"])
+    refused = Toolbox(reader, names=("publish",)).call("memory_publish", {"id": note, "to": "team"})
+    assert refused["hint"] == 'grant it: publish = ["team"]'
+
+
+def test_a_note_says_which_catalog_it_is_in(writer: AgenticMemorySystem) -> None:
+    theirs, own = in_team(writer), writer.list()[0].id
+
+    assert [writer.catalog_of(id) for id in (theirs, own, "no-such-note")] == ["team", "", ""]
+    assert list(writer.cards_of([own, theirs])) == [own, theirs]
+    assert writer.surroundings(theirs).links == 0
 
 
 def test_a_query_reaches_catalogs_without_counting(writer: AgenticMemorySystem) -> None:

@@ -32,7 +32,13 @@ def text(row: Row, width: int, **told: int) -> str:
 @pytest.mark.parametrize("width", [12, 20, 26, 30, 38, 45, 60, 100, 200])
 @pytest.mark.parametrize("title", TITLES)
 def test_every_line_is_exactly_as_wide_as_the_list(title: str, width: int) -> None:
-    for row in (ROW, replace(ROW, pinned=False, score=0.5), replace(ROW, links=123_456, status=Status.SUPERSEDED)):
+    found = replace(ROW, score=0.5, catalog="产品团队的笔记")
+    for row in (
+        ROW,
+        found,
+        replace(ROW, pinned=False, score=0.5),
+        replace(ROW, links=123_456, status=Status.SUPERSEDED),
+    ):
         assert cell_len(text(replace(row, title=title), width)) == width
 
 
@@ -48,6 +54,14 @@ def test_columns_drop_out_one_by_one_as_the_list_gets_narrow() -> None:
     assert "▅" not in text(row, 35)
     assert "03-04" not in text(row, 30)
     assert text(row, 46).count("Green tea") == 2
+
+
+@pytest.mark.parametrize("catalog", ["team", "团队"])
+def test_a_hit_in_a_catalog_names_it_where_there_is_room(catalog: str) -> None:
+    row = replace(ROW, title="Green tea", score=0.5, catalog=catalog)
+    assert all(part in text(row, 40) for part in ("Green tea", f" {catalog} ", "0.50"))
+    assert "12↔" not in text(row, 80)
+    assert catalog not in text(row, 30)
 
 
 def test_dates_of_other_years_show_the_year_where_there_is_room_for_one_of_both() -> None:

@@ -155,7 +155,9 @@ class CollectionClient:
 
     def refuse(self, error: AmemError) -> None:
         """Say what went wrong and what to do next; where the store itself fails, on a screen of its own."""
-        if _store_fails(error) and not (isinstance(error, StorageReadOnly) and self.memory.read_only):
+        # What is only read here, all of it or its catalogs, refuses changes and fails in nothing.
+        kept = isinstance(error, StorageReadOnly) and (self.memory.read_only or self.memory.catalogs)
+        if _store_fails(error) and not kept:
             # Whoever reads may learn before `follow` that the folder went; it may be back before `follow` looks.
             self._failing = self._failing or isinstance(error, StorageGone)
             self.app.unreadable(error, for_now=self._failing)

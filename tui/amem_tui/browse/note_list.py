@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.cells import cell_len
 from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.reactive import reactive
@@ -31,8 +32,8 @@ _LEVELS = (0.1, 0.3, 0.5, 0.7)
 class Row:
     """`at` is local; `level` is the strength as 0 to 4 bars.
 
-    For search hits alone: `score`, `why` it was found, `excerpt`: pieces of its text, each with whether it matched, and
-    `faint` where it gives an answer no support.
+    For search hits alone: `score`, `why` it was found, `excerpt`: pieces of its text, each with whether it matched,
+    `faint` where it gives an answer no support, and the `catalog` that it is in, '' for one of the open collection.
     """
 
     id: str
@@ -50,6 +51,7 @@ class Row:
     why: str = ""
     excerpt: tuple[tuple[str, bool], ...] = ()
     faint: bool = False
+    catalog: str = ""
 
 
 def row_of(card: Card, zone: tzinfo, hit: Hit | None = None) -> Row:
@@ -70,6 +72,7 @@ def row_of(card: Card, zone: tzinfo, hit: Hit | None = None) -> Row:
         why="" if hit is None else one_line(hit.explanation.words(), 300),
         excerpt=() if hit is None else _excerpt(hit),
         faint=hit is not None and hit.support is Support.NONE,
+        catalog="" if hit is None else hit.catalog,
     )
 
 
@@ -97,6 +100,8 @@ LEGEND = (
 FOUND = "bold $accent"
 _STATUS = {Status.SUPERSEDED: "strike $muted", Status.DELETED: "strike $muted", Status.ARCHIVED: "italic $muted"}
 _INDENT = " " * 5
+#: The most cells of a catalog's name.
+_CATALOG = 10
 #: At the end of an excerpt where the note goes on.
 _ON = " …"
 #: The width of the list from which each column is shown, so that a title keeps 24 cells.
@@ -118,7 +123,7 @@ def laid_out(row: Row, width: int, *, marked: bool, year: int) -> list[Piece]:
     else:
         head.append((f"{GLYPHS[row.kind]} ", by))
     tail = _tail(row, plan, year)
-    room = max(1, width - sum(len(text) for text, _ in head) - sum(len(text) for text, _ in tail))
+    room = max(1, width - sum(cell_len(text) for text, _ in (*head, *tail)))
     look = _STATUS.get(row.status, "$muted" if row.faint else "")
     first, _ = _titled(row, room, look)
     return [*head, *first, *tail]
@@ -127,7 +132,7 @@ def laid_out(row: Row, width: int, *, marked: bool, year: int) -> list[Piece]:
 def below(row: Row, width: int) -> list[Piece]:
     """The second line of a hit, in `width` cells: how its sentence goes on, or another one that matched, or why."""
     plan = columns(width)
-    taken = (5 if "author" in plan else 3) + sum(len(text) for text, _ in _tail(row, plan, 0))
+    taken = (5 if "author" in plan else 3) + sum(cell_len(text) for text, _ in _tail(row, plan, 0))
     _, rest = _titled(row, max(1, width - taken), "")
     room = max(1, width - len(_INDENT))
     if not "".join(text for text, _ in rest).strip():
@@ -155,12 +160,16 @@ def _titled(row: Row, room: int, look: str) -> tuple[list[Piece], list[Piece]]:
 
 
 def _tail(row: Row, plan: set[str], year: int) -> list[Piece]:
-    """What stands right of the title; every text here takes one cell a character."""
+    """What stands right of the title; of a note in a catalog that, not how well it is kept there."""
     tail: list[Piece] = []
     if row.waiting:
         tail.append((f" {WAITING}", "$warning"))
     if row.pinned:
         tail.append((f" {PINNED}", "$accent"))
+    if row.catalog:
+        if "author" in plan:
+            tail.append((f" {fit(row.catalog, min(_CATALOG, cell_len(row.catalog)))}", "$secondary"))
+        plan = plan - {"strength", "layer", "links"}
     if "strength" in plan:
         strong = "$success" if row.long_term else "$secondary"
         if "bars" in plan:

@@ -50,10 +50,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class OpenedNote:
-    """A note, and how much there is around it: what is read of every note that the cursor rests on."""
+    """A note, and how much there is around it: what is read of every note that the cursor rests on.
+
+    `catalog` is the one that the note is in, '' for one of the open collection.
+    """
 
     note: MemoryNote
     around: Surroundings
+    catalog: str = ""
 
     @property
     def counts(self) -> dict[str, int]:
@@ -91,7 +95,7 @@ def load_note(memory: AgenticMemorySystem, id: str) -> OpenedNote | None:
     if note is None:
         return None
     try:
-        return OpenedNote(note, memory.surroundings(id))
+        return OpenedNote(note, memory.surroundings(id), memory.catalog_of(id))
     except NoteNotFound:  # purged between the two reads
         return None
 
@@ -191,8 +195,9 @@ def read_note(memory: AgenticMemorySystem, asked: PageRequest, *, text: str | No
 
 
 def _head(asked: PageRequest) -> Block:
-    note = asked.note
+    note, catalog = asked.note, asked.opened_note.catalog
     facts = [
+        *([Content.styled(f"catalog {one_line(catalog, 30)}", "$accent")] if catalog else []),
         Content.styled(f"{GLYPHS[note.kind]} {note.kind}", "$secondary"),
         Content.styled(moment(note.at, asked.zone), "$muted"),
         *([Content.styled(one_line(note.speaker, 30), "$foreground")] if note.speaker else []),
