@@ -175,7 +175,9 @@ class CollectionsScreen(ModalScreen[None]):
 
     @property
     def _chosen(self) -> str | None:
-        option = self.query_one("#found", OptionList).highlighted_option
+        # Keys are looked at once more when the list is on its way out already.
+        (*lists,) = self.query("#found").results(OptionList)
+        option = lists[0].highlighted_option if lists else None
         return None if option is None else option.id
 
     @on(OptionList.OptionHighlighted)
