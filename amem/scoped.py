@@ -623,25 +623,27 @@ class ScopedMemory:
 
         Raises NoteNotFound, InvalidInput for what is superseded already or what the note does not say.
         """
-        return self._parts.corrector.supersede(self._held(old), self._held(new), reason, self.actor, statement)
+        return self._parts.corrector.supersede(
+            self._held(old, "supersede"), self._held(new, "supersede"), reason, self.actor, statement
+        )
 
     def unsupersede(self, id: str, *, statement: str = "") -> bool:
         """Say that a note holds after all, or that its overturned statements do (or the `statement` named).
 
         Machines may then only propose to hide it. False when nothing of it was superseded. Raises NoteNotFound.
         """
-        return self._parts.corrector.unsupersede(self._held(id), self.actor, statement)
+        return self._parts.corrector.unsupersede(self._held(id, "supersede"), self.actor, statement)
 
     def retract(self, id: str, reason: str = "", *, statement: str = "") -> bool:
         """Take a note back, or one `statement` of it, with nothing in its place, as of now.
 
         False when it does not stand. Raises NoteNotFound, InvalidInput for a statement that the note does not make.
         """
-        return self._parts.corrector.retract(self._held(id), reason, self.actor, statement)
+        return self._parts.corrector.retract(self._held(id, "retract"), reason, self.actor, statement)
 
     def keep(self, id: str) -> int:
         """Say that a note holds in spite of its flags and of what disagrees; returns how many. Raises NoteNotFound."""
-        return self._parts.corrector.keep(self._held(id), self.actor)
+        return self._parts.corrector.keep(self._held(id, "keep"), self.actor)
 
     # -- topics, counts ------------------------------------------------------------------------------------------------
 
@@ -914,24 +916,24 @@ class ScopedMemory:
 
     def link(self, source: str, target: str, type: str = "related", reason: str = "") -> Link:
         """Link two notes by hand. Raises NoteNotFound or InvalidInput."""
-        return self._parts.editor.link(self._held(source), self._held(target), type, reason, self.actor)
+        return self._parts.editor.link(self._held(source, "link"), self._held(target, "link"), type, reason, self.actor)
 
     def unlink(self, source: str, target: str, type: str = "related") -> bool:
         """Take a link away; False when it was not there."""
-        own = self._holds(source) and self._holds(target)
+        own = self._holds(source, "link") and self._holds(target, "link")
         return own and self._parts.editor.unlink(source, target, type, self.actor)
 
     def pin(self, id: str, pinned: bool = True) -> bool:
         """Keep a note from ever fading, or let it fade again; False when there is none."""
-        return self._holds(id) and self._parts.editor.pin(id, pinned, self.actor)
+        return self._holds(id, "pin") and self._parts.editor.pin(id, pinned, self.actor)
 
     def delete(self, id: str) -> bool:
         """Hide a note (`restore` and `undo` bring it back); False when there is none."""
-        return self._holds(id) and self._parts.editor.delete(id, self.actor)
+        return self._holds(id, "delete") and self._parts.editor.delete(id, self.actor)
 
     def delete_notes(self, ids: Sequence[str]) -> int:
         """Hide several notes, as one operation that `undo` takes back whole; returns how many there were to hide."""
-        self._refuse_catalogs(ids)
+        self._refuse_catalogs(ids, "delete")
         own = self._own_of(ids)
         return self._parts.editor.delete_all([id for id in dict.fromkeys(ids) if id in own], self.actor)
 
@@ -940,7 +942,7 @@ class ScopedMemory:
 
         Raises NoteNotFound and EmbedderMismatch.
         """
-        return self._parts.editor.restore(self._held(id), self.actor)
+        return self._parts.editor.restore(self._held(id, "restore"), self.actor)
 
     def purge(self, ids: str | Sequence[str]) -> PurgeReport | None:
         """Destroy notes, their history and what derives from them; None when there are none. `undo` can't take it back.
@@ -948,7 +950,7 @@ class ScopedMemory:
         What other notes say in their own words stays, and is named. When the files cannot be rewritten now (no room
         left, another process reads), the report says so in `owed`, and the next `maintain` finishes it.
         """
-        self._refuse_catalogs([ids] if isinstance(ids, str) else ids)
+        self._refuse_catalogs([ids] if isinstance(ids, str) else ids, "purge")
         own = self._own_of([ids] if isinstance(ids, str) else ids)
         done = self._parts.purges.purge(
             [id for id in ([ids] if isinstance(ids, str) else ids) if id in own], self.actor
@@ -990,7 +992,7 @@ class ScopedMemory:
 
         Raises NoteNotFound, OperationNotFound and EmbedderMismatch.
         """
-        return self._parts.editor.rollback(self._held(id), version, self.actor)
+        return self._parts.editor.rollback(self._held(id, "history"), version, self.actor)
 
     @_of_any
     def would_roll_back(self, id: str, version: int) -> dict[str, tuple[Any, Any]]:
@@ -1125,8 +1127,8 @@ class ScopedMemory:
             return self._own(item)
         return replace(item, fields=self._own(item.fields))
 
-    def _holds(self, id: str) -> bool:
-        self._refuse_catalogs([id])
+    def _holds(self, id: str, command: str = "edit") -> bool:
+        self._refuse_catalogs([id], command)
         return id in self._own_of([id])
 
     def _own_of(self, ids: Sequence[str]) -> set[str]:
@@ -1138,18 +1140,18 @@ class ScopedMemory:
         with self._store.read() as session:
             return {id for id, whose in session.notes.scopes_of(list(ids)).items() if self.scope.covers(whose)}
 
-    def _refuse_catalogs(self, ids: Sequence[str]) -> None:
-        """Refuse to change what is in a catalog. Raises StorageReadOnly."""
+    def _refuse_catalogs(self, ids: Sequence[str], command: str) -> None:
+        """Refuse to change what is in a catalog, with the command that does it there. Raises StorageReadOnly."""
         for id in ids if self._parts.catalogs else ():
             if name := self.catalog_of(id):
                 raise StorageReadOnly(
                     f"note {short_id(id)} is in the catalog {name!r}, which is only read from here",
-                    hint=f"change it there, as with amem -c {name} edit {short_id(id)}; or write a note of your own",
+                    hint=f"change it there, as with amem -c {name} {command} {short_id(id)}; "
+                    "or write a note of your own",
                 )
 
-    def _held(self, id: str) -> str:
-        self._refuse_catalogs([id])
-        if not self._holds(id):
+    def _held(self, id: str, command: str = "edit") -> str:
+        if not self._holds(id, command):
             raise NoteNotFound(f"no note {checks.shown(id)}")
         return id
 

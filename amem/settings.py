@@ -287,20 +287,19 @@ class Settings(BaseSettings):
         if given.get("collection", own["collection"]) != own["collection"]:
             raise InvalidInput(
                 f"the agent {name} keeps its notes in {own['collection']!r}, not in {given['collection']!r}",
-                hint="name the agent or the collection, not both",
+                hint="name the agent or the collection, not both; --agent '' sets AMEM_AGENT aside",
             )
-        return self.replaced(**own | given, agent=name)
-
-    @field_validator("agents")
-    @classmethod
-    def _settings_of_agents(cls, agents: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-        for name, own in agents.items():
-            if not _AGENT.fullmatch(name):
-                raise ValueError(f"{name!r} cannot name an agent: use letters, digits, '-', '_' and '.'")
-            for key in own:
-                if key not in cls.model_fields or key in _NOT_OF_AN_AGENT:
-                    raise ValueError(f"{name} has no setting {key!r} of its own")
-        return agents
+        # Not when settings are read: a table that is wrong stops its agent alone.
+        hint = f"look at [agents.{name}] in {self.home / 'config.toml'}"
+        if not _AGENT.fullmatch(name):
+            raise InvalidInput(f"{name!r} cannot name an agent: use letters, digits, '-', '_' and '.'", hint=hint)
+        for key in own:
+            if key not in type(self).model_fields or key in _NOT_OF_AN_AGENT:
+                raise InvalidInput(f"the agent {name} has no setting {key!r} of its own", hint=hint)
+        try:
+            return self.replaced(**own | given, agent=name)
+        except InvalidInput as error:
+            raise InvalidInput(f"the agent {name}: {error}", hint=hint) from error
 
     @field_validator("home", "cache", mode="before")
     @classmethod
@@ -363,6 +362,8 @@ def _complaint(error: ValidationError) -> str:
     first = error.errors()[0]
     what = ".".join(str(part) for part in first["loc"])
     why = first["msg"].removeprefix("Value error, ")
+    if first["type"] == "tuple_type":
+        why = 'give a list, as in ["team"]'
     return f"setting {what}: {why}" if what else f"settings: {why}"
 
 

@@ -122,10 +122,11 @@ class Parts:
         self, settings: Settings, folder: Path | None, given: Given, *, ended: Callable[[], None] | None = None
     ) -> None:
         self.clock = given.clock or SystemClock()
+        self._settings, self.given, self._ended = settings, given, ended
+        self._check_catalogs()  # before a collection is made, that would be left empty
         self.store = Store(folder, self.clock, read_only=given.read_only, decay=settings.decay)
         self.called_off = threading.Event()
         self.making = threading.RLock()
-        self._settings, self.given, self._ended = settings, given, ended
         self._closed = False
         self.catalogs: dict[str, Parts] = {}
         try:
@@ -161,8 +162,8 @@ class Parts:
 
         return CollectionRetriever(self.store, self.dense, self.feed, self.vectorizer)
 
-    def _opened_catalogs(self) -> dict[str, Parts]:
-        """The collections that are searched beside this one, by name, opened to be read with the same embedder."""
+    def _check_catalogs(self) -> None:
+        """Refuse catalogs that are not there or not searched together. Raises CollectionNotFound, InvalidInput."""
         settings = self._settings
         if settings.catalogs and settings.fusion != "convex":
             raise InvalidInput(
@@ -170,9 +171,14 @@ class Parts:
                 "nothing of each other",
                 hint="set fusion to convex, or open the collection without catalogs",
             )
+        for name in settings.catalogs:
+            self._catalog_folder(name)
+
+    def _opened_catalogs(self) -> dict[str, Parts]:
+        """The collections that are searched beside this one, by name, opened to be read with the same embedder."""
         found: dict[str, Parts] = {}
         try:
-            for name in dict.fromkeys(settings.catalogs):
+            for name in dict.fromkeys(self._settings.catalogs):
                 found[name] = self._opened(name, read_only=True)
         except BaseException:
             for each in found.values():
@@ -189,19 +195,28 @@ class Parts:
         finally:
             parts.close()
 
+    def _catalog_folder(self, catalog: str) -> Path:
+        """The folder of another collection of the home. Raises CollectionNotFound and InvalidInput."""
+        from amem.forks.fork import archived
+
+        home = self._settings.home
+        if catalog == self._settings.collection:
+            raise InvalidInput(f"{catalog!r} cannot be its own catalog", hint="name another collection")
+        try:
+            return existing_folder(home, catalog)
+        except CollectionNotFound as error:
+            hint = f'amem -c {catalog} add "..." makes it with its first note; amem collections lists those there are'
+            if catalog in archived(home):
+                hint = f"it is archived: amem collections unarchive {catalog} brings it back"
+            raise CollectionNotFound(f"there is no catalog {catalog!r} in {home}", hint=hint) from error
+
     def _opened(self, catalog: str, *, read_only: bool) -> Parts:
         """Another collection of the home, with this one's embedder, clock and models.
 
         Raises CollectionNotFound, EmbedderMismatch and InvalidInput.
         """
         settings = self._settings
-        if catalog == settings.collection:
-            raise InvalidInput(f"{catalog!r} cannot be its own catalog", hint="name another collection")
-        try:
-            folder = existing_folder(settings.home, catalog)
-        except CollectionNotFound as error:
-            hint = f'amem -c {catalog} add "..." makes it with its first note; amem collections lists those there are'
-            raise CollectionNotFound(f"there is no catalog {catalog!r} in {settings.home}", hint=hint) from error
+        folder = self._catalog_folder(catalog)
         given = replace(
             self.given, clock=self.clock, embedder=self.vectorizer.embedder, background=False, read_only=read_only
         )

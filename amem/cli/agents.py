@@ -188,10 +188,13 @@ def learn(
     context: typer.Context, transcript: Annotated[Path, typer.Argument()], project: Annotated[Path, typer.Argument()]
 ) -> None:
     """Learn from a session's file, and make ready what the next session is told."""
+    from dataclasses import replace
+
     from amem.interop.formats import Format
     from amem.interop.transcripts import remember_sessions
 
     call = invocation(context)
+    call = replace(call, agent=_agent(call) or "")  # as for the hook that started it
     with call.memory(create=True, notify=True) as memory:
         report = remember_sessions(memory, [(transcript, Format.CLAUDE_CODE)])
         memory.work(once=True)  # what an earlier one left that was ended before it was done
@@ -225,7 +228,7 @@ def _made_ready(call: "Invocation", collection: str, project: Path) -> str:
     from dataclasses import replace
     from datetime import date
 
-    with replace(call, collection=collection).memory() as memory:
+    with replace(call, collection=collection, agent=_agent(call) or "").memory() as memory:
         folder = memory.folder
         assert folder is not None
         counter = change_counter(folder)  # before the notes are read: what is written meanwhile is not among them

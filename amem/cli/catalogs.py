@@ -36,7 +36,8 @@ def publish(
         return print_json({"id": receipt.id, "note": note, "catalog": catalog, "status": receipt.status})
     known = " (it was there already)" if receipt.status == "duplicate" else ""
     say(f"published {short_id(note)} in {catalog} as {short_id(receipt.id)}{known}")
-    tell(f"undo with: {call.in_collection(catalog).command('undo')}")
+    if receipt.status != "duplicate" and receipt.operation is not None:
+        tell(f"undo with: {call.in_collection(catalog).command('undo', str(receipt.operation))}")
 
 
 def agents(context: typer.Context, as_json: Json = False) -> None:
@@ -70,8 +71,13 @@ def agents(context: typer.Context, as_json: Json = False) -> None:
 def _agent(settings: "Settings", name: str) -> dict[str, Any]:
     """What the settings grant an agent, and what its collection holds; None where there is no collection yet."""
     from amem.collection import collection_names, listed_collection
+    from amem.errors import InvalidInput
 
-    own = settings.as_agent(name)
+    try:
+        own = settings.as_agent(name)
+    except InvalidInput as error:
+        nothing = {"notes": None, "bytes": 0, "last_used": None}
+        return {"name": name, "collection": "", "catalogs": [], "publish": [], **nothing, "problem": str(error)}
     held = listed_collection(own.home, own.collection) if own.collection in collection_names(own.home) else None
     last = None if held is None or held.last_used is None else held.last_used.isoformat()
     return {

@@ -124,7 +124,7 @@ def configured(call: Invocation) -> list[Configured]:
     from amem.settings import Settings
 
     settings = call.settings()
-    places = _places(call, _root(call))
+    places = _places(call, _root(call), settings)
     return [Configured(name, _shown(settings, name), _origin(name, places)) for name in Settings.model_fields]
 
 
@@ -217,7 +217,7 @@ def _in_words(origin: str) -> str:
     )
 
 
-def _places(call: Invocation, root: Path) -> list[tuple[str, frozenset[str]]]:
+def _places(call: Invocation, root: Path, settings: "Settings") -> list[tuple[str, frozenset[str]]]:
     """(place in words, names given there in lower case), the one that wins first."""
     import tomllib
 
@@ -226,8 +226,11 @@ def _places(call: Invocation, root: Path) -> list[tuple[str, frozenset[str]]]:
     given = {"--home": call.home, "--collection": call.collection, "--agent": call.agent}
     arguments = {name.removeprefix("--") for name, value in given.items() if value is not None}
     env_file, toml = _env_file(call), root / "config.toml"
+    # An agent without a collection of another name has that of its own.
+    own = {"collection", *settings.agents[settings.agent]} if settings.agent else set()
     return [
         ("argument", frozenset(arguments)),
+        (f"{toml} [agents.{settings.agent}]", frozenset(own)),
         ("environment", _lower(os.environ)),
         (str(env_file), _lower(_given_in(read_env(env_file)))),
         (str(toml), _lower(tomllib.loads(toml.read_text(encoding="utf-8")) if toml.is_file() else ())),
@@ -240,7 +243,7 @@ def _lower(names: Iterable[str]) -> frozenset[str]:
 
 def _origin(name: str, places: list[tuple[str, frozenset[str]]]) -> str:
     for place, names in places:
-        by_field = place == "argument" or place.endswith("config.toml")
+        by_field = place == "argument" or place.endswith(("config.toml", "]"))
         if not names.isdisjoint({name} if by_field else map(str.lower, variables(name))):
             return place
     return "default"

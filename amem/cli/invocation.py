@@ -42,11 +42,15 @@ class Invocation:
         """The settings for this home. Raises InvalidInput."""
         from amem.settings import load_settings
 
-        return load_settings(self.home, env_file=self.env_file, collection=self.collection, agent=self.agent)
+        agent = self.agent
+        if agent is None and self.collection is not None:
+            # Beside a collection the environment's agent is held to its own, as one that is named here.
+            agent = os.environ.get("AMEM_AGENT") or None
+        return load_settings(self.home, env_file=self.env_file, collection=self.collection, agent=agent)
 
     def in_collection(self, name: str) -> Invocation:
         """The same call in another collection, where no agent's name counts."""
-        return replace(self, collection=name, agent=None)
+        return replace(self, collection=name, agent="" if os.environ.get("AMEM_AGENT") else None)
 
     def command(self, *words: str) -> str:
         """A command line that means this home and collection, to be copied into a shell."""
@@ -85,7 +89,7 @@ class Invocation:
                 settings=settings, create=create, notify=inform if speak else None, background=False
             )
         except CollectionNotFound as missing:
-            if self._is_mistaken(settings):
+            if create or self._is_mistaken(settings):
                 raise
             raise self.no_notes(settings) from missing
         with opened as memory:
@@ -120,7 +124,9 @@ class Invocation:
     def _is_mistaken(self, settings: Settings) -> bool:
         from amem.collection import collection_names
 
-        return self.collection is not None and bool(collection_names(settings.home))
+        names = collection_names(settings.home)
+        # Where the collection is there, a catalog of it is missing.
+        return settings.collection in names or (self.collection is not None and bool(names))
 
     def tell_no_notes(self, settings: Settings) -> None:
         """Say so, of a home or a collection without notes."""
@@ -134,6 +140,8 @@ class Invocation:
         add = f'{self.command("add")} "..."'
         names = [name for name in collection_names(settings.home) if name != settings.collection]
         others = ", ".join(names[:_NAMED])
+        if settings.agent:  # which has this collection and no other
+            return CollectionNotFound(f"no notes in {settings.collection} yet", hint=f"{add} keeps one")
         if others:
             return CollectionNotFound(
                 f"no notes in {settings.collection} yet", hint=f"-c names another: {others}; or {add}"

@@ -12,6 +12,7 @@ from amem.labels import title
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from amem.cli.invocation import Invocation
     from amem.memory_system import AgenticMemorySystem
     from amem.storage.records import Review, UndoReport
     from amem.storage.reviews import Flag
@@ -99,10 +100,26 @@ def undo(
     """
     call = invocation(context)
     with call.memory() as memory:
+        decided = {each.id for each in memory.reviews()}
         report = memory.undo(operation)
         _print_report(memory, report, as_json)
+        for each in memory.reviews():
+            if each.id not in decided:
+                _tell_published(call, memory, each)
     if report.passed_over is not None:
         tell(f"the maintenance since then stands; take it back with: {call.command('undo', str(report.passed_over))}")
+
+
+def _tell_published(call: "Invocation", memory: "AgenticMemorySystem", review: "Review") -> None:
+    """Say where the copy stays that a proposal published which is open again: it is taken back in the catalog alone."""
+    from amem.maintenance.shared_notes import FIELD
+
+    _, name = review.changes.get(FIELD, (None, ""))
+    catalog = memory.catalogs.get(name)
+    for each in [] if catalog is None else catalog.log(limit=_LOOKED_THROUGH, actor=memory.actor):
+        if each.action == "publish" and not each.undone and short_id(review.note) in each.cause.split():
+            undo = call.in_collection(name).command("undo", str(each.id))
+            return tell(f"the copy stays in {name}; take it back with: {undo}")
 
 
 def redo(context: typer.Context, as_json: Json = False) -> None:
@@ -128,6 +145,8 @@ def _print_report(memory: "AgenticMemorySystem", report: "UndoReport", as_json: 
 
 
 _SHOWN = 160
+#: The newest operations of a catalog, among which a publication is looked for.
+_LOOKED_THROUGH = 1000
 review = typer.Typer(help="Decide the changes that machines proposed.", invoke_without_command=True)
 Numbers = Annotated[list[int], typer.Argument(metavar="N", help="Numbers of reviews.", show_default=False)]
 

@@ -109,7 +109,12 @@ def _of_all_agents(call: "Invocation", cycle: str, *, due: bool, dry_run: bool, 
 
     settings = call.settings()
     there = collection_names(settings.home)
-    names = [name for name in settings.agents if settings.as_agent(name).collection in there]
+    names = []
+    for name in settings.agents:
+        try:
+            names += [name] if settings.as_agent(name).collection in there else []
+        except InvalidInput as error:
+            tell(f"left out: {error} ({error.hint})")
     if not names:
         tell(f"no agent has a memory yet; {call.command('agents')} lists those that are named")
     records = []

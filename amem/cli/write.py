@@ -159,7 +159,8 @@ def purge(
     call = invocation(context)
     with call.memory() as memory:
         found = _resolve(memory, ids, deleted=True)
-        if not yes:
+        # What is in a catalog is refused, whatever the answer.
+        if not yes and not any(map(memory.catalog_of, found)):
             for id in found:
                 note = memory.read(id)
                 tell(f"{short_id(id)}  {one_line(title(note.content), 80) if note else '(deleted)'}")

@@ -53,10 +53,15 @@ class Publisher:
         if to is None and len(allowed) == 1:
             return allowed[0]
         if to not in allowed:
-            who = f"the agent {self._settings.agent}" if self._settings.agent else "this memory"
-            may = f"it may publish to {', '.join(allowed)}" if allowed else f'grant it: publish = ["{to or "team"}"]'
-            what = f"has no right to publish to {to!r}" if to is not None else "has to be told where to publish"
-            raise InvalidInput(f"{who} {what}", hint=may)
+            agent = self._settings.agent
+            who = f"the agent {agent}" if agent else "this memory"
+            what = f"has no right to publish{'' if to is None else f' to {to!r}'}"
+            place = f"[agents.{agent}] of " if agent else ""
+            hint = f'grant it: publish = ["{to or "team"}"] in {place}{self._settings.home / "config.toml"}'
+            if allowed:
+                what = what if to is not None else "has to be told where to publish"
+                hint = f"it may publish to {', '.join(allowed)}"
+            raise InvalidInput(f"{who} {what}", hint=hint)
         return to
 
     def _copy(self, id: str) -> NewNote:

@@ -125,7 +125,76 @@ def test_an_unknown_agent_is_refused_and_the_known_ones_are_named(crew: Cli) -> 
 
 
 def test_an_agent_has_one_collection(crew: Cli) -> None:
-    assert "keeps its notes in 'drafts'" in crew.refused("--agent", "writer", "-c", "team", "list")
+    said = "keeps its notes in 'drafts'"
+    assert said in crew.refused("--agent", "writer", "-c", "team", "list")
+    assert said in crew.refused("-c", "team", "add", "A draft on fish.", AMEM_AGENT="writer")
+    assert [each["content"] for each in crew.json("-c", "team", "list", AMEM_AGENT="")] == [HERON]
+    # A person sets the environment's agent aside.
+    assert len(crew.json("--agent", "", "-c", "team", "list", AMEM_AGENT="writer")) == 1
+
+
+def test_a_catalog_that_is_not_there_is_named(crew: Cli) -> None:
+    crew.ok("--agent", "writer", "add", "A draft on fish.")
+    crew.ok("collections", "archive", "team")
+
+    for words in (("list",), ("search", "fish"), ("add", "A draft on herons.")):
+        refused = crew.refused("--agent", "writer", *words)
+        assert "there is no catalog 'team'" in refused
+        assert "amem collections unarchive team" in refused
+
+    crew.ok("collections", "unarchive", "team")
+    assert len(crew.json("--agent", "writer", "list")) == 1
+
+
+def test_a_missing_catalog_leaves_no_empty_collection(cli: Cli) -> None:
+    cli.home.mkdir(exist_ok=True)
+    (cli.home / "config.toml").write_text(CONFIG, encoding="utf-8")
+
+    assert "there is no catalog 'team'" in cli.refused("--agent", "writer", "add", "A draft on fish.")
+
+    assert cli.json("collections") == []
+
+
+def test_an_agent_without_notes_is_told_of_no_other_collection(crew: Cli) -> None:
+    said = crew("--agent", "writer", "list").stderr
+
+    assert "no notes in drafts yet" in said
+    assert "team" not in said
+
+
+@pytest.mark.parametrize("command", ["delete", "pin", "keep", "retract", "purge"])
+def test_a_catalogs_note_is_refused_with_the_command_that_was_meant(crew: Cli, command: str) -> None:
+    crew.ok("--agent", "writer", "add", "A draft on fish.")
+    (note,) = [each["id"] for each in crew.json("-c", "team", "list")]
+
+    assert f"amem -c team {command} " in crew.refused("--agent", "writer", command, note)
+
+
+def test_the_settings_of_an_agents_table_are_said_to_come_from_it(crew: Cli) -> None:
+    found = {each["name"]: each["from"] for each in crew.json("--agent", "writer", "config", "list")}
+
+    table = f"{crew.home / 'config.toml'} [agents.writer]"
+    assert (found["collection"], found["catalogs"]) == (table, table)
+    assert (found["agent"], found["fusion"]) == ("argument", "default")
+
+
+def test_a_note_that_is_published_twice_is_undone_once(crew: Cli) -> None:
+    note = crew.json("--agent", "researcher", "add", "Deploys go out on Tuesdays.")["id"]
+    first, second = (crew("--agent", "researcher", "publish", note) for _ in range(2))
+
+    number = crew.json("-c", "team", "log")[0]["id"]
+    assert f"--collection team undo {number}" in first.stderr
+    assert "it was there already" in second.stdout
+    assert "undo" not in second.stderr
+
+
+def test_who_has_no_right_to_publish_is_told_where_to_grant_it(crew: Cli) -> None:
+    draft = crew.json("--agent", "writer", "add", "A draft on fish.")["id"]
+
+    refused = crew.refused("--agent", "writer", "publish", draft)
+
+    assert "the agent writer has no right to publish" in refused
+    assert f'publish = ["team"] in [agents.writer] of {crew.home / "config.toml"}' in refused
 
 
 @pytest.mark.parametrize(
@@ -134,13 +203,23 @@ def test_an_agent_has_one_collection(crew: Cli) -> None:
         ('[agents.writer]\ncatalog = ["team"]', "has no setting 'catalog' of its own"),
         ('[agents.writer]\nhome = "/elsewhere"', "has no setting 'home' of its own"),
         ('[agents."a/b"]', "cannot name an agent"),
+        ("[agents.writer]\nsemantic_days = 5", "the agent writer: setting semantic_days: "),
+        ('[agents.writer]\ncatalogs = "team"', 'setting catalogs: give a list, as in ["team"]'),
     ],
 )
-def test_a_table_that_says_nothing_known_is_refused(cli: Cli, table: str, said: str) -> None:
+def test_a_table_that_is_wrong_stops_its_agent_alone(cli: Cli, table: str, said: str) -> None:
     cli.home.mkdir(exist_ok=True)
     (cli.home / "config.toml").write_text(table, encoding="utf-8")
+    agent = "a/b" if "a/b" in table else "writer"
 
-    assert said in cli.refused("list")
+    refused = cli.refused("--agent", agent, "list")
+
+    assert said in refused
+    assert f"[agents.{agent}] in {cli.home / 'config.toml'}" in refused
+    assert [said in each["problem"] for each in cli.json("agents")] == [True]
+    assert said in cli("maintain", "--all-agents").stderr
+    cli.ok("-c", "mt", "add", HERON)
+    assert [each["content"] for each in cli.json("-c", "mt", "list")] == [HERON]
 
 
 def test_a_program_opens_an_agents_memory_by_its_name(crew: Cli) -> None:
@@ -167,3 +246,7 @@ def test_the_night_of_all_agents_proposes_what_they_share(crew: Cli) -> None:
     crew.ok("--agent", "researcher", "review", "accept", str(number))
     assert "Deploys go out on Tuesdays." in {each["content"] for each in crew.json("-c", "team", "list")}
     assert crew.ok("maintain", "--all-agents").count(": ") >= 2
+
+    newest = crew.json("-c", "team", "log")[0]["id"]
+    told = crew("--agent", "researcher", "undo").stderr
+    assert f"the copy stays in team; take it back with: amem --home {crew.home} --collection team undo {newest}" in told
