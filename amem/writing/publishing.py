@@ -56,8 +56,9 @@ class Publisher:
             agent = self._settings.agent
             who = f"the agent {agent}" if agent else "this memory"
             what = f"has no right to publish{'' if to is None else f' to {to!r}'}"
-            place = f"[agents.{agent}] of " if agent else ""
-            hint = f'grant it: publish = ["{to or "team"}"] in {place}{self._settings.home / "config.toml"}'
+            # A model may hear this, too: no path of the machine in it.
+            where = f" in [agents.{agent}] of config.toml (amem path says where that is)" if agent else ""
+            hint = f'grant it: publish = ["{to or "team"}"]{where}'
             if allowed:
                 what = what if to is not None else "has to be told where to publish"
                 hint = f"it may publish to {', '.join(allowed)}"
