@@ -53,7 +53,7 @@ async def test_a_hit_in_a_catalog_is_named_read_and_kept_as_it_is(
             await wait_until(
                 pilot, lambda: f"is in the catalog '{catalog}', which is only read from here" in toasts(pilot)
             )
-            assert f"amem -c {catalog} edit {theirs[:8]}" in toasts(pilot)
+            assert f"amem -c {catalog} pin {theirs[:8]}" in toasts(pilot)
             await pilot.press("d")
             await wait_until(pilot, lambda: len(pilot.app.screen_stack) == 3)
             await pilot.press("d")
