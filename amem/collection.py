@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"[^\W_][\w.-]{0,99}")
 #: Bytes of a name: file systems end at 255, and a copy that is being written has a longer one.
 _MOST_BYTES = 200
+#: The folder of a home in which archived collections lie.
+ARCHIVE = ".archive"
 #: What else a home holds.
 _TAKEN = frozenset({"config.toml", "prompts", "rules.md", "predicates.toml", "mcp.token"})
 
@@ -59,10 +62,18 @@ def existing_folder(home: Path, name: str) -> Path:
     if home.exists() and not home.is_dir():
         raise StorageError(f"{home} is not a folder", hint="name another --home")
     if not (folder / FILE_NAME).is_file():
+        if is_archived(home, name):
+            hint = f"amem collections unarchive {name} brings it back"
+            raise CollectionNotFound(f"the collection {name!r} is archived", hint=hint)
         raise CollectionNotFound(
             f"there is no collection {name!r} in {home}", hint="amem collections lists them; amem add makes one"
         )
     return folder
+
+
+def is_archived(home: Path, name: str) -> bool:
+    """Whether a collection of this name was put away."""
+    return (home / ARCHIVE / name / FILE_NAME).is_file()
 
 
 def collection_names(home: Path) -> list[str]:
@@ -131,6 +142,21 @@ def listed_collection(home: Path, name: str) -> Listed:
         return Listed(name, folder, None, size, str(error))
     finally:
         store.close()
+
+
+def with_present_origins(found: Sequence[Listed]) -> list[Listed]:
+    """The same with each `origin` by the name that the source has now, where it is among them."""
+    names: dict[str, list[str]] = defaultdict(list)
+    for each in found:
+        if each.identity:
+            names[each.identity].append(each.name)
+
+    def present(each: Listed) -> Listed:
+        sources = names.get(each.origin_identity, [])
+        # A restored backup is as much the source as what it was made of: the name that was noted tells them apart.
+        return replace(each, origin=sources[0]) if sources and each.origin not in sources else each
+
+    return [present(each) for each in found]
 
 
 def restore_backup(backup: Path, home: Path, name: str, *, replace: bool = False) -> Path:

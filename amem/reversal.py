@@ -51,9 +51,10 @@ def reversal_lines(memory: AgenticMemorySystem, report: UndoReport) -> list[str]
     operation 12``.
     """
     (operation,) = memory.operations([report.operation])
-    lines = [f"{'redone' if operation.action == 'redo' else 'undone'}: {described(memory, operation)}"]
+    done, left = ("redone", "do again") if operation.action == "redo" else ("undone", "take back")
+    lines = [f"{done}: {described(memory, operation)}"]
     if report.kept and not report.reverted:
-        lines.append("nothing of it was left to take back")
+        lines.append(f"nothing of it was left to {left}")
     lines += [f"left alone: {_difference(memory, each)}" for each in report.kept]
     return lines + [f"changed with it: {_difference(memory, each)}" for each in report.settled]
 

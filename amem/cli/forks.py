@@ -10,12 +10,14 @@ from amem.cli.options import Json
 from amem.cli.render import in_words, one_line, print_json, print_table, say, short_id, size
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from amem.cli.invocation import Invocation
+    from amem.collection import Listed
     from amem.forks.diff import Side
     from amem.forks.merge import MergeReport
-    from amem.settings import Settings
+    from amem.memory_system import AgenticMemorySystem
 
 _NAMED = 20
 Name = Annotated[str, typer.Argument(help="Name of a collection.", autocompletion=complete_collection)]
@@ -35,13 +37,26 @@ def fork(context: typer.Context, name: str, as_json: Json = False) -> None:
 
 def diff(context: typer.Context, name: Name, as_json: Json = False) -> None:
     """What the collection and its fork did since they were last the same."""
-    with invocation(context).memory() as memory:
+    call = invocation(context)
+    with call.memory() as memory:
         found = memory.diff(name)
-        here = memory.settings.collection
+        here, waiting = memory.settings.collection, _waiting(memory, name)
     if as_json:
         return print_json(found.as_dict())
     _print_side(here, found.source)
     _print_side(name, found.fork)
+    _tell_waiting(call, waiting)
+
+
+def _waiting(memory: "AgenticMemorySystem", name: str) -> int:
+    """How many conflicts of merges of this fork wait for a person."""
+    return sum(each.made_by == f"fork:{name}" for each in memory.reviews())
+
+
+def _tell_waiting(call: "Invocation", number: int) -> None:
+    if number:
+        conflicts = "1 conflict of a merge waits" if number == 1 else f"{number:,} conflicts of merges wait"
+        tell(f"{conflicts} for you; decide with: {call.command('review')}")
 
 
 def _print_side(name: str, side: "Side") -> None:
@@ -72,20 +87,37 @@ def merge(
     """Bring in what a fork did since it was made or last merged; one undo takes it back."""
     call = invocation(context)
     with call.memory() as memory:
+        changed = memory.diff(name).fork.notes if dry_run else ()
         report = memory.merge(name, strategy, dry_run=dry_run)
+        ids = [*report.changed, *report.removed, *report.joined.values()]
+        texts = {note.id: note.text for note in changed} | {id: card.text for id, card in memory.cards_of(ids).items()}
+        waiting = _waiting(memory, name)
     if as_json:
         return print_json(report.as_dict())
-    _print_merge(report)
-    if report.waiting and not dry_run:
-        tell(f"decide with: {call.command('review')}")
+    _print_merge(report, texts)
+    _tell_waiting(call, waiting)
     if report.operation is not None:
         tell(f"undo with: {call.command('undo', str(report.operation))}")
 
 
-def _print_merge(report: "MergeReport") -> None:
+def _print_merge(report: "MergeReport", texts: "Mapping[str, str]") -> None:
+    """Print what a merge did; of a dry run also each note, by what it says."""
     say(f"would merge: {report.words}" if report.dry_run else report.words)
+    for what, ids in (("added", report.added), ("changed", report.changed), ("removed", report.removed)):
+        for id in ids[:_NAMED] if report.dry_run else ():
+            say(f"  {what:<8} {short_id(id)}  {one_line(texts.get(id, ''), 80)}")
+        if report.dry_run and len(ids) > _NAMED:
+            say(f"  ... and {len(ids) - _NAMED:,} more {what}")
+    joined = [
+        f"both sides added it: {short_id(its)} becomes {short_id(mine)}  {one_line(texts.get(mine, ''), 80)}"
+        for its, mine in report.joined.items()
+    ]
+    tell_some(joined, _NAMED)
     for each in report.conflicts[:_NAMED]:
-        fields = ", ".join(f"{name}: {_shown(each.ours[name])} | {_shown(each.theirs.get(name))}" for name in each.ours)
+        pairs = {name: (value, each.theirs.get(name)) for name, value in each.ours.items()}
+        fields = ", ".join(
+            f"{name}: {_shown(mine)} | {_shown(its)}" for name, (mine, its) in pairs.items() if mine != its
+        )
         held = "waits for you" if each.settled == "review" else each.settled
         say(f"  conflict {short_id(each.note)}  {fields}  ({held})")
     tell_some([f"left out, as it was purged: {short_id(id)}" for id in report.purged], _NAMED)
@@ -106,12 +138,13 @@ def every(context: typer.Context, as_json: Json = False) -> None:
 @collections.command("list")
 def list_collections(context: typer.Context, as_json: Json = False) -> None:
     """List the collections of the home, with where forks are from and when each was last used."""
-    from amem.collection import collection_names
+    from amem.collection import collection_names, listed_collection, with_present_origins
     from amem.forks.fork import archived
 
     call = invocation(context)
     settings = call.settings()
-    found = [_collection(settings, name) for name in collection_names(settings.home)]
+    listed = [listed_collection(settings.home, name) for name in collection_names(settings.home)]
+    found = [_collection(each) for each in with_present_origins(listed)]
     if as_json:
         return print_json(found)
     rows = [
@@ -128,13 +161,10 @@ def list_collections(context: typer.Context, as_json: Json = False) -> None:
         tell(f"archived: {', '.join(put_away)} (amem collections unarchive NAME brings one back)")
 
 
-def _collection(settings: "Settings", name: str) -> dict[str, Any]:
+def _collection(found: "Listed") -> dict[str, Any]:
     """What is said of a collection; one that does not open says why."""
-    from amem.collection import listed_collection
-
-    found = listed_collection(settings.home, name)
     return {
-        "name": name,
+        "name": found.name,
         "notes": found.notes,
         "bytes": found.size,
         "path": str(found.folder),
@@ -150,6 +180,7 @@ def rename_collection(context: typer.Context, name: Name, new: str, as_json: Jso
     from amem.forks.fork import rename
 
     _done(context, as_json, new, lambda home: rename(home, name, new))
+    tell(f"renamed: {name} is called {new} now")
 
 
 @collections.command("archive")
@@ -158,6 +189,7 @@ def archive_collection(context: typer.Context, name: Name, as_json: Json = False
     from amem.forks.fork import archive
 
     _done(context, as_json, name, lambda home: archive(home, name))
+    tell(f"archived: {name}; bring it back with: {invocation(context).command('collections', 'unarchive', name)}")
 
 
 @collections.command("unarchive")
@@ -166,6 +198,7 @@ def unarchive_collection(context: typer.Context, name: str, as_json: Json = Fals
     from amem.forks.fork import unarchive
 
     _done(context, as_json, name, lambda home: unarchive(home, name))
+    tell(f"{name} is in the list again")
 
 
 @collections.command("purge")
@@ -185,6 +218,7 @@ def purge_collection(
             raise InvalidInput(f"purging the collection {name} cannot be undone", hint="give --yes if you mean it")
         typer.confirm(f"Destroy the collection {name} with all its notes for good?", abort=True, err=True)
     _done(context, as_json, name, lambda home: purge_collection(home, name))
+    tell(f"purged: {name} with all its notes")
 
 
 def _done(context: typer.Context, as_json: bool, name: str, move: "Callable[[Path], Path]") -> None:

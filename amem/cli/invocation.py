@@ -122,11 +122,12 @@ class Invocation:
             yield memory
 
     def _is_mistaken(self, settings: Settings) -> bool:
-        from amem.collection import collection_names
+        from amem.collection import collection_names, is_archived
 
         names = collection_names(settings.home)
         # Where the collection is there, a catalog of it is missing.
-        return settings.collection in names or (self.collection is not None and bool(names))
+        there = settings.collection in names or is_archived(settings.home, settings.collection)
+        return there or (self.collection is not None and bool(names))
 
     def tell_no_notes(self, settings: Settings) -> None:
         """Say so, of a home or a collection without notes."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from amem.errors import InvalidInput
 from amem.forks.fork import FORKS
 from amem.note import LinkType, Status
-from amem.storage.origins import base_point, purged_ids, undone_merges
+from amem.storage.origins import base_point, identity, origin, purged_ids, undone_merges
 from amem.storage.rows import VERSIONED, link_plain, plain
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ _VERSIONS = (
     " FROM versions JOIN operations ON operations.id = versions.operation WHERE versions.id > :after"
     " ORDER BY versions.id"
 )
+#: Lists whose order says nothing.
+_LABELS = frozenset({"keywords", "tags", "entities"})
 _LINKS = "SELECT source, target, type, before, operation FROM link_changes WHERE id > :after ORDER BY id"
 #: One end, the other end and the type of a link.
 Cell = tuple[str, str, LinkType]
@@ -123,8 +125,15 @@ class Changed:
         return tuple(
             FieldChange(name, self.base[name], now[name])
             for name in VERSIONED
-            if name in self.base and self.base[name] != now[name]
+            if name in self.base and differs(name, self.base[name], now[name])
         )
+
+
+def differs(name: str, before: Any, after: Any) -> bool:
+    """Whether two plain values of a field say different things: labels in another order do not."""
+    if name in _LABELS and isinstance(before, list) and isinstance(after, list):
+        return sorted(before) != sorted(after)
+    return bool(before != after)
 
 
 def changed_since(session: Session, mark: Mark) -> dict[str, Changed]:
@@ -171,14 +180,23 @@ def link_now(session: Session, cell: Cell) -> dict[str, Any] | None:
 
 
 def fork_name(fork: Store) -> str:
-    """What a fork is called where a person reads it: a temporary one has no name of its own."""
+    """What a collection is called where a person reads it: a temporary one has no name of its own."""
     return "private" if fork.folder is None or fork.folder.parent.name == FORKS else fork.folder.name
 
 
-def common_point(source: Session, fork: Session, name: str) -> Point:
-    """The moment since which both are compared. Raises InvalidInput for collections that have none in common."""
+def common_point(source: Session, fork: Session, here: str, name: str) -> Point:
+    """The moment since which both are compared. Raises InvalidInput for collections that have none in common.
+
+    `here` is what the source is called, `name` what the fork is.
+    """
     point = base_point(source, fork)
     if point is None:
+        held = origin(source)
+        if held is not None and held.identity == identity(fork):
+            raise InvalidInput(
+                f"{name} is no fork of this collection: {here} is a fork of {name}",
+                hint=f"the other way round: amem -c {name} merge {here}",
+            )
         raise InvalidInput(
             f"{name} is no fork of this collection",
             hint="amem fork NAME makes one; amem export and import carry notes between any two",
@@ -189,7 +207,7 @@ def common_point(source: Session, fork: Session, name: str) -> Point:
 def diff(source: Store, fork: Store) -> ForkDiff:
     """What both did since the fork point. Raises InvalidInput for an unrelated collection."""
     with source.read() as ours, fork.read() as theirs:
-        point = common_point(ours, theirs, fork_name(fork))
+        point = common_point(ours, theirs, fork_name(source), fork_name(fork))
         return ForkDiff(_side(ours, point.source), _side(theirs, point.fork))
 
 

@@ -10,7 +10,7 @@ import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from amem.collection import collection_names, existing_folder, folder_of
+from amem.collection import ARCHIVE, collection_names, existing_folder, folder_of, is_archived
 from amem.errors import CollectionExists, CollectionNotFound, InvalidInput, StorageBusy
 from amem.storage.database import FILE_NAME, explain_folder
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from amem.storage.store import Store
 
-FORKS, ARCHIVE = ".forks", ".archive"
+FORKS = ".forks"
 _GUARD = "guard.lock"
 #: Seconds to wait for another process that makes or sweeps a fork.
 _PATIENCE = 60.0
@@ -100,20 +100,21 @@ def sweep(home: Path) -> int:
 
 def rename(home: Path, name: str, new: str) -> Path:
     """Give a collection another name; returns its folder. Raises CollectionNotFound, CollectionExists, InvalidInput."""
-    return _moved(existing_folder(home, name), folder_of(home, new))
+    return _moved(existing_folder(home, name), folder_of(home, new), "choose another name")
 
 
 def archive(home: Path, name: str) -> Path:
     """Put a collection away, out of the list; `unarchive` brings it back. Raises as `rename`."""
-    return _moved(existing_folder(home, name), home / ARCHIVE / name)
+    hint = f"amem collections rename {name} NEW gives this one another name"
+    return _moved(existing_folder(home, name), home / ARCHIVE / name, hint, "an archived collection")
 
 
 def unarchive(home: Path, name: str) -> Path:
     """Bring an archived collection back into the list. Raises as `rename`."""
     folder_of(home, name)
-    if name not in archived(home):
+    if not is_archived(home, name):
         raise CollectionNotFound(f"no collection {name!r} is archived", hint="amem collections names those that are")
-    return _moved(home / ARCHIVE / name, home / name)
+    return _moved(home / ARCHIVE / name, home / name, f"amem collections rename {name} NEW makes room")
 
 
 def archived(home: Path) -> list[str]:
@@ -126,7 +127,7 @@ def archived(home: Path) -> list[str]:
 
 def collection_folder(home: Path, name: str) -> Path:
     """The folder of a collection of the list, else of an archived one. Raises CollectionNotFound."""
-    if name not in collection_names(home) and name in archived(home):
+    if name not in collection_names(home) and is_archived(home, name):
         return home / ARCHIVE / name
     return existing_folder(home, name)
 
@@ -147,9 +148,9 @@ def purge_collection(home: Path, name: str) -> Path:
     return folder
 
 
-def _moved(folder: Path, target: Path) -> Path:
+def _moved(folder: Path, target: Path, hint: str, what: str = "a collection") -> Path:
     if target.exists():
-        raise CollectionExists(f"there is a collection {target.name!r} already", hint="choose another name")
+        raise CollectionExists(f"there is {what} {target.name!r} already", hint=hint)
     try:
         target.parent.mkdir(mode=0o700, exist_ok=True)
         folder.rename(target)

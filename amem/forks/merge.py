@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING, Any
 
 from amem.conflict.corrections import delete
 from amem.errors import EmbedderMismatch, InvalidInput
-from amem.forks.diff import Changed, bare_link, changed_since, common_point, fork_name, link_now, links_since
+from amem.forks.diff import (
+    Changed,
+    bare_link,
+    changed_since,
+    common_point,
+    differs,
+    fork_name,
+    link_now,
+    links_since,
+)
 from amem.note import Enrichment, LinkType, Scope, Source, Status, is_persons_word
 from amem.storage.note_reading import normal_hash
 from amem.storage.origins import MERGE, Point, add_point, mark, purged_ids
@@ -90,7 +99,10 @@ class MergeReport:
 
     @property
     def words(self) -> str:
-        """What it did to notes and links, conflicts apart: ``2 notes added, 1 note changed, 1 link``."""
+        """What it did to notes and links: ``2 notes added, 1 note changed, 1 link``.
+
+        Conflicts are counted only where it did nothing else.
+        """
         counts = (
             (len(self.added), "note", " added"),
             (len(self.changed), "note", " changed"),
@@ -98,7 +110,9 @@ class MergeReport:
             (self.links, "link", ""),
         )
         done = [f"{number:,} {noun}{'' if number == 1 else 's'}{what}" for number, noun, what in counts if number]
-        return ", ".join(done) or ("nothing else" if self.conflicts else "nothing to merge")
+        if not done and self.conflicts:
+            return f"nothing but {len(self.conflicts):,} conflict{'' if len(self.conflicts) == 1 else 's'}"
+        return ", ".join(done) or "nothing to merge"
 
     @property
     def waiting(self) -> int:
@@ -134,7 +148,7 @@ class Merger:
         name = fork_name(fork)
         try:
             with fork.read() as theirs, store.write() as ours:
-                point = common_point(ours, theirs, name)
+                point = common_point(ours, theirs, fork_name(store), name)
                 self._refuse_other_embedder(ours, theirs, name)
                 work = _Merge(self._collection, ours, theirs, point, _Choice(strategy, actor, name))
                 report = work.run(self._reweigher)
@@ -547,12 +561,12 @@ class _View:
     def here_changed(self, names: Sequence[str]) -> bool:
         """Whether our side changed any of these fields, or undid a supersession."""
         freed = names[0] == "status" and self.here.freed
-        return freed or any(self.now[name] != self.was_here[name] for name in names)
+        return freed or any(differs(name, self.was_here[name], self.now[name]) for name in names)
 
     def there_changed(self, names: Sequence[str]) -> bool:
         """Whether the fork did."""
         freed = names[0] == "status" and self.there.freed
-        return freed or any(self.then[name] != self.was_there[name] for name in names)
+        return freed or any(differs(name, self.was_there[name], self.then[name]) for name in names)
 
     def groups(self) -> Iterator[tuple[str, ...]]:
         """Every field once, those in one tuple that are decided together."""

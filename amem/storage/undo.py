@@ -18,7 +18,7 @@ from amem.note import LinkType, Status
 from amem.storage.note_history import REVERSALS, UNASKED, Change, NoteHistory, held_by, last_standing
 from amem.storage.notes import would_roll_back
 from amem.storage.records import Difference, UndoReport
-from amem.storage.rows import from_cell, link_plain
+from amem.storage.rows import from_cell, link_plain, plain
 from amem.storage.sql_values import listed
 
 if TYPE_CHECKING:
@@ -31,6 +31,13 @@ _FINAL = ("purge", "reindex")
 #: Settings of the collection are nothing that a bare undo is about.
 _PASSED = ("reindex",)
 _THESE = "IN (SELECT value FROM json_each(:these))"
+#: What was changed by accepting proposals of some operations, where the acceptance stands.
+_ACCEPTED = (
+    "SELECT n.id, v.changes, v.operation FROM reviews AS r JOIN decisions AS d ON d.review = r.id"
+    " JOIN operations AS o ON o.id = d.operation JOIN versions AS v ON v.operation = d.operation AND v.note = r.note"
+    f" JOIN notes AS n ON n.key = v.note WHERE r.operation {_THESE} AND d.state = 'accepted' AND o.undone_by IS NULL"
+    " ORDER BY v.id"
+)
 #: What tells of a change whether it counts.
 _BY = "o.action, o.parent, o.undone_by"
 #: In a report, a note as a whole.
@@ -124,6 +131,8 @@ def _reverse(session: Session, actor: str, target: int, action: str) -> UndoRepo
     work.links()
     work.changed_meanwhile()
     work.marks()
+    if action == "undo":
+        work.accepted_since()
     return UndoReport(own, target, tuple(work.reverted), tuple(work.kept()))
 
 
@@ -332,6 +341,14 @@ class _Reversal:
         stand = self._standing({operation for told in found.values() for operation, _ in told})
         for (key, item), told in found.items():
             yield ids[key], item, [Change(operation, None, what, operation in stand) for operation, what in told]
+
+    def accepted_since(self) -> None:
+        """Name what a person has made of notes by accepting proposals of the operations meant: it is later work."""
+        for id, text, operation in self._session.rows(_ACCEPTED, these=listed(sorted(self._meant))):
+            note = self._session.notes.get_many([id], history=False, usage=False, deleted=True).get(id)
+            for field, (before, _) in json.loads(text).items():
+                if note is not None and plain(field, getattr(note, field)) != before:
+                    self._keep(id, field, operation, _SINCE)
 
     def _standing(self, operations: Collection[int]) -> set[int]:
         sql = f"SELECT id FROM operations WHERE id {_THESE} AND undone_by IS NULL"

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from amem import AgenticMemorySystem, Filter, Source
-from amem.collection import collection_names
+from amem.collection import collection_names, listed_collection, with_present_origins
 from amem.errors import CollectionExists, CollectionNotFound, EmbedderMismatch, InvalidInput
 from amem.forks.fork import archive, archived, purge_collection, rename, sweep, unarchive
 from amem.note import Status
+from amem.reversal import reversal_lines
 from amem.storage.store import Store
 from amem.testing import FrozenClock, HashEmbedder
 
@@ -338,3 +339,104 @@ def test_a_fork_that_was_merged_can_be_merged_again_after_an_undo(memory: Agenti
         memory.merge(fork)
         assert memory.read(added).content == "Another"
         assert memory.read(id).tags == ["news"]
+
+
+def test_the_undo_of_a_merge_names_what_was_accepted_from_it(memory: AgenticMemorySystem) -> None:
+    id = memory.add("A note").id
+    with memory.fork() as fork:
+        memory.update(id, context="ours")
+        fork.update(id, context="theirs")
+        added = fork.add("茶在柜子里。").id
+        merge = memory.merge(fork).operation
+        memory.accept(memory.reviews()[0].id)
+        accepted = memory.log(limit=1)[0].id
+
+        undone = memory.undo(merge)
+        assert [(each.note, each.item, each.operation) for each in undone.kept] == [(id, "context", accepted)]
+        assert (memory.read(id).context, memory.read(added)) == ("theirs", None)
+        again = memory.merge(fork)
+        assert (again.added, again.conflicts) == ([added], [])
+
+        memory.undo(again.operation)
+        memory.undo(accepted)
+        assert memory.read(id).context == "ours"
+        (conflict,) = memory.merge(fork).conflicts
+        assert (conflict.note, conflict.settled) == (id, "review")
+
+
+def test_a_merge_of_conflicts_alone_is_undone_and_redone_beside_what_was_accepted(memory: AgenticMemorySystem) -> None:
+    id = memory.add("A note").id
+    with memory.fork() as fork:
+        memory.update(id, context="ours")
+        fork.update(id, context="theirs")
+        report = memory.merge(fork)
+        assert report.words == "nothing but 1 conflict"
+        memory.accept(memory.reviews()[0].id)
+        undone = memory.undo(report.operation)
+        lines = reversal_lines(memory, undone)
+        assert any(line.startswith("left alone: context of “A note”, changed since") for line in lines)
+        redone = reversal_lines(memory, memory.redo(undone.operation))
+        assert "nothing of it was left to take back" not in redone
+        assert (memory.read(id).context, memory.reviews(), memory.merge(fork).operation) == ("theirs", [], None)
+
+
+def test_an_acceptance_that_was_undone_first_is_not_named(memory: AgenticMemorySystem) -> None:
+    id = memory.add("A note").id
+    with memory.fork() as fork:
+        memory.update(id, context="ours")
+        fork.update(id, context="theirs")
+        merge = memory.merge(fork).operation
+        memory.accept(memory.reviews()[0].id)
+        memory.undo()
+        assert memory.undo(merge).kept == ()
+    assert memory.read(id).context == "ours"
+
+
+def test_labels_in_another_order_are_no_change(memory: AgenticMemorySystem) -> None:
+    id = memory.add("A note", tags=["家", "tea"]).id
+    with memory.fork() as fork:
+        fork.update(id, tags=list(reversed(memory.read(id).tags)))
+        assert memory.diff(fork).fork.notes == ()
+        assert memory.merge(fork).operation is None
+        fork.update(id, tags=["tea", "box"])
+        memory.merge(fork)
+    assert set(memory.read(id).tags) == {"tea", "box"}
+
+
+def test_the_wrong_way_round_names_the_right_one(memory: AgenticMemorySystem) -> None:
+    memory.add("A note")
+    with memory.fork("draft") as draft:
+        for refused in (draft.merge, draft.diff):
+            with pytest.raises(InvalidInput, match="draft is a fork of memories") as caught:
+                refused("memories")
+            assert "amem -c memories merge draft" in caught.value.hint
+
+
+def test_a_name_taken_since_keeps_nothing_archived_for_good(home: Path) -> None:
+    for text in ("the old one", "the new one"):
+        with opened(home, "d2") as memory:
+            memory.add(text)
+        if text == "the old one":
+            archive(home, "d2")
+            with pytest.raises(CollectionNotFound, match="'d2' is archived") as missing:
+                opened(home, "d2", create=False)
+            assert "amem collections unarchive d2" in missing.value.hint
+    for stuck in (archive, unarchive):
+        with pytest.raises(CollectionExists) as caught:
+            stuck(home, "d2")
+        assert "amem collections rename d2" in caught.value.hint
+    rename(home, "d2", "d3")
+    unarchive(home, "d2")
+    assert (collection_names(home), archived(home)) == (["d2", "d3"], [])
+
+
+def test_a_list_names_a_source_as_it_is_called_now(home: Path) -> None:
+    with opened(home) as memory:
+        memory.add("A note")
+        memory.copy("draft")
+    rename(home, "memories", "diary")
+    found = with_present_origins([listed_collection(home, name) for name in collection_names(home)])
+    assert [(each.name, each.origin) for each in found] == [("diary", ""), ("draft", "diary")]
+    archive(home, "diary")
+    (alone,) = with_present_origins([listed_collection(home, "draft")])
+    assert alone.origin == "memories"

@@ -15,7 +15,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from amem.collection import collection_names, folder_of, listed_collection
+from amem.collection import collection_names, folder_of, listed_collection, with_present_origins
 from amem.errors import AmemError, CollectionExists
 from amem_tui.client import words
 from amem_tui.dialogs import found_by
@@ -172,6 +172,9 @@ class CollectionsScreen(ModalScreen[None]):
                 self._listed[name] = found
                 shown.replace_option_prompt(name, _collection_line(name, self._here, found))
                 self.refresh_bindings()
+            # What a source is called now is known when all are.
+            for found in with_present_origins([self._listed[name] for name in names]):
+                shown.replace_option_prompt(found.name, _collection_line(found.name, self._here, found))
 
     @property
     def _chosen(self) -> str | None:
