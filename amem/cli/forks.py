@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from amem.forks.diff import Side
     from amem.forks.merge import MergeReport
     from amem.memory_system import AgenticMemorySystem
+    from amem.settings import Settings
 
 _NAMED = 20
 Name = Annotated[str, typer.Argument(help="Name of a collection.", autocompletion=complete_collection)]
@@ -137,31 +138,43 @@ def every(context: typer.Context, as_json: Json = False) -> None:
 
 @collections.command("list")
 def list_collections(context: typer.Context, as_json: Json = False) -> None:
-    """List the collections of the home, with where forks are from and when each was last used."""
+    """List the collections of the home: whose each is, where forks are from, when it was last used."""
     from amem.collection import collection_names, listed_collection, with_present_origins
     from amem.forks.fork import archived
 
     call = invocation(context)
     settings = call.settings()
     listed = [listed_collection(settings.home, name) for name in collection_names(settings.home)]
-    found = [_collection(each) for each in with_present_origins(listed)]
+    found = [_collection(each, _owners(settings, each.name)) for each in with_present_origins(listed)]
     if as_json:
         return print_json(found)
     rows = [
         (
             *(each["name"], each["problem"] or f"{each['notes']:,}", size(each["bytes"]), each["origin"] or ""),
-            *((each["last_used"] or "")[:10], each["path"]),
+            *(", ".join(each["agents"]), (each["last_used"] or "")[:10], each["path"]),
         )
         for each in found
     ]
-    print_table(("name", "notes", "size", "fork of", "last used", "path"), rows)
+    print_table(("name", "notes", "size", "fork of", "agents", "last used", "path"), rows)
     if not found:
         call.tell_no_notes(settings)
     if put_away := archived(settings.home):
         tell(f"archived: {', '.join(put_away)} (amem collections unarchive NAME brings one back)")
 
 
-def _collection(found: "Listed") -> dict[str, Any]:
+def _owners(settings: "Settings", name: str) -> list[str]:
+    """The agents that keep their notes in a collection."""
+    return [agent for agent, own in settings.agents.items() if own.get("collection", agent) == name]
+
+
+def _tell_agents(settings: "Settings", name: str) -> None:
+    """Say which agents still name a collection that is not there under this name any more."""
+    readers = [agent for agent, own in settings.agents.items() if name in list(own.get("catalogs") or ())]
+    if named := dict.fromkeys([*_owners(settings, name), *readers]):
+        tell(f"config.toml still names {name} for {', '.join(named)}; amem agents shows what each has")
+
+
+def _collection(found: "Listed", agents: list[str]) -> dict[str, Any]:
     """What is said of a collection; one that does not open says why."""
     return {
         "name": found.name,
@@ -170,6 +183,7 @@ def _collection(found: "Listed") -> dict[str, Any]:
         "path": str(found.folder),
         "problem": found.problem or None,
         "origin": found.origin or None,
+        "agents": agents,
         "last_used": None if found.last_used is None else found.last_used.isoformat(),
     }
 
@@ -181,6 +195,7 @@ def rename_collection(context: typer.Context, name: Name, new: str, as_json: Jso
 
     _done(context, as_json, new, lambda home: rename(home, name, new))
     tell(f"renamed: {name} is called {new} now")
+    _tell_agents(invocation(context).settings(), name)
 
 
 @collections.command("archive")
@@ -190,6 +205,7 @@ def archive_collection(context: typer.Context, name: Name, as_json: Json = False
 
     _done(context, as_json, name, lambda home: archive(home, name))
     tell(f"archived: {name}; bring it back with: {invocation(context).command('collections', 'unarchive', name)}")
+    _tell_agents(invocation(context).settings(), name)
 
 
 @collections.command("unarchive")

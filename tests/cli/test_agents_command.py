@@ -48,6 +48,15 @@ def test_agents_are_listed_with_what_they_may_do(crew: Cli) -> None:
     assert crew.ok("agents").splitlines()[1].startswith("writer\tdrafts\tteam")
 
 
+def test_collections_say_whose_they_are_and_who_still_names_one_that_is_put_away(crew: Cli) -> None:
+    crew.ok("--agent", "researcher", "add", "The buoys are counted in May.")
+    assert {each["name"]: each["agents"] for each in crew.json("collections")}["researcher"] == ["researcher"]
+    told = crew("collections", "archive", "team").stderr
+    assert "config.toml still names team for researcher, writer" in told
+    assert "still names" not in crew("collections", "unarchive", "team").stderr
+    assert "still names researcher for researcher" in crew("collections", "rename", "researcher", "finder").stderr
+
+
 def test_a_home_without_agents_says_how_to_name_one(cli: Cli) -> None:
     assert "[agents.writer]" in cli("agents").stderr
 
