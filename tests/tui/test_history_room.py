@@ -159,6 +159,7 @@ async def test_what_was_undone_elsewhere_meanwhile_is_refused_in_words(
         await wait_until(pilot, lambda: chosen(pilot) == "2")
         other.undo(other.history(id)[1].operation)
         await wait_until(pilot, lambda: len(versions(pilot)) == 4)
+        await settled(pilot)
         assert chosen(pilot) == "2"  # the cursor stays on what it was on
         await pilot.press("u")
         await wait_until(pilot, lambda: "is undone already" in toasts(pilot))
