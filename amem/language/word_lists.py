@@ -1,4 +1,4 @@
-"""The one reader of word lists: lines of text under ``[section]`` headings; a line that begins with # is a comment."""
+"""Reads word lists of this room: lines of text under ``[section]`` headings; a line that begins with # is a comment."""
 
 from __future__ import annotations
 

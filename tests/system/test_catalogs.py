@@ -19,8 +19,11 @@ from amem.testing import HashEmbedder, ScriptedChat
 from amem.tools import Toolbox
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
+
+    import numpy as np
+    from numpy.typing import NDArray
 
     from amem import AgenticMemorySystem
 
@@ -37,7 +40,7 @@ class Counting(HashEmbedder):
         super().__init__(256)
         self.texts: list[str] = []
 
-    def embed(self, texts):  # type: ignore[no-untyped-def]
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         self.texts += texts
         return super().embed(texts)
 
