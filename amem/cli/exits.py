@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import _thread
 import os
+import signal
 import sys
+from contextlib import contextmanager
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
 from amem.visible import visible, visible_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+    from threading import Event
 
 
 class ExitCode(IntEnum):
@@ -60,6 +64,26 @@ def guarded(run: Callable[[], object], *, debug: bool, command: str = "") -> int
         return _say(what, "", ExitCode.FAILED, debug)
     except Exception as error:
         return _say(f"unexpected {type(error).__name__}: {error}", "run it again with --debug", ExitCode.FAILED, debug)
+
+
+@contextmanager
+def ended_by_interrupt(ended: Event) -> Iterator[None]:
+    """Within, the first Ctrl-C sets `ended`, for a loop that looks at it between two steps; the second breaks off."""
+    before = signal.getsignal(signal.SIGINT)
+    if before is not signal.default_int_handler:  # what ignores Ctrl-C goes on ignoring it
+        yield
+        return
+
+    def end(*_: object) -> None:
+        signal.signal(signal.SIGINT, before)
+        # The code that was interrupted may hold the lock of the event, and goes on only when this returns.
+        _thread.start_new_thread(ended.set, ())
+
+    signal.signal(signal.SIGINT, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _say(what: str, hint: str, code: int, debug: bool) -> int:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from amem.cli.exits import ExitCode
+from amem.cli.exits import ExitCode, ended_by_interrupt
 from amem.cli.invocation import invocation, progress, tell
 from amem.cli.options import Json
 from amem.cli.render import (
@@ -116,9 +116,10 @@ def work(
     with call.browsed(notify=True, chroma=True) as memory:
         if not once:
             tell("waiting for work; Ctrl-C ends it")
-        try:
+        ended = memory.parts.called_off
+        with ended_by_interrupt(ended):
             memory.work(once=once, poll=poll, heard=_say_worked)
-        except KeyboardInterrupt:
+        if ended.is_set():
             tell("stopped; what was not done waits")
         if once and (waiting := memory.turns_waiting()):
             night = " until the day is over" if memory.settings.chat_learning == "night" else ""

@@ -1,11 +1,12 @@
 """``amem vault``: a folder of Markdown files, such as an Obsidian vault, kept in step with the notes."""
 
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from amem.cli.exits import ExitCode
+from amem.cli.exits import ExitCode, ended_by_interrupt
 from amem.cli.invocation import invocation, progress, tell, tell_some
 from amem.cli.options import Json
 from amem.cli.render import count, on_terminal, print_json, say
@@ -89,7 +90,8 @@ def watch(
 
     with call.memory(create=True, notify=True) as memory:
         tell(f"watching {folder} (Ctrl-C ends)")
-        watching(memory.vault(folder), memory.pulse, heard)
+        with ended_by_interrupt(stop := Event()):
+            watching(memory.vault(folder), memory.pulse, heard, stop=stop)
 
 
 def _print(call: "Invocation", report: "SyncReport") -> None:

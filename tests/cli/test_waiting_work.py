@@ -6,10 +6,12 @@ import os
 import signal
 import subprocess
 import sys
+from threading import Event
 from typing import TYPE_CHECKING
 
 import pytest
 
+from amem.cli.exits import ended_by_interrupt
 from amem.testing import FakeOllama
 from amem.testing.willing import willing_model
 
@@ -117,6 +119,19 @@ def test_a_worker_does_what_comes_until_it_is_interrupted(thinking: Cli) -> None
             assert "stopped" in worker.stderr.read()
         finally:
             worker.kill()
+
+
+def test_the_first_interrupt_is_waited_with_and_the_second_breaks_off() -> None:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with ended_by_interrupt(ended := Event()):
+            signal.raise_signal(signal.SIGINT)
+            assert ended.wait(60)
+            with pytest.raises(KeyboardInterrupt):
+                signal.raise_signal(signal.SIGINT)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_who_analyses_is_said_with_the_first_note_and_when_it_changes(cli: Cli, ollama: FakeOllama) -> None:
