@@ -43,7 +43,7 @@ def read_locomo(stream: BinaryIO, name: str, zone: tzinfo) -> Iterator[Read]:
 
 
 def session_time(text: str) -> datetime:
-    """``1:56 pm on 8 May, 2023`` as a time without a zone. Raises InvalidInput."""
+    """``2:47 pm on 9 March, 2024`` as a time without a zone. Raises InvalidInput."""
     match = _TIME.search(text)
     if match is None:
         raise InvalidInput(f"cannot read {text!r} as a session's time")

@@ -118,7 +118,7 @@ def test_a_locomo_turn_keeps_where_it_was_said(memory: AgenticMemorySystem, brin
     turns = [{"speaker": "Ana", "dia_id": "D1:1", "text": "I adopted a tortoise."}]
     sample = {
         "sample_id": "conv-7",
-        "conversation": {"session_1_date_time": "1:56 pm on 8 May, 2023", "session_1": turns},
+        "conversation": {"session_1_date_time": "1:47 pm on 9 May, 2022", "session_1": turns},
     }
     path = tmp_path / "a.json"
     path.write_text(json.dumps([sample]))
@@ -127,7 +127,7 @@ def test_a_locomo_turn_keeps_where_it_was_said(memory: AgenticMemorySystem, brin
 
     (hit,) = memory.search("Which animal did Ana adopt?")
     assert hit["sources"] == [
-        {"conversation": "conv-7", "ref": "D1:1", "speaker": "Ana", "at": "2023-05-08T12:56:00+00:00"}
+        {"conversation": "conv-7", "ref": "D1:1", "speaker": "Ana", "at": "2022-05-09T12:47:00+00:00"}
     ]
     note = memory.read(hit.id)
     assert note is not None

@@ -256,7 +256,7 @@ SAMPLE = {
         "speaker_b": "Bo",
         "session_2_date_time": "12:05 am on 1 January, 2024",
         "session_2": [{"speaker": "Bo", "dia_id": "D2:1", "text": "", "blip_caption": "a red boat"}],
-        "session_1_date_time": "1:56 pm on 8 May, 2023",
+        "session_1_date_time": "1:47 pm on 9 May, 2022",
         "session_1": [
             {"speaker": "Ana", "dia_id": "D1:1", "text": "Hello Bo!"},
             {"speaker": "Bo", "dia_id": "D1:2", "text": "Look at this.", "blip_caption": "a dog on a wall"},
@@ -277,7 +277,7 @@ def test_each_turn_of_a_locomo_conversation_is_a_note_in_order(tmp_path: Path, s
         "Look at this. [shares a photo: a dog on a wall]",
         "[shares a photo: a red boat]",
     ]
-    assert [item.note.time for item in found] == ["2023-05-08T13:56", "2023-05-08T13:56", "2024-01-01T00:05"]
+    assert [item.note.time for item in found] == ["2022-05-09T13:47", "2022-05-09T13:47", "2024-01-01T00:05"]
     sources = [item.note.source for item in found if item.note.source is not None]
     assert [(s.kind, s.conversation, s.ref, s.speaker, s.ordinal) for s in sources] == [
         ("message", "conv-7", "D1:1", "Ana", 1),
@@ -297,8 +297,8 @@ def test_one_locomo_sample_alone_is_recognised_too(tmp_path: Path, settings: Set
 @pytest.mark.parametrize(
     ("said", "read"),
     [
-        ("1:56 pm on 8 May, 2023", datetime(2023, 5, 8, 13, 56)),
-        ("12:09 am on 13 September, 2023", datetime(2023, 9, 13, 0, 9)),
+        ("1:47 pm on 9 May, 2022", datetime(2022, 5, 9, 13, 47)),
+        ("12:17 am on 14 September, 2022", datetime(2022, 9, 14, 0, 17)),
         ("12:30 PM on 1 Jan 2024", datetime(2024, 1, 1, 12, 30)),
     ],
 )

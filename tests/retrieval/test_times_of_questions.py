@@ -80,9 +80,9 @@ def days(found: Period | None) -> tuple[str | None, str | None]:
         ("What changed between 2019 and 2021?", "2019-01-01", "2022-01-01"),
         ("What did we do in May 2023 and in July 2023?", "2023-05-01", "2023-08-01"),
         # reckoned from another
-        ("What did I do the week before August 3, 2023?", "2023-07-27", "2023-08-03"),
-        ("What did I get two weeks before August 11, 2023?", "2023-07-28", "2023-08-04"),
-        ("Where was I last weekend before April 10, 2023?", "2023-04-08", "2023-04-10"),
+        ("What broke in the week before July 11, 2024?", "2024-07-04", "2024-07-11"),
+        ("What did I plant two weeks before May 17, 2024?", "2024-05-03", "2024-05-10"),
+        ("Who stayed over last weekend before June 10, 2024?", "2024-06-08", "2024-06-10"),
         ("What happened the day after 7 May 2023?", "2023-05-08", "2023-05-09"),
         # Chinese
         ("昨天我吃了什么", "2026-01-31", "2026-02-01"),
