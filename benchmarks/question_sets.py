@@ -18,13 +18,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 from _kept_vectors import KeptVectors
 from _locomo_collection import tell
 from _question_sets import SETS
-from _ranking_scores import difference, hit, reciprocal_rank
+from _ranking_scores import difference, hit, interval, reciprocal_rank
 from _retrieval_configurations import DEFAULT, PLAIN, Configuration, ablations
 from _retrieval_runs import Outcome, ask_amem
-from _retrieval_table import Table, ahead
+from _retrieval_table import Table, ahead, between, percent
 
 from amem import AmemError, load_settings
 from amem.embedding import make_embedder
@@ -62,33 +63,37 @@ def run(
 
 
 def report(found: Found, *, markdown: bool) -> str:
-    """A row for each configuration, three columns for each set; then how far the default is ahead of plain hybrid."""
+    """All sets as amem comes, each score with its interval; then a row for each configuration, by set."""
     about = {each.name: f"{each.name}: {each.about}, {len(each.questions())} questions" for each in SETS}
-    head = [column for name in found for column in (f"{name} Hit@1", "Hit@5", "MRR")]
-    table = Table(["", *head], markdown=markdown)
-    for configuration in next(iter(found.values())):
+    sets = Table(
+        ["default", "n", "Hit@1", "95 %", "Hit@5", "95 %", "MRR", "95 %", "MRR ahead of a plain hybrid"],
+        markdown=markdown,
+    )
+    every = dict(found)
+    if len(found) > 1:
+        shared = next(iter(found.values()))
+        every["all"] = {way: [each for runs in found.values() for each in runs[way]] for way in shared}
+    for name, runs in every.items():
+        outcomes = runs[DEFAULT]
+        of = [interval([hit(each.places, k) for each in outcomes]) for k in (1, 5)] + [interval(ranks(outcomes))]
+        plain = ahead(difference(ranks(outcomes), ranks(runs[PLAIN]))) if PLAIN in runs else ""
+        cells = [cell for each in of for cell in (percent(each.mean), between(each))]
+        sets.add(name, str(len(outcomes)), *cells, plain)
+    ways = Table(["", *(column for name in found for column in (f"{name} Hit@1", "Hit@5", "MRR"))], markdown=markdown)
+    for way in next(iter(found.values())):
         cells = []
         for runs in found.values():
-            outcomes = runs[configuration]
-            cells += [f"{mean([hit(each.places, k) for each in outcomes]):.3f}" for k in (1, 5)]
-            cells.append(f"{mean(ranks(outcomes)):.3f}")
-        table.add(configuration, *cells)
-    versus = [
-        f"{name}: the default's MRR is ahead of a plain hybrid's by, in points: "
-        f"{ahead(difference(ranks(runs[DEFAULT]), ranks(runs[PLAIN])))}"
-        for name, runs in found.items()
-        if PLAIN in runs
-    ]
-    return "\n\n".join(["\n".join(about[name] for name in found), table.text(), "\n".join(versus)])
+            outcomes = runs[way]
+            means = [np.mean([hit(each.places, k) for each in outcomes]) for k in (1, 5)] + [np.mean(ranks(outcomes))]
+            cells += [f"{mean:.3f}" for mean in means]
+        ways.add(way, *cells)
+    told = "\n".join(about[name] for name in found)
+    return "\n\n".join([f"{told}\nin percent, with 95 % intervals over questions", sets.text(), ways.text()])
 
 
 def ranks(outcomes: Sequence[Outcome]) -> list[float]:
     """The reciprocal rank of each question."""
     return [reciprocal_rank(each.places) for each in outcomes]
-
-
-def mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)
 
 
 def main(arguments: Sequence[str] | None = None, embedder: Embedder | None = None) -> int:

@@ -59,5 +59,10 @@ def test_the_table_has_a_row_for_each_way_of_asking(
     assert any(line.startswith("vault: Markdown vault, 20 questions") for line in lines)
     for way in (DEFAULT, PLAIN, "dense alone", "no lexical"):
         assert any(line.startswith(f"{way}  ") for line in lines)
-    assert any("ahead of a plain hybrid" in line for line in lines)
+    head = next(line for line in lines if "ahead of a plain hybrid" in line)
+    (vault,) = (line.split() for line in lines if line.startswith("vault  "))
+    assert head.count("95 %") == 3
+    assert vault[1] == "20"
+    low, _, high = vault[3].partition("-")
+    assert float(low) <= float(vault[2]) <= float(high)
     assert (tmp_path / "found.json").stat().st_size > 1000
