@@ -26,6 +26,7 @@ K = 60
 DENSE = "peer: dense, the question as it is"
 #: Snowball stems without stop words, and the day of each turn among its words.
 DATED = "peer: BM25 of stems, dated"
+STEMS = "peer: BM25 of stems"
 _WORD = re.compile(r"\w+")
 
 
@@ -53,7 +54,7 @@ def peers(conversation: Conversation, embedder: Embedder) -> Mapping[str, Rank]:
     return {
         DENSE: ranking(dense),
         "peer: BM25, words split at spaces": ranking(plain),
-        "peer: BM25 of stems": ranking(stemmed),
+        STEMS: ranking(stemmed),
         DATED: ranking(dated),
         "peer: RRF of dense, BM25 split": ranking(dense, plain),
         "peer: RRF of dense, BM25 of stems": ranking(dense, stemmed),
