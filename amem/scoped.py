@@ -463,10 +463,13 @@ class ScopedMemory:
         judge, name = (None, "") if model is None else (model.judge, model.name)
         return self._parts.tiers.read(asked, budget_tokens, counter, order=order, judge=judge, model=name)
 
-    def answer(self, question: str, k: int = 8, *, rerank: bool | None = None, scope: Scope = EVERYONE) -> Answer:
+    def answer(
+        self, question: str, k: int | None = None, *, rerank: bool | None = None, scope: Scope = EVERYONE
+    ) -> Answer:
         """Answer one question from the best `k` notes, with numbered citations; when they hold no answer, say that.
 
-        With `rerank` (None: as the setting ``llm_rerank`` says) the model first reads more of what was found and picks
+        `k` None takes 8, or 16 where several things are asked for ("which recipes", "all the pets", 哪些). With
+        `rerank` (None: as the setting ``llm_rerank`` says) the model first reads more of what was found and picks
         those, for one call more. Only notes of the `scope` are asked. That no model answers is said by the answer,
         which holds what was recalled in any case. Raises EmbedderMismatch.
         """

@@ -104,7 +104,10 @@ _CITED = re.compile(r"[\[【]\d+[\]】]")
 def ask(
     context: typer.Context,
     question: Annotated[list[str], typer.Argument(help="The question, in your own words.", show_default=False)],
-    k: Annotated[int, typer.Option("-k", "--k", min=1, help="How many notes the model is shown.")] = 8,
+    k: Annotated[
+        int | None,
+        typer.Option("-k", "--k", min=1, help="How many notes the model is shown (8; 16 where several are asked for)."),
+    ] = None,
     model: Model = None,
     rerank: Annotated[
         bool | None,

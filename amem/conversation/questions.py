@@ -20,6 +20,7 @@ from amem.llm.prompts import first_words
 from amem.query import Query
 from amem.retrieval.confidence import Support, best_support
 from amem.retrieval.explanation import ordinal
+from amem.retrieval.question import asks_for_several
 from amem.retrieval.recall import Uses
 
 if TYPE_CHECKING:
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 
 
 _log = logging.getLogger(__name__)
+
+#: Notes that an answer is made from where nobody says how many.
+_FOR_ONE, _FOR_SEVERAL = 8, 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,14 +139,18 @@ class Asker:
         self._uses = Uses(store, clock) if touch else None
         self._zone = zone(memory.settings.timezone)
 
-    def ask(self, question: str, k: int = 8) -> Answer:
+    def ask(self, question: str, k: int | None = None) -> Answer:
         """The answer from the best `k` notes: a model's, which is told how well they support one, else the notes' own.
+
+        None takes 8, or 16 for a question that asks for several things.
 
         That no model answers is told by the answer, not raised; one that only cannot put the notes in order leaves them
         as they are, and is told in `notes`. Raises InvalidInput for a question that is empty, no text, or longer than
         ``max_note_chars``, and what recall raises.
         """
         check_asked(question, self._memory.settings.max_note_chars)
+        if k is None:
+            k = _FOR_SEVERAL if asks_for_several(question) else _FOR_ONE
         found = k if self._orderer is None else max(k, MOST_NOTES)
         hits = self._memory.ask(Query(question, found, expand=True, touch=False, passages=True))
         read = evidence(self._memory, hits)

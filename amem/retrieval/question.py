@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
@@ -50,6 +51,23 @@ _KINDS = {
     Intent.EXPLORATORY: "about a whole subject",
     Intent.PROCEDURAL: "of how it is done",
 }
+
+
+_SEVERAL = re.compile(
+    # "which pets do they have": a plural that a verb follows, but no "bus", "class", "gas", "tennis".
+    r"\b(?:what|which)(?: \w+){0,2} (?!(?:is|was|does|has)\b)\w+(?<![suai])s"
+    r" (?:do|did|does|have|has|had|are|were|will|would|can|could)\b"
+    r"|\bwhat (?:are|were) (?:all |some )?(?:the|my|our|your|his|her|their|of)\b|\bwhat (?:all|else)\b|\bin what ways\b"
+    r"|\ball (?:of )?(?:the|my|our|your|his|her|their)\b|\bevery(?:thing|one)?\b|\bhow many times\b"
+    r"|^\W{0,3}(?:please )?(?:list|name|enumerate)\b"
+    r"|哪些|都有(?:谁|什么|啥)|(?:几|多少)次|所有|全部|一共|列出|列举|分别",
+    re.IGNORECASE,
+)
+
+
+def asks_for_several(text: str) -> bool:
+    """Whether a question wants a list, all of something or how many times, whose answer several notes may share."""
+    return _SEVERAL.search(text) is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from amem.conversation.revocation import meant
 from amem.errors import InvalidInput, ServiceUnavailable
 from amem.llm.answering import Answerer
 from amem.note import Source
+from amem.retrieval.question import asks_for_several
 from amem.testing import FakeOllama, FrozenClock, ScriptedChat
 from amem.writing.intake import NewNote
 
@@ -171,6 +172,36 @@ def test_only_what_a_model_was_shown_counts_as_used(memory: AgenticMemorySystem)
     assert {note.retrieval_count for note in memory.list()} == {0}
     ask(memory, "What is my landlord called?", says("Amélia [1].", 1))
     assert max(note.retrieval_count for note in memory.list()) == 1
+
+
+def test_a_question_for_several_things_is_answered_from_more_notes(memory: AgenticMemorySystem) -> None:
+    for number in range(18):
+        memory.add(f"Ferry {number} crosses the river from pier {number}.")
+    one = ask(memory, "Where does the ferry cross the river?", says("At a pier [1].", 1))
+    several = ask(memory, "Which ferries do cross the river?", says("Many [1].", 1))
+    assert (len(one.hits), len(several.hits)) == (8, 16)
+    assert len(memory.answer("Which ferries do cross the river?", 3).hits) == 3
+
+
+@pytest.mark.parametrize(
+    ("question", "several"),
+    [
+        ("Which recipes have I tried this winter?", True),
+        ("What musical instruments do the twins play?", True),
+        ("What are the names of all the pets?", True),
+        ("List our suppliers.", True),
+        ("How many times did we go to the lake?", True),
+        ("我看过哪些电影？", True),
+        ("去年一共去了几次上海？", True),
+        ("Which bus did I take?", False),
+        ("What class does Mira teach?", False),
+        ("What does my sister do?", False),
+        ("When is the invoice due?", False),
+        ("我的猫叫什么名字？", False),
+    ],
+)
+def test_a_question_for_several_things_is_told_from_one_for_a_single_thing(question: str, several: bool) -> None:
+    assert asks_for_several(question) is several
 
 
 def test_an_answer_is_json(memory: AgenticMemorySystem) -> None:
