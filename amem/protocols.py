@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         Passage,
     )
     from amem.message import Message
+    from amem.token_vectors import TokenVector
 
     Vector = NDArray[np.float32]
     Matrix = NDArray[np.float32]
@@ -43,6 +44,7 @@ __all__ = [
     "MergeWriter",
     "PageWriter",
     "Reranker",
+    "TokenEmbedder",
     "VectorIndex",
     "Vocabulary",
 ]
@@ -64,6 +66,20 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         """One L2-normalised float32 row per text, shape (len(texts), dimension)."""
+        ...
+
+
+@runtime_checkable
+class TokenEmbedder(Embedder, Protocol):
+    """An embedder that can tell the vectors of a text's words as well."""
+
+    @property
+    def gives_tokens(self) -> bool:
+        """Whether its model does; may load the model."""
+        ...
+
+    def embed_tokens(self, texts: Sequence[str]) -> list[TokenVector]:
+        """As ``embed``, a vector for each text, each with its words where the model gives them."""
         ...
 
 

@@ -107,6 +107,8 @@ class Settings(BaseSettings):
     """How the legs' answers become one score: a weighted mean of calibrated scores, or reciprocal ranks."""
     dense_weight: float = Field(default=1.0, ge=0)
     """Weight of meaning."""
+    late_weight: float = Field(default=1.0, ge=0)
+    """Weight of meaning word by word (late interaction); at 0 the vectors of words are not made either."""
     lexical_weight: float = Field(default=1.0, ge=0)
     """Weight of words."""
     facts_weight: float = Field(default=1.0, ge=0)

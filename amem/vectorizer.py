@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from amem.errors import BadModelAnswer, EmbedderMismatch
 from amem.note import Kind
-from amem.protocols import Literate
+from amem.protocols import Literate, TokenEmbedder
 from amem.storage.vectors import Space, text_hash
+from amem.token_vectors import PACKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -42,10 +43,16 @@ def embedded_text(note: MemoryNote, recipe: str) -> str:
 class Vectorizer:
     """Embeds notes for one collection and guards that all its vectors are of one model and recipe."""
 
-    def __init__(self, store: Store, embedder: Embedder, recipe: str) -> None:
+    def __init__(self, store: Store, embedder: Embedder, recipe: str, *, tokens: bool = True) -> None:
         self._store = store
+        self._tokens = tokens
         self.embedder = embedder
         self.recipe = recipe
+
+    def packing(self) -> str:
+        """How the words of texts will be kept beside their vectors; '' where they are not wanted or not to be had."""
+        gives = self._tokens and isinstance(self.embedder, TokenEmbedder) and self.embedder.gives_tokens
+        return PACKING if gives else ""
 
     def reads(self, fields: Iterable[str]) -> bool:
         """True when one of these fields is part of what is embedded."""
@@ -91,11 +98,17 @@ class Vectorizer:
             known |= dict(zip(fresh, rows, strict=True))
         return known, set(fresh)
 
-    def compute(self, texts: Sequence[str], dimension: int | None = None) -> NDArray[np.float32]:
-        """Vectors of these texts, one row each. Raises BadModelAnswer for what is not a vector of `dimension`."""
+    def compute(self, texts: Sequence[str], dimension: int | None = None) -> Sequence[NDArray[np.float32]]:
+        """A vector of each text, with its words where they are kept.
+
+        Raises BadModelAnswer for what is not a vector of `dimension`.
+        """
         import numpy as np
 
-        rows = np.asarray(self.embedder.embed(texts), dtype=np.float32)
+        given: Sequence[NDArray[np.float32]] | None = None
+        if self._tokens and isinstance(self.embedder, TokenEmbedder):
+            given = self.embedder.embed_tokens(texts)
+        rows = np.asarray(self.embedder.embed(texts) if given is None else given, dtype=np.float32)
         if rows.ndim != 2 or len(rows) != len(texts) or (dimension is not None and rows.shape[1] != dimension):
             shape = " x ".join(map(str, rows.shape))
             raise BadModelAnswer(
@@ -106,7 +119,7 @@ class Vectorizer:
             raise BadModelAnswer(
                 f"{self.embedder.name} gave a vector that is not made of numbers", hint="try another AMEM_EMBED_MODEL"
             )
-        return rows
+        return list(rows) if given is None else given
 
     def embed_missing(self, ids: Sequence[str] | None = None, *, after: int = 0) -> int:
         """Embed notes (of `ids`; None: all) whose present text has no vector yet, and only those; returns how many.
@@ -135,7 +148,9 @@ class Vectorizer:
         space = session.vectors.space()
         if space is None:
             dimension = len(next(iter(vectors.values())))
-            space = session.vectors.add_space(self.embedder.name, dimension, self.recipe, active=True)
+            space = session.vectors.add_space(
+                self.embedder.name, dimension, self.recipe, active=True, tokens=self.packing()
+            )
         self._compare(space)
         session.vectors.announce(space, list(vectors))
         session.vectors.put(space, vectors)

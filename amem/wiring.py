@@ -141,7 +141,7 @@ class Parts:
 
         store = self.store
         embedder = given.embedder or make_embedder(settings, notify=given.notify)
-        self.vectorizer = Vectorizer(store, embedder, settings.embed_recipe)
+        self.vectorizer = Vectorizer(store, embedder, settings.embed_recipe, tokens=settings.late_weight > 0)
         self.feed = StoreFeed(store)
         # A folder that cannot be written to cannot hold a copy in Chroma either.
         self.dense = DenseLeg(self.feed, folder=folder, base="exact" if store.read_only else settings.dense_base)

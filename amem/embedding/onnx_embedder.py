@@ -13,10 +13,13 @@ from amem.embedding.pooling import batches_by_length, mean_pool, unit_rows
 from amem.embedding.server_embedders import first_line
 from amem.errors import MissingModel
 from amem.language.tokens import Literacy
+from amem.token_vectors import TokenVector, packed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
+
+    from numpy.typing import NDArray
 
     from amem.protocols import Matrix
 
@@ -62,14 +65,36 @@ class OnnxModel:
         tokens = [encoding.ids for encoding in self._tokenizer.encode_batch_fast(list(texts))]
         rows: Matrix | None = None
         for batch in batches_by_length([len(ids) for ids in tokens]):
-            vectors = self._run([tokens[position] for position in batch])
+            vectors = self._pool(*self._run([tokens[position] for position in batch]))
             if rows is None:
                 rows = np.empty((len(tokens), vectors.shape[1]), dtype=np.float32)
             rows[batch] = vectors
         assert rows is not None
         return rows
 
-    def _run(self, tokens: list[list[int]]) -> Matrix:
+    @property
+    def gives_tokens(self) -> bool:
+        """Whether it hands out one vector per token."""
+        return not self._pooled
+
+    def encode_tokens(self, texts: Sequence[str]) -> list[TokenVector]:
+        """As ``encode``, each row with the vectors of its text's words, from the same pass of the model."""
+        found: list[TokenVector | None] = [None] * len(texts)
+        for start in range(0, len(texts), BLOCK):
+            encodings = self._tokenizer.encode_batch(list(texts[start : start + BLOCK]))
+            for batch in batches_by_length([len(encoding.ids) for encoding in encodings]):
+                output, mask = self._run([encodings[position].ids for position in batch])
+                for position, vector, hidden in zip(batch, self._pool(output, mask), output, strict=True):
+                    tokens = (
+                        None if self._pooled else packed(texts[start + position], hidden, _spans(encodings[position]))
+                    )
+                    found[start + position] = TokenVector.of(vector, tokens)
+        return [each for each in found if each is not None]
+
+    def _pool(self, output: Matrix, mask: NDArray[np.int64]) -> Matrix:
+        return unit_rows(output if self._pooled else mean_pool(output, mask))
+
+    def _run(self, tokens: list[list[int]]) -> tuple[Matrix, NDArray[np.int64]]:
         width = max(len(ids) for ids in tokens)
         ids = np.zeros((len(tokens), width), dtype=np.int64)
         mask = np.zeros_like(ids)
@@ -78,8 +103,7 @@ class OnnxModel:
             mask[row, : len(sequence)] = 1
         feeds = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
         given = {name: value for name, value in feeds.items() if name in self._inputs}
-        output = self._session.run([self._output], given)[0]
-        return unit_rows(output if self._pooled else mean_pool(output, mask))
+        return self._session.run([self._output], given)[0], mask
 
 
 class OnnxEmbedder:
@@ -106,6 +130,15 @@ class OnnxEmbedder:
             return np.empty((0, self.dimension), dtype=np.float32)
         return self._model.get().encode(texts)
 
+    @property
+    def gives_tokens(self) -> bool:
+        """Whether the model hands out one vector per token; loads it."""
+        return self._model.get().gives_tokens
+
+    def embed_tokens(self, texts: Sequence[str]) -> list[TokenVector]:
+        """One unit vector per text, each with those of its words."""
+        return self._model.get().encode_tokens(texts) if texts else []
+
     def knows(self, text: str) -> float:
         """The share of the text that the model's vocabulary has words for, 0..1."""
         return 1.0 if text.isascii() else self._model.get().literacy.of(text)
@@ -122,6 +155,12 @@ def open_session(model: Path, options: Any = None) -> Any:
     # Spinning gains 0.4 ms on one text and takes a whole core from whoever shares the machine.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+
+
+def _spans(encoding: Any) -> list[tuple[int, int]]:
+    """Where each piece stands in the text; what the model itself adds stands nowhere."""
+    pairs = zip(encoding.offsets, encoding.special_tokens_mask, strict=True)
+    return [(0, 0) if special else span for span, special in pairs]
 
 
 def _cores() -> int:

@@ -34,9 +34,11 @@ def reindex(
     """
     with store.read() as session:
         total = session.notes.count()
-    dimension = vectorizer.embedder.dimension
+    dimension, packing = vectorizer.embedder.dimension, vectorizer.packing()
     with store.write() as session:
-        space = session.vectors.add_space(vectorizer.embedder.name, dimension, vectorizer.recipe, active=False)
+        space = session.vectors.add_space(
+            vectorizer.embedder.name, dimension, vectorizer.recipe, active=False, tokens=packing
+        )
         session.begin("reindex", actor, f"{vectorizer.embedder.name}, recipe {vectorizer.recipe}")
     try:
         done = 0

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _RAW = {
     "dense": "cosine",
     "lexical": "BM25",
+    "late": "match",
     "facts": "answered",
     "speaker": "said by",
     "time": "worth",
@@ -29,13 +30,14 @@ _RAW = {
 _SAID = {
     "dense": "by meaning",
     "lexical": "by words",
+    "late": "by the meaning of its words",
     "facts": "by facts",
     "time": "of the time asked for",
     "source": "by its source's words",
     "rerank": "when read again",
 }
 #: How a leg is called above what it found. Others go by their own names.
-_HEADS = {"dense": "meaning", "lexical": "words", "rerank": "reread"}
+_HEADS = {"dense": "meaning", "lexical": "words", "late": "word meaning", "rerank": "reread"}
 #: What the time leg matched where a question asks when, and names no time itself.
 _WHEN = ("says when",)
 #: Legs that speak of all notes alike: none is 1st.

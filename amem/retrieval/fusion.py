@@ -12,6 +12,7 @@ from amem.clock import zone
 from amem.language import query_terms, written_in_cjk
 from amem.protocols import Literate
 from amem.retrieval.fact_leg import FactsLeg
+from amem.retrieval.late import LateLeg
 from amem.retrieval.legs import Answer, Asked, Leg, Listed, MeaningLeg, SpeakerLeg, TimeLeg
 from amem.retrieval.question_times import Dating
 from amem.retrieval.words import LexicalLeg
@@ -214,6 +215,7 @@ class Panel:
         self._dating = Dating(senses, local)
         self._legs: tuple[Leg, ...] = (
             *senses,
+            LateLeg(settings, frequencies),
             FactsLeg(settings, predicates),
             SpeakerLeg(),
             TimeLeg(senses, local),
@@ -231,8 +233,8 @@ class Panel:
             if leg.name in wanted and (said := leg.ask(asked)) is not None:
                 answers[leg.name] = said
         counts: dict[str, float] = {name: getattr(self._settings, f"{name}_weight") for name in answers}
-        if "dense" in counts:
-            counts["dense"] *= self._trust(asked.reading.meaning or asked.reading.text)
+        for name in counts.keys() & {"dense", "late"}:
+            counts[name] *= self._trust(asked.reading.meaning or asked.reading.text)
         return Heard(answers, counts, self.fusion.fuse(answers, counts, also))
 
     def last_resort(self, asked: Asked, also: Sequence[int]) -> Heard:

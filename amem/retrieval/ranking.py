@@ -162,7 +162,7 @@ class Priors:
 
 # One question's way from legs to ranked candidates, on one snapshot. Notes are not hydrated here.
 
-LEGS = ("dense", "lexical", "facts", "speaker", "time")
+LEGS = ("dense", "lexical", "late", "facts", "speaker", "time")
 #: Rows looked at together while the best are let through.
 _CHUNK = 128
 

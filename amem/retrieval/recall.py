@@ -12,7 +12,7 @@ import numpy as np
 
 from amem.clock import zone
 from amem.errors import NoteNotFound, StorageBusy, StorageFull, StorageReadOnly
-from amem.protocols import Literate
+from amem.protocols import Literate, TokenEmbedder
 from amem.retrieval.confidence import Confidences
 from amem.retrieval.explaining import explained, kept_out, silent
 from amem.retrieval.explanation import Explanation
@@ -20,6 +20,7 @@ from amem.retrieval.fact_leg import Slots
 from amem.retrieval.fusion import LanguagesOf, dense_trust
 from amem.retrieval.highlight import bounds
 from amem.retrieval.hit import Hit
+from amem.retrieval.late import LateLeg
 from amem.retrieval.ranking import Priors, Ranked, Ranker, legs_of
 from amem.retrieval.rerank import LEG as RERANK
 from amem.retrieval.rerank import Reranking
@@ -172,7 +173,7 @@ class Recall:
         ]
         texts = dict.fromkeys(text for each in embedded for text in meant[each] if text)
         if missing := [text for text in texts if text not in vectors]:
-            vectors |= zip(missing, self._embedder.embed(missing), strict=True)
+            vectors |= zip(missing, self._embed(missing), strict=True)
         return {
             text: _Question(
                 replace(reading, foreign=languages.foreign_to(text, self._embedder)),
@@ -180,6 +181,11 @@ class Recall:
             )
             for text, reading in readings.items()
         }
+
+    def _embed(self, texts: Sequence[str]) -> Sequence[Vector]:
+        if self._settings.late_weight > 0 and isinstance(self._embedder, TokenEmbedder):
+            return self._embedder.embed_tokens(texts)
+        return list(self._embedder.embed(texts))
 
     def _rank(
         self, session: Session, query: Query, question: _Question, *, every: bool = False, also: Sequence[int] = ()
@@ -227,7 +233,7 @@ class Recall:
 
 
 def _hit(note: MemoryNote, sources: Sequence[Source], explanation: Explanation, judged: Judged, collection: str) -> Hit:
-    legs = tuple(leg.leg for leg in explanation.legs if leg.leg != RERANK)
+    legs = tuple(leg.leg for leg in explanation.legs if leg.leg not in (RERANK, LateLeg.name))
     return Hit(
         id=note.id,
         content=note.content,

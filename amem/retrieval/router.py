@@ -260,7 +260,7 @@ class Names:
         total = self._frequencies.total
         if total <= _SOME_SIZE or not runs:
             return set()
-        # Who speaks is the speaker leg's to tell, however seldom: in a vector a name drowns what is asked of its bearer.
+        # Who speaks, however seldom, is the speaker leg's to tell: a name in a vector drowns the rest.
         told = {name for who in speakers for name in (who, _first(who, speakers))} - _PARTS
         return {name for name in runs if name in told or names.get(name, 0) >= _COMMON * total}
 

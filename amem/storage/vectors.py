@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from amem.errors import StorageError
 from amem.note import Status
 from amem.storage.sql_values import chunks, listed
+from amem.token_vectors import PACKING, Tokens, TokenVector, tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 _CHANGED = (
     "SELECT changed.key, held.vector FROM notes AS changed CROSS JOIN vectors AS held"
     " ON held.space = :space AND held.hash = changed.text_hash WHERE changed.vector_seq > :after"
+)
+_TOKENS = (
+    "SELECT notes.key, held.tokens FROM json_each(:keys) AS asked CROSS JOIN notes ON notes.key = asked.value"
+    " CROSS JOIN vectors AS held ON held.space = :space AND held.hash = notes.text_hash WHERE held.tokens IS NOT NULL"
 )
 #: States as the dense leg knows them.
 STATE = {Status.ACTIVE: 0, Status.SUPERSEDED: 1, Status.ARCHIVED: 2}
@@ -43,6 +48,8 @@ class Space:
     dimension: int
     recipe: str
     collection: str
+    #: How the words of texts are packed beside their vectors; '' where they are not kept.
+    tokens: str = ""
 
     @property
     def fingerprint(self) -> str:
@@ -58,13 +65,13 @@ class Vectors:
 
     def space(self) -> Space | None:
         """The space in use; None in a collection that never embedded anything."""
-        rows = self._session.rows("SELECT id, model, dimension, recipe FROM spaces WHERE active = 1")
+        rows = self._session.rows("SELECT id, model, dimension, recipe, tokens FROM spaces WHERE active = 1")
         return self._space_of(*rows[0]) if rows else None
 
-    def add_space(self, model: str, dimension: int, recipe: str, *, active: bool) -> Space:
+    def add_space(self, model: str, dimension: int, recipe: str, *, active: bool, tokens: str = "") -> Space:
         """Make a space; an active one needs that none is active yet (see `switch`)."""
-        row = {"model": model, "dimension": dimension, "recipe": recipe, "active": int(active)}
-        return self._space_of(self._session.insert("spaces", row), model, dimension, recipe)
+        row = {"model": model, "dimension": dimension, "recipe": recipe, "active": int(active), "tokens": tokens}
+        return self._space_of(self._session.insert("spaces", row), model, dimension, recipe, tokens)
 
     def switch(self, space: Space, hashes: Mapping[int, bytes]) -> None:
         """Make `space` the one in use, give each note key its new text hash, and drop every other space."""
@@ -75,9 +82,9 @@ class Vectors:
         self._session.change("DELETE FROM vectors WHERE space <> :id", id=space.id)
         self._session.change("DELETE FROM spaces WHERE id <> :id", id=space.id)
 
-    def _space_of(self, id: int, model: str, dimension: int, recipe: str) -> Space:
+    def _space_of(self, id: int, model: str, dimension: int, recipe: str, tokens: str) -> Space:
         collection = self._session.value("SELECT value FROM meta WHERE key = 'collection'")
-        return Space(id, model, dimension, recipe, str(collection))
+        return Space(id, model, dimension, recipe, str(collection), tokens)
 
     def drop_unused(self, space: Space) -> None:
         """Remove a space that never came into use."""
@@ -86,10 +93,12 @@ class Vectors:
 
     def put(self, space: Space, vectors: Mapping[bytes, NDArray[np.float32]]) -> None:
         """Keep vectors by text hash; those already there stay."""
-        rows = [
-            {"space": space.id, "hash": hashed, "vector": np.ascontiguousarray(vector, dtype="<f4").tobytes()}
-            for hashed, vector in vectors.items()
-        ]
+        rows: list[dict[str, Any]] = []
+        for hashed, vector in vectors.items():
+            tokens = tokens_of(vector) if space.tokens == PACKING else None
+            blob = np.ascontiguousarray(vector, dtype="<f4").tobytes()
+            words = None if tokens is None else tokens.vectors.tobytes()
+            rows.append({"space": space.id, "hash": hashed, "vector": blob, "tokens": words})
         self._session.insert("vectors", *rows, either="IGNORE")
 
     def announce(self, space: Space, hashes: Sequence[bytes]) -> None:
@@ -103,10 +112,19 @@ class Vectors:
         """The vectors that are already there."""
         found: dict[bytes, NDArray[np.float32]] = {}
         for names, values in _some(hashes):
-            sql = f"SELECT hash, vector FROM vectors WHERE space = :space AND hash IN ({names})"
-            rows = self._session.rows(sql, space=space.id, **values)
-            found |= {hashed: np.frombuffer(blob, dtype="<f4") for hashed, blob in rows}
+            sql = f"SELECT hash, vector, tokens FROM vectors WHERE space = :space AND hash IN ({names})"
+            for hashed, blob, words in self._session.rows(sql, space=space.id, **values):
+                tokens = None if words is None else Tokens.unpacked(words)
+                found[hashed] = TokenVector.of(np.frombuffer(blob, dtype="<f4"), tokens)
         return found
+
+    def tokens(self, keys: Sequence[int]) -> dict[int, Tokens]:
+        """The words of these notes' texts, by note key; only of those that have them in the space in use."""
+        space = self.space()
+        if space is None or space.tokens != PACKING or not keys:
+            return {}
+        rows = self._session.rows(_TOKENS, space=space.id, keys=listed(keys))
+        return {key: Tokens.unpacked(words) for key, words in rows}
 
     def missing(self, ids: Sequence[str] | None = None, *, after: int = 0) -> list[str]:
         """Ids of notes (of `ids`; None: all; not deleted) without a vector in the space in use, oldest first.
