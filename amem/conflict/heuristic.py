@@ -25,6 +25,7 @@ from amem.conflict.likeness import (
     overlap,
     same_people,
     shared,
+    touches,
     two_of_a_kind,
     without,
 )
@@ -84,18 +85,21 @@ def compared(earlier: Claim, later: Claim, cosine: float) -> Iterator[tuple[Stat
         return  # "in January I still lived in Lisbon" ends by itself, and ends nothing
     olds, news = read(earlier.content), read(later.content)
     around_old, around_new = _sentences(earlier.content), _sentences(later.content)
-    items = [*items_of(olds), *items_of(news)]
+    items = [*_items(earlier.content), *_items(later.content)]
     for new in news:
         around = around_new[new.sentence]
         if not new.said or (new.past and not new.negative):
             continue
         for old in olds:
+            # First what leaves out most pairs for least work: notes of many clauses make hundreds of pairs.
+            if old.past or not _touch(old, new, around_old[old.sentence], around):
+                continue
             if not _may_fall(old, new) or not _same_people(old, new, earlier, later) or two_of_a_kind(old, new):
                 continue
             # Another item of a list ends none of it, unless it says so or is of the same name.
             if (old in items or new in items) and not new.cues & EXPLICIT and old.names.keys().isdisjoint(new.names):
                 continue
-            if _has_reason(old, new, around) and _touch(old, new, around_old[old.sentence], around):
+            if _has_reason(old, new, around):
                 yield old, new, _features(old, new, around, earlier, later, cosine, (len(olds), len(news)))
 
 
@@ -126,9 +130,9 @@ def _has_reason(old: Statement, new: Statement, around: Statement) -> bool:
 
 def _touch(old: Statement, new: Statement, around_old: Statement, around: Statement) -> bool:
     """Whether two statements, or the sentences that they stand in, have anything to do with each other."""
-    if shared(old.about, new.about) or shared(around_old.about, around.about):
+    if not old.poles.keys().isdisjoint(new.poles):
         return True
-    return not old.poles.keys().isdisjoint(new.poles)
+    return touches(old.about, new.about) or touches(around_old.about, around.about)
 
 
 def _features(
@@ -145,7 +149,8 @@ def _features(
     told, fresh = without(old.about, people), without(new.about, people)
     whole = without(around.about, people)
     one, other = but_for_names(old, new)
-    apart = written_in_cjk(earlier.content) != written_in_cjk(later.content)
+    chinese = _in_cjk(later.content)
+    apart = _in_cjk(earlier.content) != chinese
     lost, came = gained(new, old), gained(old, new)
     both = lost.keys() & came.keys()
     opposed = [pair for pair, sign in new.poles.items() if old.poles.get(pair) == -sign]
@@ -195,15 +200,25 @@ def _features(
         "forever": Cue.FOREVER in old.cues and Cue.FOREVER in new.cues,
         "another speaker": earlier.speaker != later.speaker,
         "time apart": math.log1p(days) / 7,
-        "sometimes": only_sometimes(earlier.content, later.content),
+        "sometimes": _sometimes(earlier.content, later.content),
         "preference": Kind.PREFERENCE in (earlier.kind, later.kind),
         "inherited": old.inherited or new.inherited,
         "subject stated": bool({each.subject for each in earlier.facts} & {each.subject for each in later.facts}),
         "same people": same_people(old, new, earlier, later),
         "claims": old.claims and new.claims,
-        "chinese": written_in_cjk(later.content),
+        "chinese": chinese,
     }
     return {name: float(value) for name, value in found.items()}
+
+
+#: What is asked of two notes for every pair of their clauses.
+_in_cjk = lru_cache(maxsize=1024)(written_in_cjk)
+_sometimes = lru_cache(maxsize=256)(only_sometimes)
+
+
+@lru_cache(maxsize=1024)
+def _items(text: str) -> tuple[Statement, ...]:
+    return tuple(items_of(read(text)))
 
 
 @lru_cache(maxsize=1024)

@@ -33,6 +33,11 @@ def shared(one: Mapping[str, float], other: Mapping[str, float]) -> float:
     return sum(min(weight, other[match]) for weight, match in found if match is not None)
 
 
+def touches(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
+    """Whether a word is among what both are about."""
+    return not one.keys().isdisjoint(other) or any(_held(key, other) is not None for key in one if not key.isascii())
+
+
 def cover(one: Mapping[str, float], other: Mapping[str, float]) -> float:
     """Share of what `one` is about that `other` is about, too; 0 where it is about nothing."""
     total = sum(one.values())
@@ -167,9 +172,10 @@ def items_of(statements: Sequence[Statement]) -> list[Statement]:
 
 
 def _is_item_beside(one: Statement, other: Statement) -> bool:
+    if not (one.values and other.values):
+        return False
     apart = one.values != other.values or one.names.keys() != other.names.keys()
-    same = one.about.keys() - one.names.keys() == other.about.keys() - other.names.keys()
-    return apart and same and bool(one.values and other.values)
+    return apart and one.about.keys() - one.names.keys() == other.about.keys() - other.names.keys()
 
 
 def _other_number(one: str, other: str) -> bool:
