@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from amem.settings import Settings
 
 # Late interaction (Khattab & Zaharia, SIGIR 2020), with the word vectors of the everyday model rather than of one
-# trained for it: for each word of the question the best cosine to a word of the note or, decayed, of the turns around it; their
-# mean, weighted by how rare the words are. The vector of a whole note blurs its one telling word, and BM25 misses it
-# where another word stands for it.
+# trained for it: for each word of the question the best cosine to a word of the note or, decayed, of the turns around
+# it; their mean, weighted by how rare the words are. The vector of a whole note blurs its one telling word, and BM25
+# misses it where another word stands for it.
 
 #: Cosines of words that have nothing to do with each other, and of words that mean the same in much the same context.
 _UNRELATED, _SAME = 0.2, 0.9

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from amem.clock import parse_time
 from amem.note import Link, LinkType, MemoryNote, Source, Status
+from amem.protocols import TokenEmbedder
 from amem.query import Query
 from amem.storage.vectors import text_hash
+from amem.token_vectors import PACKING
 
 if TYPE_CHECKING:
     from amem.index import DenseLeg
@@ -48,10 +50,12 @@ class Collection:
             hashed = text_hash(content) if embed else None
             key = session.notes.insert(note, operation, reliability=reliability, text_hash=hashed)
             if hashed is not None:
+                by, words = self.embedder, isinstance(self.embedder, TokenEmbedder)
                 space = session.vectors.space() or session.vectors.add_space(
-                    self.embedder.name, self.embedder.dimension, "content", active=True
+                    by.name, by.dimension, "content", active=True, tokens=PACKING if words else ""
                 )
-                session.vectors.put(space, {hashed: self.embedder.embed([content])[0]})
+                vectors = by.embed_tokens([content]) if isinstance(by, TokenEmbedder) else by.embed([content])
+                session.vectors.put(space, {hashed: vectors[0]})
             if source is not None:
                 raw = Source(f"s-{note.id}", "message", "talk-1", "D1:3", "Ana", moment, source)
                 session.sources.attach(key, session.sources.put(raw, operation), operation)
