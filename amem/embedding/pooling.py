@@ -1,12 +1,16 @@
-"""Arithmetic every embedder shares: pooling, unit length, and batches of texts of like length."""
+"""Arithmetic every embedder shares: pooling, unit length, batches of texts of like length, words made small."""
 
 from __future__ import annotations
 
+import re
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from amem.errors import BadModelAnswer
+from amem.language.scripts import ENGLISH
+from amem.token_vectors import WIDTH, Tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -64,3 +68,41 @@ def rows_of(vectors: Sequence[Sequence[float]], expected: int, name: str) -> Mat
     if not np.isfinite(rows).all():
         raise BadModelAnswer(f"{name} answered with vectors that are not finite numbers", hint=_HINT)
     return unit_rows(rows)
+
+
+# The words of a text, made small.
+
+#: Word pieces of a text that are kept: the first ones, since a long note begins with what it is about.
+MOST = 64
+_WORD = re.compile(r"\w+")
+
+
+def packed(text: str, hidden: NDArray[np.float32], spans: Sequence[tuple[int, int]]) -> Tokens:
+    """The pieces of a text that belong to words with a meaning of their own, made smaller.
+
+    `hidden` holds a row for each piece, shape (n, dimension), and `spans` where in the text each stands.
+    """
+    words = [(each.start(), each.end(), each.group().casefold()) for each in _WORD.finditer(text)]
+    kept: list[tuple[int, str]] = []
+    place = 0
+    for row, (start, end) in enumerate(spans):
+        while place < len(words) and words[place][1] <= start:
+            place += 1
+        if end > start and place < len(words) and words[place][0] <= start and words[place][2] not in ENGLISH:
+            kept.append((row, words[place][2]))
+    rows = hidden[[row for row, _ in kept[:MOST]]]
+    small = rows @ _projection(hidden.shape[1])
+    scale = 127.0 / np.maximum(np.abs(small).max(axis=1, keepdims=True, initial=0.0), 1e-9)
+    return Tokens(np.round(small * scale).astype(np.int8), tuple(word for _, word in kept[:MOST]))
+
+
+@cache
+def _projection(dimension: int) -> NDArray[np.float32]:
+    """An orthogonal projection to WIDTH numbers, the same on every machine.
+
+    Johnson and Lindenstrauss, 1984: a random one keeps all angles nearly, whatever the model, and needs no training.
+    """
+    if dimension <= WIDTH:
+        return np.eye(dimension, WIDTH, dtype=np.float32)
+    random = np.random.default_rng(WIDTH).standard_normal((dimension, WIDTH))
+    return np.linalg.qr(random)[0].astype(np.float32)

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from amem.embedding.pooling import MOST, packed
 from amem.maintenance.upkeep import reindex
 from amem.note import Kind
 from amem.protocols import TokenEmbedder
 from amem.testing import HashEmbedder
-from amem.token_vectors import MOST, WIDTH, Tokens, TokenVector, packed, tokens_of
+from amem.token_vectors import WIDTH, Tokens, TokenVector, tokens_of
 from amem.vectorizer import Vectorizer
 
 if TYPE_CHECKING:
