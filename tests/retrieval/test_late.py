@@ -46,7 +46,7 @@ class WordEmbedder(HashEmbedder):
 @pytest.fixture
 def words(open_collection: Callable[..., Collection]) -> Collection:
     """An empty collection whose embedder knows words."""
-    return open_collection(embedder=WordEmbedder(256))
+    return open_collection(embedder=WordEmbedder(256), late_weight=1.0)
 
 
 def late(collection: Collection, question: str, id: str) -> float:
@@ -81,7 +81,7 @@ def test_shares_add_up_with_the_leg_among_them(words: Collection) -> None:
 def test_without_a_weight_or_a_model_for_it_the_leg_is_silent(
     open_collection: Callable[..., Collection], settings: dict[str, object]
 ) -> None:
-    collection = open_collection(**({"embedder": WordEmbedder(256)} | settings))
+    collection = open_collection(**({"embedder": WordEmbedder(256), "late_weight": 1.0} | settings))
     id = collection.add("The ferry leaves at nine.")
     assert late(collection, "ferry", id) == 0.0
 
@@ -90,7 +90,7 @@ def test_a_collection_made_without_words_gets_them_by_reindexing(
     open_collection: Callable[..., Collection], tmp_path: Path
 ) -> None:
     embedder = WordEmbedder(256)
-    collection = open_collection(embedder=embedder, folder=tmp_path / "notes")
+    collection = open_collection(embedder=embedder, late_weight=1.0, folder=tmp_path / "notes")
     without = Vectorizer(collection.store, embedder, "content", tokens=False)
     with_words = Vectorizer(collection.store, embedder, "content")
     assert (without.packing(), with_words.packing()) == ("", f"words-{WIDTH}")
