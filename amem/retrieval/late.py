@@ -10,7 +10,7 @@ import numpy as np
 
 from amem.language import asked_terms
 from amem.retrieval.legs import Opinion
-from amem.token_vectors import tokens_of
+from amem.token_vectors import PACKING, Tokens, tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from amem.retrieval.legs import Asked, Floats, Keys
     from amem.retrieval.words import Frequencies
     from amem.settings import Settings
+    from amem.storage.vectors import Space
 
 # Late interaction (Khattab & Zaharia, SIGIR 2020), with the word vectors of the everyday model rather than of one
 # trained for it: for each word of the question the best cosine to a word of the note or, decayed, of the turns around
@@ -44,11 +45,11 @@ class LateLeg:
         """How near the words are; None where the question, or the collection, has no vectors of words."""
         tokens = tokens_of(asked.vector)
         space = asked.session.vectors.space() if tokens is not None and self._weight > 0 else None
-        if tokens is None or space is None or not space.tokens:
+        if tokens is None or space is None or space.tokens != PACKING:
             return None
         worth = self._worth(asked, tokens.words)
         said = worth > 0
-        return Near(asked, tokens.rows[said], worth[said] / worth.sum(), self._decay) if said.any() else None
+        return Near(asked, space, tokens.rows[said], worth[said] / worth.sum(), self._decay) if said.any() else None
 
     def _worth(self, asked: Asked, words: Sequence[str]) -> Floats:
         """How rare the word of each piece is, shared by its pieces; 0 for a word that is not searched for."""
@@ -69,6 +70,7 @@ class LateLeg:
 class Near(Opinion):
     """The late leg's answer. `rows` are the question's pieces at length 1, `worth` adds up to 1."""
 
+    space: Space
     rows: NDArray[np.float32]
     worth: Floats
     decay: float
@@ -103,12 +105,13 @@ class Near(Opinion):
 
     def _best(self, keys: Keys) -> tuple[Floats, NDArray[np.bool_]]:
         """For each note and piece of the question the best cosine, 0 at least; and whether its words are kept."""
-        tokens = self.asked.session.vectors.tokens(keys.tolist())
+        tokens = self.asked.session.vectors.tokens(self.space, keys.tolist())
         held = np.array([key in tokens for key in keys.tolist()])
         best = np.zeros((len(keys), len(self.rows)))
         rows = [row for row, key in enumerate(keys.tolist()) if key in tokens and len(tokens[key].vectors)]
         if rows:
-            some = [tokens[int(keys[row])].rows for row in rows]
+            some = [tokens[int(keys[row])].vectors for row in rows]
             starts = np.cumsum([0, *(len(each) for each in some[:-1])])
-            best[rows] = np.maximum(0.0, np.maximum.reduceat(np.concatenate(some) @ self.rows.T, starts, axis=0))
+            cosines = Tokens(np.concatenate(some)).rows @ self.rows.T
+            best[rows] = np.maximum(0.0, np.maximum.reduceat(cosines, starts, axis=0))
         return best, held

@@ -118,11 +118,8 @@ class Vectors:
                 found[hashed] = TokenVector.of(np.frombuffer(blob, dtype="<f4"), tokens)
         return found
 
-    def tokens(self, keys: Sequence[int]) -> dict[int, Tokens]:
-        """The words of these notes' texts, by note key; only of those that have them in the space in use."""
-        space = self.space()
-        if space is None or space.tokens != PACKING or not keys:
-            return {}
+    def tokens(self, space: Space, keys: Sequence[int]) -> dict[int, Tokens]:
+        """The words of these notes' texts, by note key; only of those that have them. `space` must hold ``PACKING``."""
         rows = self._session.rows(_TOKENS, space=space.id, keys=listed(keys))
         return {key: Tokens.unpacked(words) for key, words in rows}
 
