@@ -15,10 +15,12 @@ from amem.language.predicates import load_predicates
 from amem.ledger import day_of
 from amem.maintenance.shift import ACTOR
 from amem.note import Status
+from amem.protocols import TokenEmbedder
 from amem.storage.database import FILE_NAME
 from amem.storage.purging import owed
 from amem.storage.reviews import leaning
 from amem.storage.rows import time_text
+from amem.token_vectors import PACKING
 from amem.visible import visible_name
 
 if TYPE_CHECKING:
@@ -101,6 +103,7 @@ def examine(
         *_own_files(settings, {"rules": rules, "predicates": load_predicates}),
         *_budget(store, settings),
         *_vectors(store, dense, vectorizer, repair=repair),
+        *_words(store, vectorizer, settings),
         *([] if folder is None else [_chroma(store, dense, folder, repair=repair)]),
         *_waiting(store, settings),
         *_modes(settings, folder, repair=repair),
@@ -279,6 +282,20 @@ def _vectors(store: Store, dense: Checked, vectorizer: Vectorizer, *, repair: bo
     if repair:
         dense.write_cache()
     yield Finding("ok", "index", _searched(dense.status()))
+
+
+def _words(store: Store, vectorizer: Vectorizer, settings: Settings) -> Iterator[Finding]:
+    """Whether the vectors of words are there that late interaction was asked to compare."""
+    if not settings.late_weight:
+        return
+    with store.read() as session:
+        space = session.vectors.space()
+    if not isinstance(vectorizer.embedder, TokenEmbedder):
+        what = f"{vectorizer.embedder.name} gives no vectors of words, so that late_weight says nothing"
+        yield Finding("warning", "words", what, "all-MiniLM-L6-v2 and other models on this machine as ONNX give them")
+    elif space is not None and space.tokens != PACKING:
+        what = "late_weight is set, and the notes have no vectors of words yet"
+        yield Finding("warning", "words", what, "amem reindex makes them")
 
 
 def _searched(status: Mapping[str, Any]) -> str:

@@ -78,7 +78,8 @@ def _context(memory: ScopedMemory, given: Mapping[str, Any]) -> Any:
 
 
 def _ask(memory: ScopedMemory, given: Mapping[str, Any]) -> Any:
-    answer = memory.answer(given["question"], _whole(given, "k", 8, 1, 50)).to_dict()
+    k = _whole(given, "k", 8, 1, 50) if "k" in given else None
+    answer = memory.answer(given["question"], k).to_dict()
     names = ("answer", "in_memory", "support", "confidence", "citations", "model", "error", "notes")
     return {name: answer[name] for name in names} | {"confidence": round(answer["confidence"], _DIGITS)}
 
@@ -209,7 +210,10 @@ TOOLS = (
         "ask",
         "Answer one question from the notes, with numbered citations, or learn that memory holds no answer"
         " (`in_memory` false; null: nothing certain, the text quotes what comes nearest).",
-        {"question": _QUESTION, "k": WHOLE | {"description": "From how many notes; default 8."}},
+        {
+            "question": _QUESTION,
+            "k": WHOLE | {"description": "From how many notes; default 8, or 16 where several things are asked for."},
+        },
         ("question",),
         _ask,
         result=objects(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from amem import load_settings
 from amem.embedding.pooling import MOST, packed
 from amem.maintenance.upkeep import reindex
 from amem.note import Kind
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from asking import Collection
+    from briefed import Open
 
     from amem.protocols import Embedder
 
@@ -128,3 +130,21 @@ def test_the_everyday_model_gives_words_with_the_same_vector_of_the_whole(minilm
     assert [each is not None for each in words] == [True] * 4
     assert words[0] is not None
     assert words[0].words == ("ferry", "leaves", "nine")
+
+
+def test_a_person_who_turns_it_on_is_told_to_reindex_and_then_has_it(open_memory: Open, tmp_path: Path) -> None:
+    with open_memory() as memory:
+        memory.add_note("The ferry to Setúbal leaves at nine.")
+    with open_memory(settings=load_settings(tmp_path / "home", late_weight=1.0)) as memory:
+        assert "amem reindex makes them" in [each.hint for each in memory.doctor() if each.about == "words"]
+        memory.reindex()
+        assert not [each for each in memory.doctor() if each.about == "words"]
+        (hit,) = memory.search("when does the boat leave?")
+        assert "late" in {leg.leg for leg in hit.explanation.legs}
+
+
+def test_an_embedder_without_words_is_named(open_memory: Open, tmp_path: Path) -> None:
+    settings = load_settings(tmp_path / "home", late_weight=1.0)
+    with open_memory(settings=settings, embedder=HashEmbedder(256)) as memory:
+        (found,) = [each for each in memory.doctor() if each.about == "words"]
+    assert "gives no vectors of words" in found.what
