@@ -31,7 +31,8 @@ class KeptVectors:
         self.embedded = 0
         if file is not None and file.is_file():
             with np.load(file) as kept:
-                if str(kept["name"]) == embedder.name:
+                # A file from before words were kept holds no counts, and is made anew.
+                if str(kept["name"]) == embedder.name and "counts" in kept:
                     self._held = dict(zip(kept["keys"].tolist(), self._with_words(kept), strict=True))
 
     @property
