@@ -2,11 +2,13 @@
 
     python benchmarks/stages.py [--sizes 1000,10000] [--words 12]
 
-A stage is one thing that a caller does: open, `add_note`, `add_notes`, import, `search`, `list`, `maintain`. For each,
-per note or call: milliseconds of processor, without what embedding takes; SQL statements, begins and ends of
-transactions among them; rows that were read; and the share of each room of amem, from samples of where the processor
-is, every millisecond. A room's share is of its own code and of what that calls outside amem, such as SQLite. Later
-changes are held against this table: a machine under load changes processor time by a tenth, counts not at all.
+A stage is one thing that a caller does: open (with a first search), `add_note`, `add_notes`, import, `search`, `list`,
+`maintain`. For each, the mean per note or call: milliseconds of processor, without what embedding takes; SQL
+statements, begins and ends of transactions among them, many rows written by one `executemany` as one; rows that were
+read; and the share of each room of amem, from samples of the main thread every millisecond. A room's share is of its
+own code and of what that calls outside amem, such as SQLite. Later changes are held against this table. Sampling and a
+machine under load add to the milliseconds, so compare those of one hour; counts change little from run to run (those of
+`maintain` by some percent). The first size pays for what is imported late, most of it at open.
 
 Notes are the invented sentences that the maintenance benchmark takes, `--words` or a few more in each; vectors come
 from their words' hashes.
@@ -25,6 +27,7 @@ from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 from _invented import invented
 
@@ -41,7 +44,6 @@ if TYPE_CHECKING:
 STAGES = ("add_notes", "add_note", "import", "open", "search", "list", "maintain")
 CALLS, WARM = 200, 20
 _HOME = str(Path(amem.__file__).parent)
-_connect = sqlite3.connect
 
 
 class Cost:
@@ -62,7 +64,7 @@ class Cost:
 
 
 class Embedder(HashEmbedder):
-    """Knows what it has taken of the processor, which is nobody's to pay."""
+    """Counts the processor seconds that embedding took, so that a stage is not charged for them."""
 
     taken = 0.0
 
@@ -75,7 +77,7 @@ class Embedder(HashEmbedder):
 
 
 class Meter:
-    """Counts statements and rows of every connection opened while it is installed, and samples the main thread."""
+    """Counts statements and rows of connections opened while it is `installed`, and samples the main thread."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
@@ -84,19 +86,40 @@ class Meter:
 
         class Cursor(sqlite3.Cursor):
             def fetchall(self) -> list[Any]:
-                return meter._read(super().fetchall())
+                rows = super().fetchall()
+                meter.read(len(rows))
+                return rows
+
+            def fetchone(self) -> Any:
+                row = super().fetchone()
+                meter.read(row is not None)
+                return row
+
+            def __next__(self) -> Any:
+                row = super().__next__()
+                meter.read(1)
+                return row
 
         class Connection(sqlite3.Connection):
             def execute(self, sql: str, *values: Any) -> sqlite3.Cursor:
-                meter._ran()
+                meter.ran()
                 return self.cursor(Cursor).execute(sql, *values)
 
             def executemany(self, sql: str, rows: Any) -> sqlite3.Cursor:
-                meter._ran()
+                meter.ran()
                 return super().executemany(sql, rows)
 
-        sqlite3.connect = lambda *where, **how: _connect(*where, **({"factory": Connection} | how))  # type: ignore[assignment]
-        signal.signal(signal.SIGPROF, self._sample)
+        self._connection = Connection
+
+    @contextmanager
+    def installed(self) -> Iterator[None]:
+        """Count on every connection that is opened within the block."""
+        connect, handler = sqlite3.connect, signal.signal(signal.SIGPROF, self._sample)
+        try:
+            with patch("sqlite3.connect", lambda *where, **how: connect(*where, factory=self._connection, **how)):
+                yield
+        finally:
+            signal.signal(signal.SIGPROF, handler)
 
     @contextmanager
     def during(self, cost: Cost, times: int = 1) -> Iterator[None]:
@@ -112,14 +135,15 @@ class Meter:
             cost.times += times
             self._cost = None
 
-    def _ran(self) -> None:
+    def ran(self) -> None:
+        """Count a statement."""
         if self._cost is not None:
             self._cost.statements += 1
 
-    def _read(self, rows: list[Any]) -> list[Any]:
+    def read(self, rows: int) -> None:
+        """Count rows that were read."""
         if self._cost is not None:
-            self._cost.rows += len(rows)
-        return rows
+            self._cost.rows += rows
 
     def _sample(self, _: int, frame: FrameType | None) -> None:
         while frame is not None and not frame.f_code.co_filename.startswith(_HOME):
@@ -148,7 +172,13 @@ def notes(seed: int, count: int, words: int) -> list[NewNote]:
 def measure(size: int, words: int, home: Path) -> dict[str, Cost]:
     """Every stage on a collection of so many notes."""
     embedder = Embedder()
-    meter, found = Meter(embedder), {stage: Cost() for stage in STAGES}
+    meter = Meter(embedder)
+    with meter.installed():
+        return _measure(meter, embedder, size, words, home)
+
+
+def _measure(meter: Meter, embedder: Embedder, size: int, words: int, home: Path) -> dict[str, Cost]:
+    found = {stage: Cost() for stage in STAGES}
     settings = load_settings(home, llm_backend="offline")
     items = notes(size, size + 2 * CALLS + WARM, words)
     stored, single, brought = items[:size], items[size : size + CALLS + WARM], items[size + CALLS + WARM :]
