@@ -133,7 +133,7 @@ def test_the_everyday_model_gives_words_with_the_same_vector_of_the_whole(minilm
 
 
 def test_a_person_who_turns_it_on_is_told_to_reindex_and_then_has_it(open_memory: Open, tmp_path: Path) -> None:
-    with open_memory() as memory:
+    with open_memory(settings=load_settings(tmp_path / "home", late_weight=0.0)) as memory:
         memory.add_note("The ferry to Setúbal leaves at nine.")
     with open_memory(settings=load_settings(tmp_path / "home", late_weight=1.0)) as memory:
         assert "amem reindex makes them" in [each.hint for each in memory.doctor() if each.about == "words"]
