@@ -26,6 +26,8 @@ FOLDER = Path(__file__).parents[1] / "tests" / "data" / "conflicts"
 HALVES = ("tuned", "unseen")
 #: Pairs by another hand, of which a third (``held``) was never looked at while anything was tuned.
 FRESH = ("fresh", "fresh-held")
+#: Pairs that agree, add, introduce or plainly replace, split in the same way.
+KINDS = ("kinds", "kinds-held")
 #: Each half as it was until 2026-11-23, so that older figures can be compared: without pairs of several statements, and
 #: the unseen half with the forty pairs that have been looked at since.
 BEFORE = ("tuned-before", "unseen-before")
@@ -83,9 +85,9 @@ class Outcome:
 
 
 def read_pairs(half: str) -> list[Pair]:
-    """All pairs of a half, in the order of the files: one of HALVES, FRESH or BEFORE."""
-    if half in FRESH:
-        return [pair for pair in _file("fresh") if pair.held == (half == "fresh-held")]
+    """All pairs of a half, in the order of the files: one of HALVES, FRESH, KINDS or BEFORE."""
+    if half in (*FRESH, *KINDS):
+        return [pair for pair in _file(half.removesuffix("-held")) if pair.held == half.endswith("-held")]
     if half not in BEFORE:
         return _file(half)
     seen = _file("seen") if half == "unseen-before" else []

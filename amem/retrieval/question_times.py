@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 
 #: Words before a time that say which side of it is meant, and those behind it that do in Chinese.
 _SIDES = re.compile(
-    r"\b(?:(?P<since>(?:ever )?since|as of)|(?P<after>after|following)|(?P<until>until|till|up to|through|by)"
+    r"\b(?:(?P<since>(?:ever )?since)|(?P<after>after|following)|(?P<until>until|till|up to|through|by|as of)"
     r"|(?P<before>before|prior to|earlier than)|(?P<between>between)|(?P<every>every|each)"
     r"|(?P<within>from|in|on|at|during|over|within|throughout|around))"
     r"(?: the| that)?\s*$"
-    r"|(?P<zh_since>自从?|从|打)$|(?P<zh_before>早于|截[至止]到?)$|(?P<zh_after>晚于)$|(?P<zh_every>每个?)$|(?P<zh_in>在|于)$",
+    r"|(?P<zh_since>自从?|从|打)$|(?P<zh_before>早于)|(?P<zh_until>截[至止]到?)$|(?P<zh_after>晚于)$|(?P<zh_every>每个?)$|(?P<zh_in>在|于)$",
     re.IGNORECASE,
 )
 _SIDES_ZH = re.compile(
@@ -50,6 +50,12 @@ _SIDES_ZH = re.compile(
 #: From one time to the next: a range, or both.
 _RANGE = re.compile(r"\s*(?:to|through|until|till|up to|-|–|—|~|到|至)(?: the)?\s*", re.IGNORECASE)
 _BOTH = re.compile(r"\s*(?:and|和|与|跟)(?: the)?\s*", re.IGNORECASE)
+#: The first weekend of October, 五月的最后一周.
+_NTH = re.compile(
+    r"\b(?:the )?(?P<nth>first|second|third|fourth|last) (?P<unit>weekend|week) (?:of|in) (?:the )?$", re.IGNORECASE
+)
+_NTH_ZH = re.compile(r"的?(?P<nth>第[一二三四1-4]|最后一)个?(?P<unit>周末|周|星期)")
+_ORDINALS = {"first": 0, "second": 1, "third": 2, "fourth": 3} | {w: i % 4 for i, w in enumerate("一二三四1234")}
 _PART = re.compile(
     r"\b(?:(?:the )?(?:(?P<early>early(?: in)?|(?:start|beginning|first (?:half|part)) of)|(?P<mid>mid|middle of)"
     r"|(?P<late>late(?: in)?|(?:end|second half|last (?:half|part)|rest) of))(?: (?:in|of))?(?: the)?)[ -]$",
@@ -146,6 +152,10 @@ def _read(text: str, found: Named, today: date) -> _Time | None:
         first -= timedelta(days=first.weekday())
         last, start = first + timedelta(days=6), start - len(lead) + week.start()
         lead = text[max(0, start - 40) : start]
+    if (nth := _NTH.search(lead)) or (nth := _NTH_ZH.match(text, end)):
+        first, last = _nth(first, last, nth)
+        start, end = (start - len(lead) + nth.start(), end) if nth.re is _NTH else (start, nth.end())
+        lead = text[max(0, start - 40) : start]
     if (part := _PART.search(lead)) or (part := _PART_ZH.match(text, end)):
         first, last = _third(first, last, part.lastgroup or "")
         start, end = (start - len(lead) + part.start(), end) if part.re is _PART else (start, part.end())
@@ -170,11 +180,28 @@ def _read(text: str, found: Named, today: date) -> _Time | None:
 
 
 def _third(first: date, last: date, part: str) -> tuple[date, date]:
-    """The first, middle or last third of a span: "early", "mid" and "late"."""
-    third = timedelta(days=((last - first).days + 1) // 3)
+    """The first, middle or last third of a span: ten days of a month, four months of a year."""
+    days = (last - first).days + 1
+    third = timedelta(days=10 if 28 <= days <= 31 else days // 3)
+    middle, end = first + third, first + 2 * third
+    if days in (365, 366) and first.month == 1:
+        middle, end = first.replace(month=5), first.replace(month=9)
+    day = timedelta(days=1)
     if part == "early":
-        return first, max(first, first + third - timedelta(days=1))
-    return (min(last, last - third + timedelta(days=1)), last) if part == "late" else (first + third, last - third)
+        return first, max(first, middle - day)
+    return (min(last, end), last) if part == "late" else (middle, max(middle, end - day))
+
+
+def _nth(first: date, last: date, match: re.Match[str]) -> tuple[date, date]:
+    """That weekend or week of a span: by its Saturday; by its Thursday, as ISO 8601 counts weeks."""
+    weekend = match["unit"].casefold() in ("weekend", "周末")
+    weekday = 5 if weekend else 3
+    nth = _ORDINALS.get(match["nth"].casefold().removeprefix("第"))
+    if nth is None:  # the last
+        found = last - timedelta(days=(last.weekday() - weekday) % 7)
+    else:
+        found = first + timedelta(days=(weekday - first.weekday()) % 7, weeks=nth)
+    return (found, found + timedelta(days=1)) if weekend else (found - timedelta(days=3), found + timedelta(days=3))
 
 
 def _shifted(first: date, last: date, match: re.Match[str]) -> tuple[date, date]:

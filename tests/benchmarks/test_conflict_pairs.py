@@ -74,7 +74,7 @@ def test_pairs_of_the_unseen_half_cannot_be_listed(capsys: pytest.CaptureFixture
     with pytest.raises(SystemExit) as stopped:
         conflict_pairs.main(["--half", "unseen", "--errors"])
     assert stopped.value.code == 2
-    assert "add --half tuned or --half fresh" in capsys.readouterr().err
+    assert "add --half tuned, fresh or kinds" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("half", [*HALVES, *BEFORE])
