@@ -25,7 +25,9 @@ _DATES = (
     re.compile(rf"\b{_DAY.format('day')} (?:of )?(?P<name>{MONTH}),? (?P<year>\d{{4}})\b", re.IGNORECASE),
     re.compile(rf"\b(?P<name>{MONTH}) (?:{_DAY.format('day')},? )?(?P<year>\d{{4}})\b", re.IGNORECASE),
     re.compile(r"\b(?:in|since|during|from) (?P<year>(?:19|20)\d\d)\b(?![-/.]?\d|s\b)", re.IGNORECASE),
-    re.compile(r"(?<!\d)(?P<year>\d{4})年(?:(?P<month>\d{1,2})月(?:(?P<day>\d{1,2})[日号])?|(?!\d{1,2}月|度|款|版|级|代|的))"),
+    re.compile(
+        r"(?<!\d)(?P<year>\d{4})年(?:(?P<month>\d{1,2})月(?:(?P<day>\d{1,2})[日号])?|(?!\d{1,2}月|度|款|版|级|代|的))"
+    ),
 )
 _TODAY = re.compile(r"\btoday\b(?!['’])|\bthis morning\b|今天|今早", re.IGNORECASE)
 
