@@ -281,7 +281,9 @@ def _statement_errors(each: Judged) -> str:
 def main(argv: Sequence[str] | None = None, embedder: Embedder | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--half", choices=(*HALVES, *FRESH, *KINDS, *BEFORE, "both"), default="both")
-    parser.add_argument("--errors", action="store_true", help="list the pairs of the tuned half that come out wrong")
+    parser.add_argument(
+        "--errors", action="store_true", help="list the pairs that come out wrong (tuned, fresh, kinds)"
+    )
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     given = parser.parse_args(argv)
     if given.errors and given.half not in ("tuned", "fresh", "kinds"):

@@ -3,8 +3,8 @@
     python benchmarks/question_times.py [--errors]
 
 The questions are those of ``tests/data/times``, half of them held out: of these only totals are printed. A question is
-read right where both its first and its last day are those of the set, or of another reading that the set allows; one
-that names no time, where none is found.
+right if amem reads the first and the last day that the set gives, or those of another reading that the set allows. A
+question that names no time is right if amem finds none.
 """
 
 from __future__ import annotations

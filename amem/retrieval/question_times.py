@@ -12,7 +12,7 @@ import numpy as np
 
 from amem.clock import start_of_day
 from amem.language.intervals import intervals
-from amem.language.numerals import SPELLED
+from amem.language.numerals import ORDINALS, SPELLED, value_of, weekday_number
 from amem.language.terms import content_terms
 from amem.language.times import Named, Span, named
 from amem.note import Kind
@@ -40,7 +40,7 @@ _SIDES = re.compile(
     r"|(?P<before>before|prior to|earlier than)|(?P<between>between)|(?P<every>every|each)"
     r"|(?P<within>from|in|on|at|during|over|within|throughout|around))"
     r"(?: the| that)?\s*$"
-    r"|(?P<zh_since>自从?|从|打)$|(?P<zh_before>早于)|(?P<zh_until>截[至止]到?)$|(?P<zh_after>晚于)$|(?P<zh_every>每个?)$|(?P<zh_in>在|于)$",
+    r"|(?:(?P<zh_since>自从?|从|打)|(?P<zh_before>早于)|(?P<zh_until>截[至止]到?)|(?P<zh_after>晚于)|(?P<zh_every>每个?)|(?P<zh_in>在|于))$",
     re.IGNORECASE,
 )
 _SIDES_ZH = re.compile(
@@ -50,12 +50,15 @@ _SIDES_ZH = re.compile(
 #: From one time to the next: a range, or both.
 _RANGE = re.compile(r"\s*(?:to|through|until|till|up to|-|–|—|~|到|至)(?: the)?\s*", re.IGNORECASE)
 _BOTH = re.compile(r"\s*(?:and|和|与|跟)(?: the)?\s*", re.IGNORECASE)
-#: The first weekend of October, 五月的最后一周.
+#: The first weekend of October, 五月的最后一周, the last Sunday in May.
 _NTH = re.compile(
-    r"\b(?:the )?(?P<nth>first|second|third|fourth|last) (?P<unit>weekend|week) (?:of|in) (?:the )?$", re.IGNORECASE
+    r"\b(?:the )?(?P<nth>first|second|third|fourth|last)"
+    r" (?P<unit>weekend|week|(?:mon|tues|wednes|thurs|fri|satur|sun)day) (?:of|in) (?:the )?$",
+    re.IGNORECASE,
 )
-_NTH_ZH = re.compile(r"的?(?P<nth>第[一二三四1-4]|最后一)个?(?P<unit>周末|周|星期)")
-_ORDINALS = {"first": 0, "second": 1, "third": 2, "fourth": 3} | {w: i % 4 for i, w in enumerate("一二三四1234")}
+_NTH_ZH = re.compile(
+    r"的?(?P<nth>第[一二三四1-4]|最后一)个?(?P<unit>周末|(?:周|星期|礼拜)(?P<day>[一二三四五六日天])?)"
+)
 _PART = re.compile(
     r"\b(?:(?:the )?(?:(?P<early>early(?: in)?|(?:start|beginning|first (?:half|part)) of)|(?P<mid>mid|middle of)"
     r"|(?P<late>late(?: in)?|(?:end|second half|last (?:half|part)|rest) of))(?: (?:in|of))?(?: the)?)[ -]$",
@@ -193,15 +196,22 @@ def _third(first: date, last: date, part: str) -> tuple[date, date]:
 
 
 def _nth(first: date, last: date, match: re.Match[str]) -> tuple[date, date]:
-    """That weekend or week of a span: by its Saturday; by its Thursday, as ISO 8601 counts weeks."""
-    weekend = match["unit"].casefold() in ("weekend", "周末")
-    weekday = 5 if weekend else 3
-    nth = _ORDINALS.get(match["nth"].casefold().removeprefix("第"))
-    if nth is None:  # the last
+    """That weekday, weekend or week of a span: a weekend by its Saturday, a week by its Thursday as in ISO 8601."""
+    unit = match.groupdict().get("day") or match["unit"].casefold()
+    # The weekday that is counted, and how many days before and after it belong to it.
+    if unit in ("weekend", "周末"):
+        weekday, before, after = 5, 0, 1
+    elif unit in ("week", "周", "星期", "礼拜"):
+        weekday, before, after = 3, 3, 3
+    else:
+        weekday, before, after = weekday_number(unit), 0, 0
+    word = match["nth"].casefold()
+    if word in ("last", "最后一"):
         found = last - timedelta(days=(last.weekday() - weekday) % 7)
     else:
-        found = first + timedelta(days=(weekday - first.weekday()) % 7, weeks=nth)
-    return (found, found + timedelta(days=1)) if weekend else (found - timedelta(days=3), found + timedelta(days=3))
+        nth = ORDINALS.get(word) or value_of(word.removeprefix("第")) or 1
+        found = first + timedelta(days=(weekday - first.weekday()) % 7, weeks=nth - 1)
+    return found - timedelta(days=before), found + timedelta(days=after)
 
 
 def _shifted(first: date, last: date, match: re.Match[str]) -> tuple[date, date]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import conflict_pairs
 import pytest
-from _pairs import BEFORE, HALVES, LABELS, read_pairs
+from _pairs import BEFORE, HALVES, KINDS, LABELS, read_pairs
 
 if TYPE_CHECKING:
     from amem.protocols import Embedder
@@ -75,6 +75,12 @@ def test_pairs_of_the_unseen_half_cannot_be_listed(capsys: pytest.CaptureFixture
         conflict_pairs.main(["--half", "unseen", "--errors"])
     assert stopped.value.code == 2
     assert "add --half tuned, fresh or kinds" in capsys.readouterr().err
+
+
+def test_pairs_of_new_kinds_are_a_hundred_of_which_a_third_is_held() -> None:
+    open_, held = ({pair.id for pair in read_pairs(half)} for half in KINDS)
+    assert (len(open_), len(held)) == (66, 34)
+    assert not open_ & held
 
 
 @pytest.mark.parametrize("half", [*HALVES, *BEFORE])
