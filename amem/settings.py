@@ -107,21 +107,21 @@ class Settings(BaseSettings):
     """How the legs' answers become one score: a weighted mean of calibrated scores, or reciprocal ranks."""
     dense_weight: float = Field(default=1.0, ge=0)
     """Weight of meaning."""
-    late_weight: float = Field(default=0.0, ge=0)
+    late_weight: float = Field(default=1.3, ge=0)
     """Weight of meaning word by word (late interaction); at 0 the vectors of words are not made either."""
     lexical_weight: float = Field(default=1.0, ge=0)
     """Weight of words."""
-    facts_weight: float = Field(default=1.0, ge=0)
+    facts_weight: float = Field(default=1.65, ge=0)
     """Weight of facts that answer what is asked; more, and a fact of somebody outvotes words and meaning together."""
-    speaker_weight: float = Field(default=0.15, ge=0)
+    speaker_weight: float = Field(default=0.25, ge=0)
     """Weight of having been said by whom the question names."""
-    time_weight: float = Field(default=0.5, ge=0)
+    time_weight: float = Field(default=1.0, ge=0)
     """Weight of lying in the time that the question names."""
     rrf_k: float = Field(default=60, gt=0)
     """The constant of reciprocal rank fusion."""
-    window: int = Field(default=2, ge=0, le=10)
+    window: int = Field(default=3, ge=0, le=10)
     """Turns of a conversation on either side whose words count for a turn as well; 0 lets each stand alone."""
-    window_decay: float = Field(default=0.7, ge=0, le=1)
+    window_decay: float = Field(default=0.85, ge=0, le=1)
     """What the words of the turn before are worth; each turn further, and that after, counts so much less again."""
     diversity: float = Field(default=0.0, ge=0, le=1)
     """How much a note loses for repeating one that stands above it (1 - lambda of maximal marginal relevance)."""

@@ -42,7 +42,7 @@ class LateLeg:
         self._frequencies = frequencies
 
     def ask(self, asked: Asked) -> Near | None:
-        """How near the words are; None where the question, or the collection, has no vectors of words."""
+        """How near the words are; None without vectors of words, or where most notes bear each word of the question."""
         tokens = tokens_of(asked.vector)
         space = asked.session.vectors.space() if tokens is not None and self._weight > 0 else None
         if tokens is None or space is None or space.tokens != PACKING:
@@ -52,7 +52,10 @@ class LateLeg:
         return Near(asked, space, tokens.rows[said], worth[said] / worth.sum(), self._decay) if said.any() else None
 
     def _worth(self, asked: Asked, words: Sequence[str]) -> Floats:
-        """How rare the word of each piece is, shared by its pieces; 0 for a word that is not searched for."""
+        """How rare the word of each piece is, shared by its pieces; 0 for a word that is not searched for.
+
+        All 0 where no word is rare: what fits nearly every note alike tells none from another.
+        """
         terms = {word: asked_terms(word)[:1] for word in dict.fromkeys(words)}
         wanted = sorted({term for found in terms.values() for term in found})
         counts = self._frequencies.of(asked.session, wanted) if wanted else {}
@@ -63,6 +66,8 @@ class LateLeg:
             else 0.0
             for word, found in terms.items()
         }
+        if max(rarity.values(), default=0.0) <= _LEAST_IDF:
+            return np.zeros(len(words))
         return np.array([rarity[word] / words.count(word) for word in words], dtype=np.float64)
 
 
