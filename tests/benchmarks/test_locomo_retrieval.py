@@ -170,7 +170,7 @@ def outcome(conversation: str, *places: int | None) -> Outcome:
 
 def test_a_tuning_that_fits_each_conversation_differently_is_shown_not_to_survive() -> None:
     """Setting a is right for the first conversation and b for the second, c for neither but never quite wrong."""
-    right, half, wrong = (1, 2), (1, None), (None, None)
+    right, half, wrong = (1, 2), (5, None), (None, None)
     conversations = ["one"] * 4 + ["two"] * 3
 
     def tried(*places: tuple[int | None, ...]) -> list[Outcome]:
@@ -183,11 +183,14 @@ def test_a_tuning_that_fits_each_conversation_differently_is_shown_not_to_surviv
     }
     of = survival(runs, untuned=runs["c"])
     assert of.chosen == {"all": "a", "all but one": "b", "all but two": "a"}
-    assert of.on_all.mean == pytest.approx(4 / 7)
-    assert of.left_out.mean == 0.0
-    assert of.lost.mean == pytest.approx(4 / 7)
-    assert of.lost.is_above_zero
-    assert of.gained.mean == pytest.approx(-0.5)
+    for measure, untuned in {"R@5": 0.5, "R@10": 0.5, "MRR": 0.2}.items():
+        survived = of.survival[measure]
+        assert survived.untuned.mean == pytest.approx(untuned)
+        assert survived.on_all.mean == pytest.approx(4 / 7)
+        assert survived.left_out.mean == 0.0
+        assert survived.lost.mean == pytest.approx(4 / 7)
+        assert survived.lost.is_above_zero
+        assert survived.gained.mean == pytest.approx(-untuned)
 
 
 def test_a_grid_is_every_combination_of_the_settings_named() -> None:
@@ -205,7 +208,9 @@ def test_a_grid_is_every_combination_of_the_settings_named() -> None:
 def test_tuning_is_run_from_the_command_line(file: Path, minilm: Embedder, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(minilm, file, "--survives", "window_decay=0.3,0.7") == 0
     told = capsys.readouterr().out
-    assert "does not survive, tuned on all minus left out, paired: +0.0 (+0.0 to +0.0) points" in told
+    lost = next(line for line in told.splitlines() if line.startswith("does not survive: tuned on all minus left out"))
+    assert lost.split("left out")[1].split() == ["+0.0", "(+0.0", "to", "+0.0)"] * 3
+    assert all(measure in told for measure in ("R@5", "R@10", "MRR"))
     assert "all but mini-2" in told
 
 
