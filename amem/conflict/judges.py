@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections import OrderedDict
 from dataclasses import replace
 from datetime import timedelta
@@ -16,7 +17,8 @@ from amem.conflict.statements import quotes, read
 from amem.errors import AmemError
 from amem.language import is_cjk, normalize
 from amem.language.intervals import may_overtake, overtakes, same_value
-from amem.language.subjects import subject_key
+from amem.language.lexicon import is_person
+from amem.language.subjects import USER, WE, subject_key
 from amem.verdict import Label, Verdict
 
 if TYPE_CHECKING:
@@ -83,9 +85,17 @@ def _banned(earlier: Claim, later: Claim) -> tuple[Fact, Fact] | None:
     for old in earlier.facts[:_MOST]:
         for new in later.facts[:_MOST]:
             apart = {old.predicate, new.predicate} == {"forbids", "uses"} and old.holds and new.holds
-            if apart and subject_key(old.subject) == subject_key(new.subject) and same_value(old.object, new.object):
-                return old, new
+            if apart and same_value(old.object, new.object):
+                ban, use = (old, new) if old.predicate == "forbids" else (new, old)
+                ours = ban.subject == WE and _is_thing(use.subject)
+                if ours or subject_key(ban.subject) == subject_key(use.subject):
+                    return old, new
     return None
+
+
+def _is_thing(subject: str) -> bool:
+    """Whether a subject may be a thing of ours, which our bans hold for: "client portal", not "Ana" or "user's son"."""
+    return subject != USER and not re.search("['’]s |的", subject) and not is_person(subject.split()[0])
 
 
 def _meetings(earlier: Claim, later: Claim, predicates: Predicates) -> Iterator[tuple[Fact, Fact]]:

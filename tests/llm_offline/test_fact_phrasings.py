@@ -72,6 +72,8 @@ def test_ordinary_sentences_state_what_they_state_and_nothing_else(half: str) ->
         ),
         ("I use dark mode.", "I switched to light mode.", "me", "prefers", "light mode"),
         ("We host on AWS.", "The site runs on Hetzner now.", "we", "uses", "Hetzner"),
+        ("We host on AWS.", "The service runs on Hetzner now.", "we", "uses", "Hetzner"),
+        ("We host the API on AWS.", "The API runs on Hetzner now.", "API", "uses", "Hetzner"),
         ("We run the wiki on Confluence.", "We move the wiki to Notion.", "we", "uses", "Notion"),
         ("My manager is Pieter.", "Pieter is leaving, Fatima takes over from 1 March.", "me", "manager", "Fatima"),
         (
@@ -117,6 +119,25 @@ def test_the_later_of_two_values_holds_and_ends_the_earlier(
     receipt = memory.add(later)
     assert [each.object for each in memory.facts(subject, predicate, as_of="2030-01-01")] == [now]
     assert first in {*receipt.superseded, *(each.earlier for each in receipt.conflicts)}
+
+
+@pytest.mark.parametrize(
+    ("ban", "use", "doubted"),
+    [
+        ("GCP is forbidden.", "We deploy the client portal to GCP.", True),
+        ("禁止使用GCP。", "我们把网站部署到GCP上。", True),
+        ("GCP is forbidden.", "Ana uses GCP at her company.", False),
+    ],
+)
+def test_a_ban_of_ours_holds_for_each_thing_of_ours_and_for_nobody_else(
+    open_memory: Callable[..., AgenticMemorySystem], clock: FrozenClock, ban: str, use: str, doubted: bool
+) -> None:
+    memory = open_memory(analyst=OfflineAnalyst())
+    first = memory.add(ban).id
+    clock.advance(days=3)
+    receipt = memory.add(use)
+    assert [each.earlier for each in receipt.conflicts] == [first] * doubted
+    assert not receipt.superseded
 
 
 def test_a_thing_replaced_is_the_speakers_and_ends_what_nobody_else_has(

@@ -47,7 +47,7 @@ _NO_TOOL = words(
     "mandarin cantonese japanese korean latin swedish danish norwegian finnish"
 )
 _HOSTS = ("cloud", "hosting")
-_ALL_OF_US = words("everything site website platform product infrastructure production")
+_ALL_OF_US = words("everything site website platform product infrastructure production service services")
 _FORBIDDEN = re.compile(
     r"(?:(?:the )?(?:use of |using ))?(?P<o>\S+(?: \S+){0,2}?) (?:is|are) (?:now |strictly |still |also )?"
     r"(?:forbidden|banned|prohibited|off[- ]limits|(?:not|no longer) (?:allowed|permitted))\b"
@@ -164,7 +164,8 @@ def _about(parts: dict[str, str], subject: Subject, scene: Scene) -> str:
     if role := parts.get("role"):
         # "Moved CI from Jenkins": without an article only what has a role is a thing.
         return subject.name if role.casefold().replace(" ", "_") in scene.predicates.role_names else ""
-    if subject.noun in _ALL_OF_US and subject.owner == "" and scene.predicates.role(parts.get("o", "")) in _HOSTS:
+    whole = parts["thing"].split()[1:] if parts.get("thing") else [subject.noun] if subject.owner == "" else []
+    if len(whole) == 1 and whole[0].casefold() in _ALL_OF_US and scene.predicates.role(parts.get("o", "")) in _HOSTS:
         return WE  # what "the site" runs on is what we host on
     if parts.get("thing"):
         return thing_named(parts["thing"], scene) or subject.name
