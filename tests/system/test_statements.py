@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from amem_tui.browse import note_pages as note_tab
 from amem_tui.browse.note_pages import PageRequest, load_note
-from amem_tui.browse.page_blocks import Block
+from amem_tui.page import Block
 from amem_tui.history.field_changes import compared
 
 from amem import Filter

@@ -108,5 +108,5 @@ def ending(pilot: Pilot[None], place: int = -1) -> str:
 
 
 def aside(pilot: Pilot[None]) -> str:
-    """The lines of the panel."""
-    return "\n".join(str(option.prompt) for option in room(pilot).panel.options)
+    """What the panel says, wherever its lines end."""
+    return " ".join(room(pilot).panel.text.split())

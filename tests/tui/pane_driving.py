@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from amem_tui.browse.note_pane import NotePane
-from amem_tui.tabs import TabStrip
+from amem_tui.word_line import TabStrip
 from driving import listed, opened, settled, wait_until
 
 if TYPE_CHECKING:
-    from amem_tui.browse.page_view import Page
+    from amem_tui.page import Page
     from textual.pilot import Pilot
 
 TABS = ("note", "links", "backlinks", "similar", "history", "sources", "why")

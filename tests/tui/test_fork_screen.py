@@ -8,6 +8,7 @@ import pytest
 from amem_tui.browser_app import NotesApp
 from amem_tui.dialogs import Question
 from amem_tui.history.fork_screen import ForkScreen
+from amem_tui.page import Page
 from amem_tui.switchers import CollectionsScreen
 from conftest import CAT, KETTLE, TEA, clock_of
 from driving import browsing, opened, options, said, screen_text, toasts, wait_until
@@ -88,7 +89,9 @@ async def test_the_diff_of_a_fork_is_shown_merged_and_undone(forked: AgenticMemo
 
         await turn_to(pilot, "changed Green tea")
         await wait_until(pilot, lambda: "content" in screen_text(pilot))
-        assert "8075 degrees" in screen_text(pilot).replace(" → ", "")
+        page = pilot.app.screen.query_one(Page)
+        assert "at 80 degrees" in page.text
+        assert "at 75 degrees" in page.text
         await turn_to(pilot, "linked 芝麻搬到")
         await wait_until(pilot, lambda: "supports" in screen_text(pilot) and "同一只猫" in screen_text(pilot))
         merge_line = said(pilot, "#fork-merge")

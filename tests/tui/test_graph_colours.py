@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 from amem_tui.graph.canvas import GraphCanvas
 from amem_tui.graph.drawing import STROKES
-from amem_tui.graph.link_types import SHORT
+from amem_tui.graph.link_types import SHORT, TypeRow
 from amem_tui.themes import AA, CONTRAST, contrast
-from driving import browsing, listed, said, settled
+from driving import browsing, listed, settled
 from linked_notes import collection, in_the_graph, move, rested
 from textual.color import Color
 
@@ -77,7 +77,7 @@ async def test_signs_on_the_chosen_row_and_hints_can_be_read_on_every_theme(memo
 @pytest.mark.parametrize("width", [120, 100, 80, 60])
 async def test_the_row_of_types_shows_how_each_is_drawn(memory: AgenticMemorySystem, width: int) -> None:
     async with in_the_graph(memory, memory.list()[0].id, (width, 36)) as pilot:
-        row = said(pilot, "#types")
+        row = pilot.app.screen.query_one(TypeRow).text
         for type in STROKES:
             # Where room is short, types of which there is no link here are named alone.
             drawn = width >= 100 or f"{type} " in row

@@ -13,6 +13,7 @@ from amem_tui.browser_app import NotesApp
 from amem_tui.dialogs import Picker, Question
 from amem_tui.health.health_screen import HealthScreen
 from amem_tui.lists import LineList
+from amem_tui.page import Page
 from driving import opened, said, screen_text, settled, toasts, wait_until
 from visiting import enter, in_room, visiting
 
@@ -39,10 +40,10 @@ def aged(memory: AgenticMemorySystem) -> AgenticMemorySystem:
     return memory
 
 
-def words(pilot: Pilot[None], selector: str = "#state-words") -> str:
+def words(pilot: Pilot[None], selector: str = "#state") -> str:
     """What a pane says, wherever its lines end."""
-    shown = pilot.app.screen.query_one(selector).render()
-    return " ".join(str(shown).split())
+    shown = pilot.app.screen.query_one(selector)
+    return " ".join((shown.text if isinstance(shown, Page) else str(shown.render())).split())
 
 
 def report(pilot: Pilot[None]) -> list[str]:

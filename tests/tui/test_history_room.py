@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 from amem_tui.dialogs import Lines, Question
 from amem_tui.history import history_screen as record
-from amem_tui.history.field_changes import ChangesView
 from amem_tui.history.history_screen import HistoryScreen
+from amem_tui.page import Page
+from amem_tui.rooms import RoomBar
 from conftest import KETTLE, TEA
 from driving import browsing, opened, options, said, screen_text, settled, toasts, wait_until
-from textual.widgets import Static
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,8 +50,7 @@ def chosen(pilot: Pilot[None]) -> str | None:
 
 def shown(pilot: Pilot[None]) -> str:
     """All that stands beside the list, what is hidden for want of room included."""
-    view = pilot.app.screen.query_one(ChangesView)
-    return "\n".join(str(each.visual) for each in view.query(Static))
+    return " ".join(pilot.app.screen.query_one(Page).text.split())
 
 
 async def test_versions_say_who_made_them_and_why_and_what_they_changed(memory: AgenticMemorySystem) -> None:
@@ -211,7 +210,7 @@ async def test_the_history_of_a_note_that_is_deleted_and_then_destroyed_meanwhil
         await enter(pilot, id)
         other.delete(id)
         await wait_until(pilot, lambda: len(versions(pilot)) == 4)
-        await wait_until(pilot, lambda: "deleted" in said(pilot, "#facts"))
+        await wait_until(pilot, lambda: "deleted" in pilot.app.screen.query_one(RoomBar).text)
         assert chosen(pilot) == "3"
         await pilot.press("home", "u")  # u takes the deletion back
         await wait_until(pilot, lambda: memory.read(id) is not None)
@@ -260,7 +259,7 @@ async def test_in_a_small_terminal_the_change_stands_below_as_one_text(memory: A
         await pilot.press("down")
         await wait_until(pilot, lambda: "Version 1 and 2" in screen_text(pilot))
         await pilot.press("tab")
-        view = pilot.app.screen.query_one(ChangesView)
+        view = pilot.app.screen.query_one(Page)
         await wait_until(pilot, lambda: view.has_focus)
         await pilot.press("pagedown")
         await wait_until(pilot, lambda: "8075 degrees" in screen_text(pilot))

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from amem_tui.browse.browse_screen import BrowseScreen
 from amem_tui.dialogs import Picker
-from amem_tui.history.field_changes import ChangesView
 from amem_tui.history.history_screen import HistoryScreen
 from amem_tui.log.log_list import Line, LogList, Outline
 from amem_tui.log.log_screen import LogScreen
+from amem_tui.page import Page
 from conftest import CAT, KETTLE, TEA
 from driving import browsing, opened, options, screen_text, settled, titles, toasts, wait_until
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from amem.storage.activity import LogOrder
 
@@ -49,7 +49,7 @@ def has(pilot: Pilot[None], *words: str) -> bool:
 
 
 def detail(pilot: Pilot[None]) -> str:
-    return "\n".join(str(each.visual) for each in pilot.app.screen.query_one(ChangesView).query(Static))
+    return " ".join(pilot.app.screen.query_one(Page).text.split())
 
 
 async def go_to(pilot: Pilot[None], log: LogList, *words: str) -> None:
@@ -320,7 +320,7 @@ async def test_a_small_terminal_shows_what_happened_above_what_it_did(memory: Ag
         assert has(pilot, "●", "add", KETTLE[:8])
         assert "Operation" in screen_text(pilot)
         await pilot.press("tab")
-        await wait_until(pilot, lambda: pilot.app.screen.query_one(ChangesView).has_focus)
+        await wait_until(pilot, lambda: pilot.app.screen.query_one(Page).has_focus)
         await pilot.press("escape")
         await wait_until(pilot, lambda: isinstance(pilot.app.screen, BrowseScreen))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from amem_tui.browse.page_blocks import Address, Named, ToNote, Unfold, lay_out
+from amem_tui.page import Address, Named, ToNote, Unfold, lay_out
 from conftest import CAT, KETTLE, TEA
 from driving import browsing, hint, listed, opened, screen_text, settled, toasts, wait_until
 from pane_driving import flat, go_to, labels, page, pane, read
@@ -17,7 +17,7 @@ from amem.testing import ScriptedAnalyst
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from amem_tui.browse.page_blocks import Part, Sheet
+    from amem_tui.page import Part, Sheet
 
     from amem.memory_system import AgenticMemorySystem
 
@@ -237,7 +237,7 @@ async def test_a_page_is_laid_out_only_once_its_width_is_known(
         widths.append(width)
         return lay_out(parts, width)
 
-    monkeypatch.setattr("amem_tui.browse.page_view.lay_out", told)
+    monkeypatch.setattr("amem_tui.page.lay_out", told)
     async with browsing(memory) as pilot:
         await settled(pilot)
         await pilot.press("slash", *"zzz", "enter", "f", *"zzz")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from amem_tui.browse.note_markdown import LONGEST, beginning, parts_of
-from amem_tui.browse.page_blocks import Address, Named, Sheet, ToNote, lay_out
+from amem_tui.page import Address, Named, Sheet, ToNote, lay_out
 
 WIDTHS = (12, 37, 80)
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 from amem_tui.browse.note_pages import NAMES
-from amem_tui.browse.page_blocks import ToNote
 from amem_tui.history.history_screen import HistoryScreen
-from amem_tui.tabs import placed
+from amem_tui.page import ToNote
+from amem_tui.word_line import tab_labels
 from conftest import CAT, KETTLE, TEA
 from driving import browsing, listed, opened, screen_text, settled, titles, toasts, wait_until
 from pane_driving import TABS, flat, go_to, labels, page, pane, read, turn_to
@@ -292,8 +292,7 @@ def test_with_less_room_names_of_pages_stand_closer_and_are_shortened_from_the_r
         (49, "Note Links 2 Linked 1 Sim Hist 10 Source 1 Why"),
         (46, "Note Links 2 Linked 1 Sim Hist 10 Src 1 Why"),
     ):
-        tabs = placed(NAMES, counts, "note", width)
-        between = " " * (tabs[0].stop - len("Note"))
-        assert between.join(tab.label for tab in tabs) == shown
-        assert tabs[-1].stop <= width
-    assert "History 10" in {tab.label for tab in placed(NAMES, counts, "history", 49)}
+        labels, gap = tab_labels(NAMES, counts, "note", width)
+        assert (" " * gap).join(labels) == shown
+        assert len(shown) + gap <= width
+    assert "History 10" in tab_labels(NAMES, counts, "history", 49)[0]

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import amem_tui
 import pytest
-from amem_tui.footer import HelpScreen, KeyHint
+from amem_tui.footer import HelpScreen, KeyFooter
 from amem_tui.keymap import every_key
-from amem_tui.rooms import ROOMS, RoomTab
+from amem_tui.rooms import ROOMS, RoomBar
 from driving import PATIENCE, browsing, screen_text, settled, wait_until
 
 from amem.errors import CollectionNotFound, InvalidInput
@@ -39,7 +39,13 @@ async def help_of(pilot: Pilot[None]) -> str:
 
 
 def footer(pilot: Pilot[None]) -> list[str]:
-    return [str(hint.visual) for hint in pilot.app.screen.query(KeyHint)]
+    line = pilot.app.screen.query_one(KeyFooter)
+    return [word.text.plain.strip() for word in line.words(line.size.width) if word.id]
+
+
+async def click_on(pilot: Pilot[None], room: str) -> None:
+    bar = pilot.app.screen.query_one(RoomBar)
+    await pilot.click(bar, offset=(bar.offset_of(room) + 1, 0))
 
 
 @pytest.mark.thorough
@@ -105,7 +111,8 @@ async def test_the_footer_fits_and_help_is_always_there(memory: AgenticMemorySys
 async def test_a_click_on_a_key_in_the_footer_presses_it(memory: AgenticMemorySystem) -> None:
     async with browsing(memory) as pilot:
         await wait_until(pilot, lambda: any("Help" in hint for hint in footer(pilot)))
-        await pilot.click(next(hint for hint in pilot.app.screen.query(KeyHint) if "Help" in str(hint.visual)))
+        line = pilot.app.screen.query_one(KeyFooter)
+        await pilot.click(line, offset=(line.offset_of("question_mark"), 0))
         await wait_until(pilot, lambda: isinstance(pilot.app.screen, HelpScreen))
 
 
@@ -115,8 +122,7 @@ async def test_every_room_is_named_with_its_key_and_reached_by_key_and_by_click(
         for room, key in zip(ROOMS.values(), "bghtcrlH", strict=True):
             assert f"{key} {room.title}" in bar
         for room in [*ROOMS][::-1]:
-            tabs = {tab.room: tab for tab in pilot.app.screen.query(RoomTab)}
-            await pilot.click(tabs[room])
+            await click_on(pilot, room)
             await wait_until(pilot, lambda room=room: getattr(pilot.app.screen, "ROOM", "") == room)
         for room in ("graph", "history", "timeline", "log", "health"):
             pilot.app.visit("browse")
@@ -133,7 +139,7 @@ async def test_at_80_columns_every_room_is_in_sight_with_its_key_and_writing_a_n
         assert "browse graph history timeline chat review log Health" in bar
         assert bar.rstrip().endswith("3 notes")
         assert "n New note" in last
-        await pilot.click(next(tab for tab in pilot.app.screen.query(RoomTab) if tab.room == "review"))
+        await click_on(pilot, "review")
         await wait_until(pilot, lambda: getattr(pilot.app.screen, "ROOM", "") == "review")
 
 

@@ -291,8 +291,9 @@ class FailureHandling(OneKeyAtATime[None]):
     def _handle_exception(self, error: Exception) -> None:
         """The one place where exceptions that nobody caught arrive, from workers, messages and drawing."""
         cause = error.error if isinstance(error, WorkerFailed) else error
-        if isinstance(cause, AmemError) and self._client is not None and isinstance(error, WorkerFailed):
-            self._client.refuse(cause)
+        if isinstance(cause, AmemError) and isinstance(error, WorkerFailed):
+            if self._client is not None:  # the rooms of a collection that is being left need say nothing
+                self._client.refuse(cause)
             return
         if not self._running:  # on the way out, where rooms lose their widgets before their last messages
             log_error(cause)

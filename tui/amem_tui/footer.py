@@ -11,10 +11,11 @@ from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.keys import format_key
 from textual.screen import ModalScreen
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from amem_tui.formatting import GLYPHS, SIGNS
 from amem_tui.lists import fit
+from amem_tui.word_line import Word, WordLine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -146,74 +147,57 @@ def _lines(app: App[Any], bindings: Iterable[Binding]) -> list[KeyLine]:
 _HELP = "keys"
 
 
-#: A key that does something now, how it is shown, what it does, and whether it stands at the right.
-Hint: TypeAlias = tuple[str, str, str, bool]
+class KeyFooter(WordLine):
+    """As many keys as there is room for; help stands at the right, where it is always found. A click presses one."""
 
-
-class KeyHint(Static):
-    """A key and what it does; a click presses it."""
-
-    def __init__(self, hint: Hint) -> None:
-        self._key, shown, what, last = hint
-        words = Content.assemble((shown, "bold $footer-key-foreground"), " ", Content(what))
-        super().__init__(words, classes="-last" if last else "")
-
-    @on(events.Click)
-    def _press(self) -> None:
-        self.app.simulate_key(self._key)
-
-
-class KeyFooter(Footer):
-    """As many keys as there is room for; help stands at the right, where it is always found."""
+    DEFAULT_CSS = "KeyFooter { dock: bottom; color: $footer-description-foreground; background: $footer-background; }"
 
     def __init__(self) -> None:
-        super().__init__(compact=True, show_command_palette=False)
-        self._shown: tuple[Hint, ...] = ()
-        self._to_renew = False
+        super().__init__()
+        self._keys: Sequence[Word] = ()
 
-    def compose(self) -> ComposeResult:
-        self._shown = self._hints()
-        yield from (KeyHint(hint) for hint in self._shown)
+    def on_mount(self) -> None:
+        self.screen.bindings_updated_signal.subscribe(self, self._bindings_changed)
 
-    def bindings_changed(self, screen: Screen[object]) -> None:
+    def _bindings_changed(self, screen: Screen[object]) -> None:
         """Look what the keys do now; screens say at every key that is pressed that it may have changed."""
         if screen is self.screen and screen.app.app_focus:
-            self._fit()
+            self.call_after_refresh(self._renew)
 
-    async def _renew(self) -> None:
-        """Make the line anew where it reads differently."""
-        self._to_renew = False
-        if self.is_attached and self._hints() != self._shown:
-            await self.recompose()
+    @on(events.Resize)
+    def _renew(self) -> None:
+        if self.is_attached and (keys := self._fitting(self.size.width)) != self._keys:
+            self._keys = keys
+            self.refresh()
 
-    def _hints(self) -> tuple[Hint, ...]:
+    def words(self, width: int) -> Sequence[Word]:
+        return self._keys
+
+    def choose(self, id: str) -> None:
+        self.app.simulate_key(id)
+
+    def _fitting(self, width: int) -> Sequence[Word]:
         own = {binding.action: place for place, (_, binding) in enumerate(self.screen._bindings)}
         first = getattr(self.screen, "FOOTER", ())
         own |= {action: place - len(first) for place, action in enumerate(first)}
         active = [each for each in self.screen.active_bindings.values() if each.binding.show and each.enabled]
         active.sort(key=lambda each: own.get(each.binding.action, len(own)))
-        help_key = next((each.binding for each in active if each.binding.action == _HELP), None)
-        room = self.size.width - (0 if help_key is None else self._width(help_key))
-        shown: dict[str, Binding] = {}
+        keys: dict[str, Word] = {}
         for each in active:
-            binding = each.binding
-            if binding is help_key or binding.action in shown:
-                continue
-            room -= self._width(binding)
+            keys.setdefault(each.binding.action, _key(each.binding))
+        help_key = keys.pop(_HELP, None)
+        room = width - (0 if help_key is None else help_key.text.cell_length)
+        shown: list[Word] = []
+        for key in keys.values():
+            room -= key.text.cell_length
             if room < 0:
+                room += key.text.cell_length
                 break
-            shown[binding.action] = binding
-        hints = [self._hint(binding) for binding in shown.values()]
-        return (*hints, *(() if help_key is None else (self._hint(help_key, last=True),)))
+            shown.append(key)
+        return shown if help_key is None else [*shown, Word("", Content(" " * (room + 1))), help_key]
 
-    def _hint(self, binding: Binding, *, last: bool = False) -> Hint:
-        return binding.key, display(binding), binding.description, last
 
-    @on(events.Resize)
-    def _fit(self) -> None:
-        if not self._to_renew:
-            self._to_renew = True
-            self.call_after_refresh(self._renew)
-
-    def _width(self, binding: Binding) -> int:
-        return cell_len(display(binding)) + cell_len(binding.description) + 3
+def _key(binding: Binding) -> Word:
+    """A key and what it does."""
+    key = Content.styled(display(binding), "bold $footer-key-foreground")
+    return Word(binding.key, key + f" {binding.description}  ")

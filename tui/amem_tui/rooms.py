@@ -8,23 +8,19 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
-from rich.cells import cell_len
 from textual import events, getters, on, work
-from textual.containers import Horizontal
 from textual.content import Content
-from textual.message import Message
 from textual.screen import Screen
-from textual.widgets import Static
 
 from amem_tui import changes
 from amem_tui.client import CollectionChanged
 from amem_tui.footer import KeyFooter
 from amem_tui.formatting import one_line
 from amem_tui.keymap import room_keys
-from amem_tui.tabs import Name, TabStrip
+from amem_tui.word_line import Name, TabStrip, Word, WordLine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from textual.app import ComposeResult
     from textual.binding import ActiveBinding
@@ -69,82 +65,49 @@ START = "browse"
 # Where there is little room a name shows its key as its first letter, underlined; where there is less, only the room
 # that one is in is named.
 
-#: Cells around a name; from how many columns on names have room for their keys; cells that facts need at least.
-_PADDING = {False: 2, True: 1}
+#: From how many columns on names have room for their keys; cells that facts need at least.
 _WIDE, _FACTS = 100, 8
 
 
-class RoomTab(Static):
-    """The name of a room and its key; a click leads there."""
-
-    @dataclass
-    class Chosen(Message):
-        room: str
-
-    def __init__(self, room: str, key: str, *, here: bool) -> None:
-        super().__init__(classes="-here" if here else "")
-        self.room, self._key = room, key
-        self.show(short=False)
-
-    def show(self, *, short: bool) -> int:
-        """Write the name, and return how many cells it takes."""
-        name = ROOMS[self.room].title
-        if not self._key:
-            said = Content(name)
-        elif short and self._key.casefold() == name[0].casefold():
-            said = Content.assemble((self._key, "underline $accent"), name[1:])
-        else:
-            said = Content.assemble((self._key, "$accent"), " ", name)
-        self.update(said)
-        return said.cell_length + _PADDING[short]
-
-    @on(events.Click)
-    def _go(self) -> None:
-        self.post_message(self.Chosen(self.room))
-
-
-class RoomBar(Horizontal):
+class RoomBar(WordLine):
     """`room` is the one we are in; `facts` is what the room says of itself, at the right; `keys` lead to rooms."""
 
     def __init__(self, collection: str, room: str, keys: Mapping[str, str]) -> None:
         super().__init__(id="rooms")
-        self._collection, self._room, self._keys = collection, room, keys
+        self._collection, self._room, self._keys = one_line(collection, 20), room, keys
+        self.facts = Content("")
 
-    def compose(self) -> ComposeResult:
-        yield Static(id="collection")
-        for room in ROOMS:
-            yield RoomTab(room, self._keys.get(room, ""), here=room == self._room)
-        yield Static(id="facts")
-
-    def on_mount(self) -> None:
-        self._fit()
-
-    def on_resize(self) -> None:
-        self._fit()
-
-    def _fit(self) -> None:
-        """Name as many rooms as there is room for beside a few facts."""
-        width, tabs = self.size.width, self.query(RoomTab)
-        collection = self.query_one("#collection", Static)
-        name = one_line(self._collection, 20)
+    def words(self, width: int) -> Sequence[Word]:
+        """As many rooms as there is room for beside a few facts."""
         short = width < _WIDE
-        collection.update(
-            Content.styled(f" {name}", "$muted")
-            if short
-            else Content.assemble((" amem ", "bold $primary"), (name, "$muted"))
-        )
-        taken = sum(tab.show(short=short) for tab in tabs) + cell_len(name) + 3
-        alone = taken + _FACTS > width
-        if short and alone:
-            for tab in tabs:
-                tab.show(short=False)
-        self.set_class(short, "-short")
-        self.set_class(alone, "-alone")
+        amem = Content(" ") if short else Content.styled(" amem ", "bold $primary")
+        head = amem + Content.styled(f"{self._collection}{' ' if short else '  '}", "$muted")
+        rooms = [self._named(room, short=short) for room in ROOMS]
+        room = width - head.cell_length - sum(each.text.cell_length for each in rooms)
+        if room < _FACTS:
+            here = self._named(self._room, short=False).text
+            rooms = [Word(self._room, here[1:] if short else here)]
+            room = width - head.cell_length - rooms[0].text.cell_length
+        facts = self.facts.truncate(max(0, room - 1), ellipsis=True)
+        gap = Content(" " * max(0, room - facts.cell_length))
+        return [Word("", head), *rooms, Word("", gap + facts.stylize_before("$muted"))]
+
+    def _named(self, room: str, *, short: bool) -> Word:
+        """The name of a room with its key: beside it, or as the letter that is underlined."""
+        name, key = ROOMS[room].title, self._keys.get(room, "")
+        if short and key and key.casefold() == name[0].casefold():
+            said = Content.assemble((key, "underline $accent"), f"{name[1:]} ")
+        else:
+            said = Content.assemble("" if short else " ", (key, "$accent"), " " if key else "", f"{name} ")
+        return Word(room, said.stylize_before("bold $primary on $background" if room == self._room else "$muted"))
+
+    def choose(self, id: str) -> None:
+        self.call_later(self.app.run_action, f"visit({id!r})")
 
     def tell(self, facts: str | Content) -> None:
         """Say something about the room: how many notes, what is going on."""
-        # Its width is what the tabs leave: nothing moves when the words change.
-        self.query_one("#facts", Static).update(Content(facts) if isinstance(facts, str) else facts, layout=False)
+        self.facts = Content(facts) if isinstance(facts, str) else facts
+        self.refresh()
 
 
 Answer = TypeVar("Answer")
@@ -196,10 +159,6 @@ class NotesScreen(Screen[None]):
     def _changed(self) -> None:
         if self.is_current and not self._client.left:
             self.reload()
-
-    @on(RoomTab.Chosen)
-    def _visit(self, event: RoomTab.Chosen) -> None:
-        self._client.app.visit(event.room)
 
     @property
     def active_bindings(self) -> dict[str, ActiveBinding]:

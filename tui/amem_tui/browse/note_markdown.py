@@ -11,8 +11,8 @@ from textual.content import Content
 from textual.highlight import highlight
 
 from amem.interop.wikilinks import wikilink_at
-from amem_tui.browse.page_blocks import Address, Block, Destination, Named, Part, Place, Rule, Table, ToNote
 from amem_tui.formatting import clean
+from amem_tui.page import Address, Block, Destination, Named, Part, Place, Rule, Table, ToNote
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -14,7 +14,6 @@ from amem.retrieval.expansion import READS, ground, resting
 from amem.retrieval.explanation import ordinal
 from amem.retrieval.highlight import passage
 from amem_tui.browse.note_markdown import parts_of
-from amem_tui.browse.page_blocks import Block, Place, Rule, ToNote, ToVersion, Unfold
 from amem_tui.formatting import (
     GLYPHS,
     SIGNS,
@@ -30,7 +29,8 @@ from amem_tui.formatting import (
     title,
 )
 from amem_tui.history.field_changes import compared
-from amem_tui.tabs import Name
+from amem_tui.page import Block, Place, Rule, ToNote, ToVersion, Unfold, entry, remark, space
+from amem_tui.word_line import Name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from amem.storage.graph_queries import Surroundings
     from amem.storage.note_lists import Card
     from amem.storage.records import Version
-    from amem_tui.browse.page_blocks import Destination, Part
+    from amem_tui.page import Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,27 +108,9 @@ _BAR = 10
 MOST = 300
 
 
-def say(text: str, style: str = "$muted") -> Block:
-    """A remark."""
-    return Block(Content.styled(text, style))
-
-
-def space() -> Block:
-    """An empty line."""
-    return Block(Content())
-
-
 def field(label: str, value: Content, places: Sequence[Place] = ()) -> Block:
     """A label, and beside it what there is to say."""
     return Block(value, tuple(places), Content.styled(label.ljust(_LABEL), "$muted"), Content(" " * _LABEL))
-
-
-def entry(head: Content, destination: Destination, *more: Content, indent: int = 0) -> Block:
-    """Something to choose: a line, and below it what else there is to say."""
-    text = Content("\n").join([head, *more])
-    return Block(
-        text, (Place(0, len(text), destination),), Content(" " * indent), Content(" " * (indent + 2)), entry=True
-    )
 
 
 def heading(text: str) -> Block:
@@ -188,7 +170,7 @@ def read_note(memory: AgenticMemorySystem, asked: PageRequest, *, text: str | No
     words = standing_text(note.content if text is None else text, note.overturned)
     parts += parts_of(words, lambda names: memory.named(names, note.id))
     if text is not None:
-        return [*parts, space(), say("…")]
+        return [*parts, space(), remark("…")]
     about = list(_about(memory, asked))
     used = "".join(part.text.plain[:2] for part in about)
     return [*parts, space(), Rule(), *about, space(), Block(legend(used))]
@@ -219,22 +201,22 @@ def _standing(memory: AgenticMemorySystem, note: MemoryNote) -> Iterator[Part]:
         yield _warned("Superseded", " by ", note.superseded_by, cards)
     elif note.status is not Status.ACTIVE:
         what = {Status.ARCHIVED: "Archived: faded out of searches; it comes back when it is used twice"}
-        yield say(what.get(note.status, f"{note.status}".capitalize()), "$warning")
+        yield remark(what.get(note.status, f"{note.status}".capitalize()), "$warning")
     leaning = {flag.id for flag in memory.doubted()} if flags else set()
     for flag in flags:
         said = "May be out of date" if flag.id in leaning else "Disputed, to be decided in Review (r)"
         yield _warned(f"{said}: {one_line(flag.reason, 200)}", " — ", flag.because, cards)
     if note.enrichment is Enrichment.PENDING:
         work, enrich = (command(memory.settings, each) for each in ("work", "enrich"))
-        yield say(f"Not analysed yet: {work} or {enrich} does it. It can be found already.", "$warning")
+        yield remark(f"Not analysed yet: {work} or {enrich} does it. It can be found already.", "$warning")
     elif note.enrichment is Enrichment.DEGRADED:
         enrich = command(memory.settings, "enrich")
-        yield say(f"The model failed on this note, so only rules read it: {enrich} tries again.", "$warning")
+        yield remark(f"The model failed on this note, so only rules read it: {enrich} tries again.", "$warning")
 
 
 def _warned(said: str, between: str, id: str | None, cards: Mapping[str, Card]) -> Block:
     if id is None:
-        return say(said, "$warning")
+        return remark(said, "$warning")
     lead = Content.assemble((said, "$warning"), (between, "$muted"))
     name = card_title(cards.get(id), id).stylize("underline")
     return Block(lead + name, (Place(len(lead), len(lead) + len(name), ToNote(id)),))
@@ -305,13 +287,13 @@ _NO_BACKLINKS = "No note links here."
 def read_links(memory: AgenticMemorySystem, asked: PageRequest) -> list[Part]:
     """What the note links to."""
     found = memory.links(asked.note.id)
-    return _links(memory, [(link, link.target) for link in found], "→") or [say(_NO_LINKS)]
+    return _links(memory, [(link, link.target) for link in found], "→") or [remark(_NO_LINKS)]
 
 
 def read_backlinks(memory: AgenticMemorySystem, asked: PageRequest) -> list[Part]:
     """What links to the note."""
     found = memory.backlinks(asked.note.id)
-    return _links(memory, [(link, link.source) for link in found], "←") or [say(_NO_BACKLINKS)]
+    return _links(memory, [(link, link.source) for link in found], "←") or [remark(_NO_BACKLINKS)]
 
 
 def _links(memory: AgenticMemorySystem, links: Sequence[tuple[Link, str]], arrow: str) -> list[Part]:
@@ -333,7 +315,7 @@ def _made(link: Link, how: str = "") -> Content:
 
 def _others(count: int, what: str) -> list[Part]:
     """How many more there are than are shown."""
-    return [say(f"and {plural(count - MOST, f'more {what}')}")] if count > MOST else []
+    return [remark(f"and {plural(count - MOST, f'more {what}')}")] if count > MOST else []
 
 
 _SHOWN = 20
@@ -348,7 +330,7 @@ def read_similar(memory: AgenticMemorySystem, asked: PageRequest) -> list[Part]:
     found = memory.similar(asked.note.id, _SHOWN)
     if not found:
         commands = {name: command(memory.settings, name) for name in ("doctor", "reindex")}
-        return [say(line) for line in _NOTHING_NEAR.replace("and\n", "and ").format(**commands).splitlines()]
+        return [remark(line) for line in _NOTHING_NEAR.replace("and\n", "and ").format(**commands).splitlines()]
     return [
         entry(
             Content.assemble((f"{cosine:.2f} ", "bold"), bar(cosine, 5), " ", card_title(card, card.id)),
@@ -397,7 +379,7 @@ def read_sources(memory: AgenticMemorySystem, asked: PageRequest) -> list[Part]:
     note = asked.note
     found = memory.sources([note.id]).get(note.id, [])
     if not found:
-        return [say(_NONE)]
+        return [remark(_NONE)]
     parts = [part for source in found[:MOST] for part in _source(source, asked, note)]
     return [*parts, *_others(len(found), "source")]
 
@@ -445,7 +427,7 @@ def read_why(memory: AgenticMemorySystem, asked: PageRequest) -> list[Part]:
         return list(_explained(why, memory.cards_of(list(dict.fromkeys(named)))))
     found = memory.ancestors(asked.note.id, _DEPTH)
     if not found:
-        return [say(line) for line in _NO_GROUND.splitlines()]
+        return [remark(line) for line in _NO_GROUND.splitlines()]
     below: dict[str, list[tuple[Link, Ancestor | None]]] = {}
     for each in found[:MOST]:
         below.setdefault(each.before, []).append((each.link, each))
@@ -475,7 +457,7 @@ def _explained(why: Explanation, cards: Mapping[str, Card]) -> Iterator[Part]:
     place = "" if why.place is None else f"{ordinal(why.place)} of {why.among:,}" if why.among else ordinal(why.place)
     if why.kept_out is not None:
         detail = clean(why.kept_out.detail)
-        yield say(f"Not among the hits: {detail}", "$warning")
+        yield remark(f"Not among the hits: {detail}", "$warning")
         for id in why.kept_out.by:
             yield entry(card_title(cards.get(id), id), ToNote(id))
     else:
@@ -500,9 +482,9 @@ def _explained(why: Explanation, cards: Mapping[str, Card]) -> Iterator[Part]:
         yield Block(Content.assemble((total, "$muted"), (f"{why.score:.3f}", "bold"), (told, "$muted")))
     if why.reading is not None and (words := why.reading.words()):
         yield space()
-        yield say(clean(words))
+        yield remark(clean(words))
     for note in why.notes:
-        yield say(clean(f"{note[:1].upper()}{note[1:]}."))
+        yield remark(clean(f"{note[:1].upper()}{note[1:]}."))
 
 
 def _passage(why: Explanation) -> Iterator[Part]:

@@ -19,13 +19,12 @@ from amem_tui import changes
 from amem_tui.browse import note_pages as note_tab
 from amem_tui.browse.news import deletion_words
 from amem_tui.browse.note_markdown import beginning
-from amem_tui.browse.note_pages import NAMES, READERS, PageRequest, load_note, say
-from amem_tui.browse.page_blocks import Address, Destination, Named, ToNote, ToVersion, Unfold
-from amem_tui.browse.page_view import Page
+from amem_tui.browse.note_pages import NAMES, READERS, PageRequest, load_note
 from amem_tui.client import words
 from amem_tui.dialogs import NotePicker
 from amem_tui.formatting import link_words, one_line, title
-from amem_tui.tabs import Name, TabStrip
+from amem_tui.page import Address, Destination, Named, Page, ToNote, ToVersion, Unfold, remark
+from amem_tui.word_line import Name, TabStrip
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -38,8 +37,8 @@ if TYPE_CHECKING:
     from amem.note import Link, MemoryNote
     from amem.query import Query
     from amem_tui.browse.note_pages import OpenedNote, Reader
-    from amem_tui.browse.page_blocks import Part
     from amem_tui.client import CollectionClient
+    from amem_tui.page import Part
 
 
 #: Of a text longer than this the first so many characters are shown at once, and the rest when it is laid out.
@@ -189,8 +188,7 @@ class NotePane(Vertical):
 
     def action_step_tab(self, by: int) -> None:
         """Open the next page, or the one before; the first follows the last."""
-        names = [name.id for name in NAMES]
-        self.open_tab(names[(names.index(self.tab) + by) % len(names)])
+        self.open_tab(self.query_one(TabStrip).step(by))
 
     def open_tab(self, tab: str) -> None:
         """Open a page by its name."""
@@ -216,7 +214,7 @@ class NotePane(Vertical):
         try:
             done, _ = await asyncio.wait({reading}, timeout=_PATIENCE)
             if not done and not keep:
-                await self._put(asked, tab, [say("Reading …")], keep=False)
+                await self._put(asked, tab, [remark("Reading …")], keep=False)
             await self._put(asked, tab, await reading, keep=keep)
         finally:
             reading.cancel()
@@ -227,7 +225,7 @@ class NotePane(Vertical):
         except StorageError:
             raise
         except AmemError as error:  # of this page alone: the note may have gone, or a model may be away
-            return [say(line, "$error") for line in words(error).splitlines()]
+            return [remark(line, "$error") for line in words(error).splitlines()]
 
     async def _put(self, asked: PageRequest, tab: str, parts: list[Part], *, keep: bool) -> None:
         if not self.is_attached or self._asked is not asked or self.tab != tab:
@@ -346,8 +344,7 @@ class LinkPicker(NotePicker):
 
     def action_type(self) -> None:
         strip = self.query_one(TabStrip)
-        names = [name.id for name in _TYPES]
-        strip.mark(names[(names.index(strip.active) + 1) % len(names)], {})
+        strip.mark(strip.step(1), {})
 
     @on(TabStrip.Chosen)
     def _choose_type(self, event: TabStrip.Chosen) -> None:

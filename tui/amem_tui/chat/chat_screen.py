@@ -14,7 +14,7 @@ from textual import events, on, work
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.message import Message
-from textual.widgets import OptionList, Static
+from textual.widgets import Static
 
 from amem.conversation import commands
 from amem.conversation.commands import Choices, is_command, plain
@@ -25,8 +25,6 @@ from amem.errors import AmemError
 from amem.llm.model_names import full_name
 from amem.storage.chats import Learning, TurnState
 from amem_tui import changes
-from amem_tui.browse.page_blocks import Address, Named, ToNote
-from amem_tui.browse.page_view import Page
 from amem_tui.chat.composer import Composer
 from amem_tui.chat.conversation_thread import ConversationThread
 from amem_tui.chat.recall_panel import RecallPanel
@@ -34,6 +32,7 @@ from amem_tui.chat.turn_view import Transcript, TurnView, drawn, note_choices
 from amem_tui.dialogs import Picker
 from amem_tui.formatting import command, moment, one_line, plural, title
 from amem_tui.keymap import CHAT_KEYS, LETTERS, WHILE_TYPING
+from amem_tui.page import Address, Named, Page, ToNote
 from amem_tui.rooms import NotesScreen
 
 if TYPE_CHECKING:
@@ -276,7 +275,8 @@ class ChatScreen(NotesScreen):
     def _show_recalled(self, view: TurnView, recalled: tuple[Recalled, ...]) -> None:
         view.waits(recalled, 0, model=not self.standing.problem)
         if self.transcript.looked_at is view:
-            self.panel.show(TurnDetail(recalled=recalled, shown=not self.standing.problem))
+            detail = TurnDetail(recalled=recalled, shown=not self.standing.problem)
+            self.call_later(self.panel.show_turn, detail)
 
     async def _end(self, view: TurnView, reply: Reply) -> None:
         await view.finish(reply, self.memory.named)
@@ -324,7 +324,7 @@ class ChatScreen(NotesScreen):
             else:
                 detail = await self.ask(partial(self.conversation.detail, self.session, number))
             waits = number in self._awaited and detail.learning is Learning.WAITING
-            self.panel.show(detail, waiting=waits)
+            await self.panel.show_turn(detail, waiting=waits)
             self.refresh_bindings()
 
     def action_undo(self) -> None:
@@ -484,13 +484,9 @@ class ChatScreen(NotesScreen):
         self.transcript.choose(event.view)
         self._show_aside()
 
-    @on(OptionList.OptionHighlighted, "#panel")
+    @on(Page.Chose)
     def _moved(self) -> None:
         self.refresh_bindings()
-
-    @on(RecallPanel.Opened)
-    def _open_note(self, event: RecallPanel.Opened) -> None:
-        self._client.app.read_note(event.note)
 
     @on(Page.Followed)
     def _follow(self, event: Page.Followed) -> None:

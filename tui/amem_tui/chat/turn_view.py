@@ -21,8 +21,8 @@ from amem.labels import short_id
 from amem.storage.chats import TurnState
 from amem_tui import changes
 from amem_tui.browse.note_markdown import parts_of
-from amem_tui.browse.page_view import Page
 from amem_tui.formatting import clean, maker, moment, one_line, plural, title
+from amem_tui.page import Page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from amem.conversation.reply import Forgotten, Recalled, Reply
     from amem.memory_system import AgenticMemorySystem
     from amem.storage.chats import Turn
-    from amem_tui.browse.page_blocks import Part, Sheet
+    from amem_tui.page import Sheet
 
 
 if TYPE_CHECKING:
@@ -59,12 +59,6 @@ class Prose(Page, can_focus=False):
     async def tell(self, text: str, named: Named | None = None) -> None:
         """Show this text; `named` says which notes the names in its links mean, and may take its time."""
         await self.show(await asyncio.to_thread(partial(parts_of, text, named)), keep=True)
-
-    async def show(self, parts: Sequence[Part], *, keep: bool = False, choose: bool = False) -> None:
-        if self.size.width:
-            await super().show(parts, keep=keep, choose=choose)
-        else:
-            self._parts = parts  # laid out as soon as there is a width to lay it out at
 
     def _take(self, sheet: Sheet, width: int) -> None:
         super()._take(sheet, width)

@@ -5,19 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rich.cells import cell_len
-from textual import events, on
 from textual.content import Content
 from textual.message import Message
-from textual.widgets import Static
 
 from amem.note import LinkType
 from amem.storage.graph_queries import TELLING
 from amem_tui.formatting import link_words
 from amem_tui.graph.drawing import COLOURS
+from amem_tui.word_line import Word, WordLine
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
 
 #: A piece of the line, and the type's name where there is less room, and least.
@@ -32,8 +30,8 @@ SHORT: Mapping[LinkType, tuple[str, str, str]] = {
 }
 
 
-class TypeRow(Static, can_focus=True):
-    """A toggle for each type; `place` is where its cursor stands while it has the keyboard."""
+class TypeRow(WordLine, can_focus=True):
+    """A toggle for each type; its cursor is seen while it has the keyboard."""
 
     @dataclass
     class Toggled(Message):
@@ -43,48 +41,35 @@ class TypeRow(Static, can_focus=True):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._place = 0
         self._hidden: Collection[LinkType] = ()
         self._counts: Mapping[LinkType, int] = {}
-
-    @property
-    def type(self) -> LinkType:
-        """The one under the cursor."""
-        return TELLING[self._place]
+        #: The one under the cursor.
+        self.type = TELLING[0]
 
     def show(self, counts: Mapping[LinkType, int], hidden: Collection[LinkType]) -> None:
         """How many links of each type are drawn, and which types are not."""
         self._counts, self._hidden = counts, hidden
-        self._draw()
+        self.refresh()
 
     def move(self, by: int) -> None:
         """Put the cursor on another type."""
-        self._place = (self._place + by) % len(TELLING)
-        self._draw()
+        self.type = TELLING[(TELLING.index(self.type) + by) % len(TELLING)]
+        self.refresh()
 
-    @on(events.Resize)
-    @on(events.Focus)
-    @on(events.Blur)
-    def _draw(self) -> None:
-        self.update(Content("").join(self._words()))
+    def choose(self, id: str) -> None:
+        self.type = LinkType(id)
+        self.post_message(self.Toggled(self.type))
 
-    def on_click(self, event: events.Click) -> None:
-        stop = 0
-        for place, words in enumerate(self._words()):
-            start, stop = stop, stop + cell_len(words.plain)
-            if start <= event.x < stop:
-                self._place = place
-                self.post_message(self.Toggled(self.type))
-
-    def _words(self) -> list[Content]:
+    def words(self, width: int) -> Sequence[Word]:
         """One for each type, as long as there is room for all."""
         for form in range(6):
             found = [self._word(type, form) for type in TELLING]
-            if sum(each.cell_length for each in found) <= self.size.width:
+            if sum(each.cell_length for each in found) <= width:
                 break
         if self.has_focus:
-            found[self._place] = found[self._place].stylize("reverse")
-        return found
+            place = TELLING.index(self.type)
+            found[place] = found[place].stylize("reverse")
+        return [Word(str(type), text) for type, text in zip(TELLING, found, strict=True)]
 
     def _word(self, type: LinkType, form: int) -> Content:
         """A type in one of six forms, each shorter than the one before.

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from textual.content import Content
-from textual.widget import Widget
 
 from amem.labels import short_id
-from amem.language.sentences import breaks
 from amem.maintenance.health import Line, Mark, amounts, health_lines
 from amem.writing.worker import is_gone
 from amem_tui.formatting import clean, moment, one_line, plural, title
 from amem_tui.lists import Line as NoteLine
+from amem_tui.lists import fit
+from amem_tui.page import Block, remark
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from datetime import tzinfo
-
-    from textual.geometry import Size
 
     from amem.maintenance.doctor import Finding
     from amem.maintenance.health import Health, Maintained
@@ -251,44 +248,16 @@ def _line(id: str, what: str, name: str, why: str, *, dim: bool = False, sign: s
 
 
 _MARKS = {Mark.GOOD: ("✓ ", "$success"), Mark.WATCH: ("! ", "$warning"), Mark.PLAIN: ("  ", "")}
-_LABEL, _LEAST = 14, 12
+_LABEL = 14
 _LONGEST = 2_000
 
 
-class LabelledLines(Widget):
-    """A line is a `Line`, whose `command` is the key to press, or a heading, which may be empty."""
-
-    DEFAULT_CSS = "LabelledLines { height: auto; }"
-
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._lines: Sequence[Line | str] = ()
-
-    def show(self, lines: Sequence[Line | str]) -> None:
-        self._lines = lines
-        self.refresh(layout=True)
-
-    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        return len(self._laid(width))
-
-    def render(self) -> Content:
-        return Content("\n").join(self._laid(self.size.width))
-
-    def _laid(self, width: int) -> list[Content]:
-        return [row for line in self._lines for row in _rows(line, width)]
-
-
-def _rows(line: Line | str, width: int) -> list[Content]:
+def block_of(line: Line | str) -> Block:
+    """A line, whose `command` is the key to press, or a heading, which may be empty, as a block of a page."""
     if isinstance(line, str):
-        return [Content.styled(line, "bold $primary")]
-    hang = 2 + (_LABEL if width >= 2 * _LABEL + _LEAST else 1)
-    what = one_line(line.what, _LONGEST)
-    room = max(_LEAST, width - hang - (len(line.command) + 2 if line.command else 0))
-    first = room if hang > _LABEL else max(_LEAST, width - 2 - _LABEL)
-    starts = [0, *breaks(what, room, first=first), len(what)]
-    parts = [what[start:end].rstrip() for start, end in pairwise(starts)]
-    label = line.about + " " * max(1, _LABEL - cell_len(line.about))
+        return remark(line, "bold $primary")
     key = (f"  {line.command}", "bold $accent") if line.command else ""
-    rows = [Content.assemble(_MARKS[line.mark], (label, "bold"), parts[0], key)]
-    rows += [Content.assemble(" " * hang, part) for part in parts[1:]]
-    return rows
+    label = fit(line.about, max(_LABEL - 1, cell_len(line.about))) + " "
+    head = Content.assemble(_MARKS[line.mark], (label, "bold"))
+    rest = Content(" " * head.cell_length)
+    return Block(Content.assemble(one_line(line.what, _LONGEST), key), first=head, rest=rest)

@@ -10,7 +10,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from textual import on, work
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Static
 
@@ -21,8 +21,8 @@ from amem_tui import changes
 from amem_tui.client import Refresher, in_own_thread
 from amem_tui.dialogs import Picker, Question
 from amem_tui.health.health_report import (
-    LabelledLines,
     State,
+    block_of,
     done_words,
     finding_words,
     read_state,
@@ -36,6 +36,7 @@ from amem_tui.health.health_report import (
 )
 from amem_tui.keymap import HEALTH_KEYS
 from amem_tui.lists import LineList
+from amem_tui.page import Page
 from amem_tui.rooms import PanedScreen
 
 if TYPE_CHECKING:
@@ -151,8 +152,7 @@ class HealthScreen(PanedScreen):
         yield self.tabs()
         yield Static(id="job")
         with Horizontal(id="sides"):
-            with VerticalScroll(id="state"):
-                yield LabelledLines(id="state-words")
+            yield Page(id="state")
             with Vertical(id="maintenance"):
                 yield Static(id="run-words")
                 yield LineList(rows=2, id="run-lines")
@@ -192,8 +192,7 @@ class HealthScreen(PanedScreen):
         if self._state is None or not self.is_attached:
             return
         zone = self._client.zone
-        words = [*state_words(self._state, self._models, zone), *self._below]
-        self.query_one(LabelledLines).show(words)
+        self._show_state([*state_words(self._state, self._models, zone), *self._below])
         head, lines = self._rehearsal or (
             run_words(self._state, zone, ours=self.job is not None),
             run_lines(self._state),
@@ -214,7 +213,10 @@ class HealthScreen(PanedScreen):
         self.query_one("#why").set_class(len(why) > max(12, shown.size.width - 12), "-long")
 
     def _say_state(self, words: str) -> None:
-        self.query_one(LabelledLines).show([Line("", words, Mark.WATCH)])
+        self._show_state([Line("", words, Mark.WATCH)])
+
+    def _show_state(self, lines: Sequence[Line | str]) -> None:
+        self.call_later(self.query_one(Page).show, [block_of(line) for line in lines], keep=True)
 
     def _show_job(self) -> None:
         if not self.is_attached:

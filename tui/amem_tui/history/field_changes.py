@@ -1,27 +1,26 @@
-"""Changes of a note's fields in words, and the view that shows them."""
+"""Changes of a note's fields in words, as parts of a page."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
-from textual.widgets import Static
 
 from amem.labels import short_id
 from amem.rendering import mark
 from amem.storage.rows import overturned_of
 from amem_tui.formatting import clean, moment, one_line
 from amem_tui.history.word_diff import Fate, Piece, condensed, list_diff, word_diff
+from amem_tui.page import Block, remark, side_by_side, space
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import tzinfo
 
-    from textual.widget import Widget
+    from amem_tui.page import Line
 
 
 _STYLES = {Fate.SAME: "", Fate.REMOVED: "strike $error", Fate.ADDED: "$success", Fate.SKIPPED: "$muted"}
@@ -58,45 +57,6 @@ def _styled(piece: Piece) -> tuple[str, str]:
     return (piece.text.replace("\n", "↵\n") if marked else piece.text), _STYLES[piece.fate]
 
 
-class ChangesView(VerticalScroll):
-    """Shows one change at a time; it scrolls with the keys of every scrolling pane once it has the focus."""
-
-    def __init__(self, *, id: str) -> None:
-        super().__init__(id=id, classes="changes")
-        self._shown: object = None
-
-    async def show(self, blocks: Sequence[Widget], *, about: object = None) -> None:
-        """Replace what is shown. The place in it is kept while it is `about` the same."""
-        same = about is not None and about == self._shown
-        self._shown = about
-        place = self.scroll_y
-        async with self.batch():
-            await self.remove_children()
-            await self.mount_all(blocks)
-        self.scroll_to(y=place if same else 0, animate=False)
-
-    async def say(self, words: str | Content) -> None:
-        await self.show([said(words)], about=str(words))
-
-
-def said(words: str | Content, classes: str = "said") -> Static:
-    return Static(Content(words) if isinstance(words, str) else words, classes=classes, markup=False)
-
-
-def field_blocks(changes: Iterable[FieldChange], *, beside: bool = True) -> list[Widget]:
-    """Each changed field under its name; long ones in two columns where the screen is wide, and `beside` is asked."""
-    blocks: list[Widget] = []
-    for change in changes:
-        blocks.append(said(change.name, "field-name"))
-        if beside and change.long:
-            columns = (said(change.before, "column"), said(change.after, "column"))
-            blocks.append(Horizontal(*columns, classes="columns"))
-            blocks.append(said(change.both, "both -narrow-only"))
-        else:
-            blocks.append(said(change.both, "both"))
-    return blocks
-
-
 _TIMES = ("at", "valid_from", "valid_to")
 _TEXTS = ("content", "context")
 _NAMES = {
@@ -114,17 +74,31 @@ _ORDER = ("content", "context", "keywords", "tags", "kind", "status", "supersede
 #: A list of so many characters goes on one line.
 _SHORT = 60
 _GONE, _NEW = "strike $error", "$success"
+#: From so many cells on there is room for two columns.
+_BESIDE = 52
 
 
 @dataclass(frozen=True, slots=True)
 class FieldChange:
-    """A field that changed: what it was, what it is, and both as one; `long` tells that it deserves two columns."""
+    """A part of a page: a field that changed, what it was, what it is, and both as one.
+
+    One that is `long` stands in two columns where there is room.
+    """
 
     name: str
     before: Content
     after: Content
     both: Content
     long: bool
+
+    def lines(self, width: int) -> Iterator[Line]:
+        """Its name, and below it what became of it."""
+        yield from remark(self.name, "bold $secondary").lines(width)
+        if self.long and width >= _BESIDE:
+            yield from side_by_side([Block(self.before), Block(self.after)], [width // 2 - 1] * 2)
+        else:
+            yield from Block(self.both).lines(width)
+        yield from space().lines(width)
 
 
 def name(field: str) -> str:
@@ -167,10 +141,19 @@ def _entry(held: Any) -> str:
 
 
 def compared(
-    changes: Mapping[str, tuple[Any, Any]], zone: tzinfo, titles: Mapping[str, str], *, around: int | None = None
+    changes: Mapping[str, tuple[Any, Any]],
+    zone: tzinfo,
+    titles: Mapping[str, str],
+    *,
+    around: int | None = None,
+    beside: bool = True,
 ) -> list[FieldChange]:
-    """The changed fields, those that say most first. `around` leaves out what is unchanged of a long text."""
-    return [_compared(field, *changes[field], zone, titles, around) for field in ordered(changes)]
+    """The changed fields, those that say most first; none in two columns but with `beside`.
+
+    `around` leaves out what is unchanged of a long text.
+    """
+    found = [_compared(field, *changes[field], zone, titles, around) for field in ordered(changes)]
+    return found if beside else [replace(each, long=False) for each in found]
 
 
 def ordered(fields: Iterable[str]) -> list[str]:

@@ -24,18 +24,19 @@ from amem_tui.client import words
 from amem_tui.dialogs import Lines, Question
 from amem_tui.footer import KeyFooter
 from amem_tui.formatting import clean, link_words, one_line, plural, title
-from amem_tui.history.field_changes import ChangesView, changed_text, compared, field_blocks, said
+from amem_tui.history.field_changes import changed_text, compared
 from amem_tui.keymap import FORK_KEYS
+from amem_tui.page import Block, Page, space
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from textual.app import ComposeResult
     from textual.binding import BindingType
-    from textual.widget import Widget
 
     from amem.memory_system import AgenticMemorySystem
     from amem_tui.client import CollectionClient
+    from amem_tui.page import Part
 
 Change: TypeAlias = NoteChange | LinkChange
 #: More than anybody looks through, of each side.
@@ -139,7 +140,7 @@ class ForkScreen(ModalScreen[None]):
             sheet.border_title = Content(", a fork of ".join(one_line(each, 30) for each in self._pair.names))
             with Horizontal(id="fork-panes"):
                 yield Lines(id="fork-list")
-                yield ChangesView(id="fork-change")
+                yield Page(id="fork-change")
             yield Static("Comparing…", id="fork-merge", markup=False)
         yield KeyFooter()
 
@@ -186,24 +187,24 @@ class ForkScreen(ModalScreen[None]):
     @on(OptionList.OptionHighlighted)
     @work(exclusive=True, group="change-shown")
     async def _show(self) -> None:
-        change, view = self._chosen, self.query_one(ChangesView)
+        change, view = self._chosen, self.query_one(Page)
         if change is None:
             await view.say("Neither did anything since they were last the same.")
         else:
-            await view.show(await self._client.ask(partial(self._blocks, change)), about=change)
+            await view.show(await self._client.ask(partial(self._parts, change)), about=change)
         self.refresh_bindings()
 
-    def _blocks(self, change: Change) -> list[Widget]:
+    def _parts(self, change: Change) -> list[Part]:
         if isinstance(change, LinkChange):
             ends = [f"“{self._title(end)}”" for end in (change.source, change.target)]
-            head = f"{ends[0]} {link_words(LinkType(change.type))} {ends[1]}"
-            return [said(head), said(changed_text(change.before or "", change.after or "")[2])]
+            head = Content(f"{ends[0]} {link_words(LinkType(change.type))} {ends[1]}")
+            return [Block(head), space(), Block(changed_text(change.before or "", change.after or "")[2])]
         if change.what != "changed":
-            return [said(clean(change.text) or "It was destroyed for good.")]
+            return [Block(Content(clean(change.text) or "It was destroyed for good."))]
         values = {each.field: (each.before, each.after) for each in change.fields}
         titles = {} if self._found is None else self._found.titles
-        named = [] if "content" in values else [said(self._title(change.id))]
-        return [*named, *field_blocks(compared(values, self._client.zone, titles))]
+        named = [] if "content" in values else [Block(Content(self._title(change.id))), space()]
+        return [*named, *compared(values, self._client.zone, titles)]
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "merge":
@@ -223,13 +224,12 @@ class ForkScreen(ModalScreen[None]):
         if change is None:
             return
         ids = [change.id] if isinstance(change, NoteChange) else [change.source, change.target]
-        with self._client.refusals():
-            for id in ids:
-                if await self._client.ask(partial(memory.read, id)) is not None:
-                    self._client.app.read_note(id)
-                    return
-            here = memory.settings.collection
-            self._client.say(f"“{self._title(ids[0])}” is no note of {here} now; open {self._pair.other} to read it.")
+        for id in ids:
+            if await self._client.ask(partial(memory.read, id)) is not None:
+                self._client.app.read_note(id)
+                return
+        here = memory.settings.collection
+        self._client.say(f"“{self._title(ids[0])}” is no note of {here} now; open {self._pair.other} to read it.")
 
     @work(group="change")
     async def action_merge(self) -> None:

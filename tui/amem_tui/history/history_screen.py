@@ -21,18 +21,20 @@ from amem.note import Status
 from amem_tui import changes
 from amem_tui.dialogs import Lines, Question
 from amem_tui.formatting import maker, moment, one_line, plural, title
-from amem_tui.history.field_changes import ChangesView, FieldChange, compared, field_blocks, name, ordered, said
+from amem_tui.history.field_changes import FieldChange, compared, name, ordered
 from amem_tui.keymap import HISTORY_KEYS
+from amem_tui.page import Block, Page, remark, space
 from amem_tui.rooms import NotesScreen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import tzinfo
 
     from textual.app import ComposeResult
 
     from amem.memory_system import AgenticMemorySystem
     from amem.storage.records import Version
+    from amem_tui.page import Part
 
 
 _ID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f-]{27})?\b")
@@ -127,8 +129,8 @@ def read_change(
     memory: AgenticMemorySystem, record: Record, version: Version, zone: tzinfo, *, with_now: bool, whole: bool
 ) -> list[FieldChange]:
     """What the version changed, or what differs between it and the note as it is now. Raises NoteNotFound."""
-    around = None if whole else _AROUND
-    return compared(_changes(memory, record, version, with_now), zone, record.titles, around=around)
+    changed, around = _changes(memory, record, version, with_now), None if whole else _AROUND
+    return compared(changed, zone, record.titles, around=around, beside=with_now or version.version > 1)
 
 
 def _changes(
@@ -184,7 +186,7 @@ _NOT_UNDONE = ("undo", "redo", "reindex")
 class HistoryScreen(NotesScreen):
     """Versions, newest first, beside the change that the one under the cursor made."""
 
-    _view = getters.query_one("#version-change", ChangesView)
+    _view = getters.query_one("#version-change", Page)
     _versions = getters.query_one("#version-list", Lines)
     ROOM = "history"
     CSS_PATH = "history.tcss"
@@ -200,9 +202,9 @@ class HistoryScreen(NotesScreen):
     _whole = False
 
     def furnish(self) -> ComposeResult:
-        with Horizontal(id="history-panes"):
+        with Horizontal(classes="beside"):
             yield Lines(id="version-list")
-            yield ChangesView(id="version-change")
+            yield Page(id="version-change")
 
     @property
     def _chosen(self) -> Version | None:
@@ -223,15 +225,14 @@ class HistoryScreen(NotesScreen):
     async def load(self) -> None:
         """Read the versions anew; the cursor stays on its version, or goes to the newest after a change made here."""
         id = self._asked or self._client.note
-        with self._client.refusals():
-            record = None if id is None else await self.ask(partial(read_record, self.memory, id))
-            other = record is None or self._record is None or record.id != self._record.id
-            self._record = record
-            options = [] if record is None else [self._line(record, each) for each in record.versions]
-            self._versions.fill(options, keep=options[0].id if options and (self._to_newest or other) else None)
-            self._to_newest = False
-            self._head(record)
-            self._show()
+        record = None if id is None else await self.ask(partial(read_record, self.memory, id))
+        other = record is None or self._record is None or record.id != self._record.id
+        self._record = record
+        options = [] if record is None else [self._line(record, each) for each in record.versions]
+        self._versions.fill(options, keep=options[0].id if options and (self._to_newest or other) else None)
+        self._to_newest = False
+        self._head(record)
+        self._show()
         self.refresh_bindings()
 
     def _line(self, record: Record, version: Version) -> Option:
@@ -255,21 +256,15 @@ class HistoryScreen(NotesScreen):
     async def _show(self, rest: float = 0) -> None:
         await asyncio.sleep(rest)
         record, version = self._record, self._chosen
-        if record is None:
-            self._view.border_title = None
-            await self._view.say(_NO_NOTE)
-        elif version is None:
-            self._view.border_title = None
-            await self._view.say(_DESTROYED)
+        self._view.border_title = None if version is None else Content(self._sides(version))
+        if record is None or version is None:
+            await self._view.say(_NO_NOTE if record is None else _DESTROYED)
         else:
-            with self._client.refusals():
-                read = partial(read_change, with_now=self._with_now, whole=self._whole)
-                found = await self.ask(partial(read, self.memory, record, version, self._client.zone))
-                self._view.border_title = Content(self._sides(version))
-                fields = field_blocks(found, beside=self._with_now or version.version > 1)
-                head = change_head(version, record.causes[version.cause], self._client.zone)
-                blocks = [said(head), *(fields or [said(Content.styled(self._nothing(), "$muted"))])]
-                await self._view.show(blocks, about=(record.id, version.version, self._with_now))
+            read = partial(read_change, with_now=self._with_now, whole=self._whole)
+            found = await self.ask(partial(read, self.memory, record, version, self._client.zone))
+            fields: Sequence[Part] = found or [remark(self._nothing())]
+            head = change_head(version, record.causes[version.cause], self._client.zone)
+            await self._view.show([Block(head), space(), *fields], about=(record.id, version.version, self._with_now))
         self.refresh_bindings()
 
     def _sides(self, version: Version) -> str:
@@ -325,15 +320,14 @@ class HistoryScreen(NotesScreen):
         record, version = self._record, self._chosen
         if record is None or version is None:
             return
-        with self._client.refusals():
-            would = await self.ask(partial(self.memory.would_roll_back, record.id, version.version))
-            if not would:
-                self._client.say(f"Nothing would change: the note is as it was in version {version.version}.")
-                return
-            fields = ", ".join(name(field) for field in ordered(would))
-            details = f"It sets back {fields}. That makes a new version, which u undoes."
-            if await self.app.push_screen_wait(Question(f"Roll back to version {version.version}?", details)):
-                await self._carry_out(partial(changes.roll_back, self.memory, record.id, version.version))
+        would = await self.ask(partial(self.memory.would_roll_back, record.id, version.version))
+        if not would:
+            self._client.say(f"Nothing would change: the note is as it was in version {version.version}.")
+            return
+        fields = ", ".join(name(field) for field in ordered(would))
+        details = f"It sets back {fields}. That makes a new version, which u undoes."
+        if await self.app.push_screen_wait(Question(f"Roll back to version {version.version}?", details)):
+            await self._carry_out(partial(changes.roll_back, self.memory, record.id, version.version))
 
     async def _carry_out(self, change: Callable[[], str]) -> None:
         self._to_newest = await self._client.carry_out(change)

@@ -15,10 +15,11 @@ from amem.note import Status
 from amem_tui import changes
 from amem_tui.dialogs import Picker
 from amem_tui.formatting import maker, moment, one_line, plural, title
-from amem_tui.history.field_changes import ChangesView, compared, field_blocks, said
+from amem_tui.history.field_changes import compared
 from amem_tui.history.history_screen import HistoryScreen, causes_in_words
 from amem_tui.keymap import LOG_KEYS
 from amem_tui.log.log_list import LogList, Outline, read_rows
+from amem_tui.page import Block, Page, remark, space
 from amem_tui.rooms import NotesScreen
 
 if TYPE_CHECKING:
@@ -27,11 +28,11 @@ if TYPE_CHECKING:
 
     from textual.app import ComposeResult
     from textual.binding import BindingType
-    from textual.widget import Widget
 
     from amem.memory_system import AgenticMemorySystem
     from amem.storage.activity import Doings, LinkChange
     from amem.storage.note_lists import Card
+    from amem_tui.page import Part
 
 
 #: More notes and links than anybody reads of one operation.
@@ -52,32 +53,31 @@ def read_doings(memory: AgenticMemorySystem, operation: int) -> tuple[Doings, di
     return found, memory.cards_of(list(dict.fromkeys(ids))), cause
 
 
-def detail_blocks(found: Doings, cards: Mapping[str, Card], cause: str, zone: tzinfo) -> list[Widget]:
-    titles = {id: title(card.text) for id, card in cards.items()}
-    blocks: list[Widget] = [said(_head(found, cause, zone))]
-    made = [id for id in found.changes if id in found.operation.created]
+def operation_parts(found: Doings, cards: Mapping[str, Card], cause: str, zone: tzinfo) -> list[Part]:
+    """What an operation did, as parts of a page."""
+    titles, operation = {id: title(card.text) for id, card in cards.items()}, found.operation
+    parts: list[Part] = [Block(_head(found, cause, zone)), space()]
+    made = [id for id in found.changes if id in operation.created]
     if len(made) > _IN_FULL:
-        blocks.append(said(Content("\n").join([_named("wrote", id, cards) for id in made])))
+        parts += [*(Block(_named("wrote", id, cards)) for id in made), space()]
     for id, fields in found.changes.items():
         if id in made and len(made) > _IN_FULL:
             continue
-        blocks.append(said(_named("wrote" if id in made else "changed", id, cards), "field-name"))
-        blocks += field_blocks(compared(_telling(fields, id in made), zone, titles, around=_AROUND), beside=False)
+        parts.append(Block(_named("wrote" if id in made else "changed", id, cards).stylize("bold $secondary")))
+        parts += compared(_telling(fields, id in made), zone, titles, around=_AROUND, beside=False)
     lines = [_link(each, titles) for each in found.links]
-    lines += [_line("proposed for" if each.operation == found.operation.id else "decided on", each.note, titles)
-              for each in found.reviews]  # fmt: skip
+    for each in found.reviews:
+        lines.append(_line("proposed for" if each.operation == operation.id else "decided on", each.note, titles))
     lines += [_line("possibly out of date:", id, titles) for id in found.flagged]
     lines += [_line("said once more:", id, titles) for id in found.witnessed]
-    if lines:
-        blocks.append(said(Content("\n").join(lines)))
-    more = len({*found.operation.created, *found.operation.notes}) - len(found.changes)
+    parts += map(Block, lines)
+    more = len({*operation.created, *operation.notes}) - len(found.changes)
     if more > 0:
-        blocks.append(said(Content.styled(f"… and {more:,} notes more", "$muted")))
-    if len(blocks) == 1:
-        each = found.operation
-        did = "Nothing is left of what it did." if each.created or each.notes or each.links else "It changed no notes."
-        blocks.append(said(Content.styled(did, "$muted")))
-    return blocks
+        parts.append(remark(f"… and {more:,} notes more"))
+    if len(parts) == 2:
+        left = operation.created or operation.notes or operation.links
+        parts.append(remark("Nothing is left of what it did." if left else "It changed no notes."))
+    return parts
 
 
 def _head(found: Doings, cause: str, zone: tzinfo) -> Content:
@@ -139,10 +139,10 @@ _NOT_UNDONE = ("undo", "redo", "purge", "reindex")
 class LogScreen(NotesScreen):
     """All operations, or one actor's, since some time; beside them what the one under the cursor did."""
 
-    _view = getters.query_one("#operation", ChangesView)
+    _view = getters.query_one("#operation", Page)
     _list = getters.query_one(LogList)
     ROOM = "log"
-    CSS_PATH: ClassVar = ["../history/history.tcss", "log.tcss"]
+    CSS_PATH = "log.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [*LOG_KEYS]
     AUTO_FOCUS = "#operations"
 
@@ -150,19 +150,18 @@ class LogScreen(NotesScreen):
     _since = "all"
 
     def furnish(self) -> ComposeResult:
-        with Horizontal(id="log-panes"):
+        with Horizontal(classes="beside"):
             yield LogList(id="operations")
-            yield ChangesView(id="operation")
+            yield Page(id="operation")
 
     @work(exclusive=True, group="log")
     async def load(self) -> None:
-        with self._client.refusals():
-            read = partial(_read, self.memory, self._since, self._actor, self._list.toggled)
-            outline = await self.ask(read)
-            self._list.show(outline)
-            self._list.border_title = self._heading()
-            self.bar.tell(f"{plural(outline.count, 'operation')} ")
-            self._show()
+        read = partial(_read, self.memory, self._since, self._actor, self._list.toggled)
+        outline = await self.ask(read)
+        self._list.show(outline)
+        self._list.border_title = self._heading()
+        self.bar.tell(f"{plural(outline.count, 'operation')} ")
+        self._show()
         self.refresh_bindings()
 
     def _heading(self) -> Content:
@@ -175,9 +174,8 @@ class LogScreen(NotesScreen):
     @on(LogList.Wanted)
     @work(group="rows")
     async def _fetch(self, event: LogList.Wanted) -> None:
-        with self._client.refusals():
-            self._list.fill(await self.ask(partial(read_rows, self.memory, event.ids, self._client.zone)))
-            self.refresh_bindings()
+        self._list.fill(await self.ask(partial(read_rows, self.memory, event.ids, self._client.zone)))
+        self.refresh_bindings()
 
     @on(LogList.Moved)
     def _moved(self) -> None:
@@ -192,10 +190,9 @@ class LogScreen(NotesScreen):
             who = "" if self._actor is None else f" by {maker(self._actor).plain}"
             await self._view.say(_NEVER if everything else _NOTHING.format(when=self._when(self._since), who=who))
             return
-        with self._client.refusals():
-            found, cards, cause = await self.ask(partial(read_doings, self.memory, line.id))
-            self._view.border_title = Content(f"Operation {line.id}")
-            await self._view.show(detail_blocks(found, cards, cause, self._client.zone), about=line.id)
+        found, cards, cause = await self.ask(partial(read_doings, self.memory, line.id))
+        self._view.border_title = Content(f"Operation {line.id}")
+        await self._view.show(operation_parts(found, cards, cause, self._client.zone), about=line.id)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if not self.query(LogList):
@@ -240,30 +237,28 @@ class LogScreen(NotesScreen):
         row = self._list.row
         if row is None or row.note is None:
             return
-        with self._client.refusals():
-            card = (await self.ask(partial(self.memory.cards_of, [row.note]))).get(row.note)
-            if card is None:
-                self._client.say("That note was destroyed for good.")
-            elif card.status is Status.DELETED:
-                self._client.app.visit("history")
-                if isinstance(self.app.screen, HistoryScreen):
-                    self.app.screen.turn_to(row.note)
-            else:
-                self._client.app.read_note(row.note)
+        card = (await self.ask(partial(self.memory.cards_of, [row.note]))).get(row.note)
+        if card is None:
+            self._client.say("That note was destroyed for good.")
+        elif card.status is Status.DELETED:
+            self._client.app.visit("history")
+            if isinstance(self.app.screen, HistoryScreen):
+                self.app.screen.turn_to(row.note)
+        else:
+            self._client.app.read_note(row.note)
 
     @work(exclusive=True, group="choose")
     async def action_choose_actor(self) -> None:
-        with self._client.refusals():
-            since = None if self._since == "all" else self._since
-            found = await self.ask(partial(self.memory.actors, since))
-            everybody = Content.assemble(f"{sum(found.values()):>8,}  ", "All authors")
-            each = [(actor, Content.assemble(f"{count:>8,}  ", maker(actor))) for actor, count in found.items()]
-            chosen = await self.app.push_screen_wait(
-                Picker("Who did it", [(_EVERYBODY, everybody), *each], chosen=self._actor or _EVERYBODY)
-            )
-            if chosen is not None:
-                self._actor = None if chosen == _EVERYBODY else chosen
-                self.load()
+        since = None if self._since == "all" else self._since
+        found = await self.ask(partial(self.memory.actors, since))
+        everybody = Content.assemble(f"{sum(found.values()):>8,}  ", "All authors")
+        each = [(actor, Content.assemble(f"{count:>8,}  ", maker(actor))) for actor, count in found.items()]
+        chosen = await self.app.push_screen_wait(
+            Picker("Who did it", [(_EVERYBODY, everybody), *each], chosen=self._actor or _EVERYBODY)
+        )
+        if chosen is not None:
+            self._actor = None if chosen == _EVERYBODY else chosen
+            self.load()
 
     @work(exclusive=True, group="choose")
     async def action_choose_since(self) -> None:
@@ -271,12 +266,11 @@ class LogScreen(NotesScreen):
         chosen = await self.app.push_screen_wait(
             Picker("Since when", choices, chosen=self._since, prompt="or 2026-03-01, 12h, yesterday")
         )
-        with self._client.refusals():
-            if chosen is not None:
-                # Refused in words when it is no time, with the log as it was.
-                await self.ask(partial(self.memory.actors, None if chosen == "all" else chosen))
-                self._since = chosen
-                self.load()
+        if chosen is not None:
+            # Refused in words when it is no time, with the log as it was.
+            await self.ask(partial(self.memory.actors, None if chosen == "all" else chosen))
+            self._since = chosen
+            self.load()
 
 
 def _read(memory: AgenticMemorySystem, since: str, actor: str | None, toggled: set[int]) -> Outline:

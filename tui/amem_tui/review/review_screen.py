@@ -17,8 +17,9 @@ from amem.storage.reviews import Flag
 from amem.verdict import Conflict
 from amem_tui import changes
 from amem_tui.dialogs import Lines
-from amem_tui.history.field_changes import ChangesView, compared, field_blocks, said
+from amem_tui.history.field_changes import compared
 from amem_tui.keymap import REVIEW_KEYS
+from amem_tui.page import Block, Page, remark, space
 from amem_tui.review.review_lines import (
     MEANING,
     NOTHING,
@@ -42,10 +43,10 @@ if TYPE_CHECKING:
 
     from textual.app import ComposeResult
     from textual.binding import BindingType
-    from textual.widget import Widget
     from textual.widgets.option_list import Option
 
     from amem.memory_system import AgenticMemorySystem
+    from amem_tui.page import Part
 
 
 _SECTIONS = {"rewrites": "Rewrites", "conflicts": "Conflicts", "flags": "May be out of date"}
@@ -58,7 +59,7 @@ class ReviewScreen(NotesScreen):
 
     _chain = getters.query_one("#chain", Lines)
     ROOM = "review"
-    CSS_PATH: ClassVar = ["../history/history.tcss", "review.tcss"]
+    CSS_PATH = "review.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [*REVIEW_KEYS]
     AUTO_FOCUS = "#rewrites-list"
 
@@ -73,14 +74,14 @@ class ReviewScreen(NotesScreen):
     def furnish(self) -> ComposeResult:
         with TabbedContent(id="sections"):
             for name, words in _SECTIONS.items():
-                with TabPane(words, id=name), Horizontal(classes="section"):
+                with TabPane(words, id=name), Horizontal(classes="beside"):
                     yield Lines(id=f"{name}-list")
                     if name == "conflicts":
                         with Vertical(id="dispute"):
                             yield Static(id="dispute-head", markup=False)
                             yield Lines(id="chain")
                     else:
-                        yield ChangesView(id=f"{name}-view")
+                        yield Page(id=f"{name}-view")
 
     @property
     def _section(self) -> str:
@@ -106,20 +107,19 @@ class ReviewScreen(NotesScreen):
 
     @work(exclusive=True, group="review")
     async def load(self) -> None:
-        with self._client.refusals():
-            waiting = self._waiting = await self.ask(partial(read_waiting, self.memory))
-            tabs = self.query_one("#sections", TabbedContent)
-            for name, words in _SECTIONS.items():
-                count = waiting.counts[name]
-                tabs.get_tab(name).label = Content(f"{words} {count:,}" if count else words)
-                keep = f"chain {self._chain_of}" if self._to_chain and name == "conflicts" else None
-                _fill(self.query_one(f"#{name}-list", Lines), options(name, waiting, self._chain_of), keep)
-            self._to_chain = False
-            self.bar.tell(f"{waiting.total:,} to decide " if waiting.total else "Nothing waits ")
-            if self._arriving and waiting.total:
-                self._go_to(next(name for name in _SECTIONS if waiting.counts[name]))
-            self._arriving = False
-            self._show()
+        waiting = self._waiting = await self.ask(partial(read_waiting, self.memory))
+        tabs = self.query_one("#sections", TabbedContent)
+        for name, words in _SECTIONS.items():
+            count = waiting.counts[name]
+            tabs.get_tab(name).label = Content(f"{words} {count:,}" if count else words)
+            keep = f"chain {self._chain_of}" if self._to_chain and name == "conflicts" else None
+            _fill(self.query_one(f"#{name}-list", Lines), options(name, waiting, self._chain_of), keep)
+        self._to_chain = False
+        self.bar.tell(f"{waiting.total:,} to decide " if waiting.total else "Nothing waits ")
+        if self._arriving and waiting.total:
+            self._go_to(next(name for name in _SECTIONS if waiting.counts[name]))
+        self._arriving = False
+        self._show()
         self.refresh_bindings()
 
     @on(OptionList.OptionHighlighted)
@@ -130,31 +130,30 @@ class ReviewScreen(NotesScreen):
     @work(exclusive=True, group="shown")
     async def _show(self, rest: float = 0) -> None:
         await asyncio.sleep(rest)
-        with self._client.refusals():
-            if self._section == "conflicts":
-                await self._show_dispute()
-            else:
-                await self._show_item(self.query_one(f"#{self._section}-view", ChangesView))
+        if self._section == "conflicts":
+            await self._show_dispute()
+        else:
+            await self._show_item(self.query_one(f"#{self._section}-view", Page))
         self.refresh_bindings()
 
-    async def _show_item(self, view: ChangesView) -> None:
+    async def _show_item(self, page: Page) -> None:
         item, waiting, zone = self._chosen, self._waiting, self._client.zone
         if isinstance(item, Review) and waiting is not None:
             around = None if self._whole else _AROUND
             fields = await self.ask(partial(compared, item.changes, zone, waiting.titles, around=around))
-            blocks = [said(review_head(item, waiting, zone)), *field_blocks(fields)]
-            await view.show([*blocks, *await self._note_blocks("the note", item.note)], about=item.id)
+            note = await self._note_parts("the note", item.note)
+            await page.show([Block(review_head(item, waiting, zone)), space(), *fields, *note], about=item.id)
         elif isinstance(item, Flag) and waiting is not None:
-            blocks = [said(flag_head(item, waiting, zone)), *await self._note_blocks("the note", item.note)]
+            parts = [Block(flag_head(item, waiting, zone)), space(), *await self._note_parts("the note", item.note)]
             if await self.ask(partial(self.memory.read, item.because)) is not None:
-                blocks += await self._note_blocks("because of", item.because)
-            await view.show(blocks, about=item.id)
+                parts += await self._note_parts("because of", item.because)
+            await page.show(parts, about=item.id)
         else:
-            await view.say(MEANING[self._section])
+            await page.say(MEANING[self._section])
 
-    async def _note_blocks(self, heading: str, id: str) -> list[Widget]:
+    async def _note_parts(self, heading: str, id: str) -> list[Part]:
         note = await self.ask(partial(self.memory.read, id))
-        return [said(heading, "field-name"), said(note_text(note))]
+        return [remark(heading, "bold $secondary"), Block(note_text(note)), space()]
 
     async def _show_dispute(self) -> None:
         self._dispute = await self._read_dispute()

@@ -1,0 +1,542 @@
+"""Pages: blocks of text with places that lead elsewhere, their lines at a width, and the widget that shows them.
+
+The widget draws the lines that are in view, and moves among the places.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar, Protocol
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from textual import events, on, work
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.geometry import Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.style import Style
+
+from amem.language.sentences import breaks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from textual.selection import Selection
+
+    from amem.note import Link
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ToNote:
+    """A note of this collection. `link` is the link that leads there, where it can be taken away."""
+
+    id: str
+    link: Link | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Named:
+    """What a ``[[name]]`` means, where no note was found that it means, or none was looked for yet."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Address:
+    """An address outside, which can be copied and is never fetched."""
+
+    url: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ToVersion:
+    """A version of the open note."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Unfold:
+    """More to say about something, on demand."""
+
+    what: str
+
+
+#: Each stands for one place, so two of the same target are two.
+Destination = ToNote | Named | Address | ToVersion | Unfold
+
+
+#: However deep a text is nested, so many cells are left for its words.
+_LEAST = 8
+#: Blank cells between two columns.
+_GAP = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Characters `start` to `end` of a text lead to `destination`."""
+
+    start: int
+    end: int
+    destination: Destination
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a page. `whole` belongs with all of it to one choice, which its first place leads to."""
+
+    text: Content
+    places: tuple[Place, ...] = ()
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A stretch of text. `first` and `rest` stand before its first line and the others.
+
+    `verbatim` keeps blanks and breaks inside words; an `entry` is chosen as a whole and leads where its first place
+    does.
+    """
+
+    text: Content
+    places: tuple[Place, ...] = ()
+    first: Content = field(default_factory=Content)
+    rest: Content = field(default_factory=Content)
+    verbatim: bool = False
+    entry: bool = False
+
+    def lines(self, width: int) -> Iterator[Line]:
+        """Its lines, none wider than `width` cells."""
+        first, rest = _bounded(self.first, width), _bounded(self.rest, width)
+        room = max(1, width - max(first.cell_length, rest.cell_length))
+        for number, line in enumerate(wrapped(self.text, self.places, room, verbatim=self.verbatim)):
+            lead = first if number == 0 else rest
+            shift = len(lead.plain)
+            places = tuple(Place(each.start + shift, each.end + shift, each.destination) for each in line.places)
+            if self.entry:
+                places = tuple(Place(0, 0, each.destination) for each in self.places[:1])
+            yield Line(lead + line.text if shift else line.text, places, self.entry)
+
+
+def side_by_side(
+    cells: Sequence[Block], widths: Sequence[int], indent: Content | None = None, right: Sequence[bool] = ()
+) -> Iterator[Line]:
+    """The lines of blocks in columns of so many cells; `right` says which lean there."""
+    lead = Content() if indent is None else indent
+    made = [
+        list(wrapped(cell.text, cell.places, width)) or [Line(Content())]
+        for cell, width in zip(cells, widths, strict=False)
+    ]
+    for number in range(max(map(len, made))):
+        parts, places, shift = [lead], [], len(lead.plain)
+        for column, (lines, width) in enumerate(zip(made, widths, strict=False)):
+            line = lines[number] if number < len(lines) else Line(Content())
+            pad = max(0, width - line.text.cell_length)
+            before = pad if column < len(right) and right[column] else 0
+            after = pad - before + (_GAP if column < len(made) - 1 else 0)
+            parts += [Content(" " * before), line.text, Content(" " * after)]
+            places += [Place(p.start + shift + before, p.end + shift + before, p.destination) for p in line.places]
+            shift += before + len(line.text.plain) + after
+        yield Line(Content("").join(parts), tuple(places))
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of cells below their headers, in columns as wide as there is room; `right` says which lean there."""
+
+    headers: tuple[Block, ...]
+    rows: tuple[tuple[Block, ...], ...]
+    right: tuple[bool, ...] = ()
+    indent: Content = field(default_factory=Content)
+
+    def lines(self, width: int) -> Iterator[Line]:
+        """Its lines; below a few cells a column the rows stand one below the other, each cell with its header."""
+        indent = _bounded(self.indent, width)
+        room = max(1, width - indent.cell_length)
+        columns = len(self.headers)
+        if room < columns * (_LEAST + _GAP):
+            yield from self._stacked(indent, width)
+            return
+        widths = self._widths(room)
+        heads = [Block(each.text.stylize("bold"), each.places) for each in self.headers]
+        yield from side_by_side(heads, widths, indent, self.right)
+        rule = (" " * _GAP).join("─" * each for each in widths)
+        yield Line(indent + Content.styled(rule, "$muted"))
+        for row in self.rows:
+            yield from side_by_side(row, widths, indent, self.right)
+
+    def _widths(self, room: int) -> list[int]:
+        free = room - _GAP * (len(self.headers) - 1)
+        rows = (self.headers, *self.rows)
+        cells = [[row[place] for row in rows if place < len(row)] for place in range(len(self.headers))]
+        longest = [max(cell_len(line) for cell in column for line in cell.text.plain.split("\n")) for column in cells]
+        widths = [max(1, min(each, free)) for each in longest]
+        # The widest give way until all fit: a column that needs little keeps it.
+        while sum(widths) > free and max(widths) > _LEAST:
+            widths[widths.index(max(widths))] -= 1
+        return widths
+
+    def _stacked(self, indent: Content, width: int) -> Iterator[Line]:
+        for number, row in enumerate(self.rows or ((),)):
+            if number:
+                yield Line(indent)
+            for header, cell in zip(self.headers, row, strict=False):
+                name = Content.styled(f"{header.text.plain}: ", "$secondary")
+                places = tuple(Place(p.start + len(name), p.end + len(name), p.destination) for p in cell.places)
+                yield from Block(name + cell.text, places, indent, indent + Content("  ")).lines(width)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A line across the page."""
+
+    def lines(self, width: int) -> Iterator[Line]:
+        yield Line(Content.styled("─" * width, "$foreground 25%"))
+
+
+class Part(Protocol):
+    """What a page is made of."""
+
+    def lines(self, width: int) -> Iterator[Line]:
+        """Its lines, none wider than `width` cells."""
+        ...
+
+
+def space() -> Block:
+    """An empty line."""
+    return Block(Content())
+
+
+def remark(text: str, style: str = "$muted") -> Block:
+    """A remark."""
+    return Block(Content.styled(text, style))
+
+
+def entry(head: Content, destination: Destination, *more: Content, indent: int = 0) -> Block:
+    """Something to choose: a line, and below it what else there is to say."""
+    text = Content("\n").join([head, *more])
+    return Block(
+        text, (Place(0, len(text), destination),), Content(" " * indent), Content(" " * (indent + 2)), entry=True
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A place that can be chosen: what it leads to, and its characters as (line, start, end); 0, 0 is a whole line."""
+
+    destination: Destination
+    spans: tuple[tuple[int, int, int], ...]
+
+    @property
+    def first(self) -> int:
+        return self.spans[0][0]
+
+    @property
+    def last(self) -> int:
+        return self.spans[-1][0]
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """Blocks laid out: their lines, and the choices on them from the top."""
+
+    lines: tuple[Line, ...] = ()
+    choices: tuple[Choice, ...] = ()
+
+
+def lay_out(parts: Iterable[Part], width: int) -> Sheet:
+    """Lines of at most `width` cells."""
+    lines: list[Line] = []
+    found: dict[int, tuple[Destination, list[tuple[int, int, int]]]] = {}
+    for part in parts:
+        for line in part.lines(max(1, width)):
+            for place in line.places:
+                _, spans = found.setdefault(id(place.destination), (place.destination, []))
+                spans.append((len(lines), place.start, place.end))
+            lines.append(line)
+    choices = [Choice(destination, tuple(spans)) for destination, spans in found.values()]
+    # In a table the second line of one cell comes after the first of the next.
+    return Sheet(tuple(lines), tuple(sorted(choices, key=lambda each: each.spans[0])))
+
+
+def wrapped(text: Content, places: Sequence[Place], width: int, *, verbatim: bool = False) -> Iterator[Line]:
+    """A text in lines of at most `width` cells, its places cut as the text is; `verbatim` breaks anywhere."""
+    start = 0
+    for part in text.split("\n", allow_blank=True):
+        plain = part.plain
+        cuts = []
+        if cell_len(plain) > width:
+            cuts = _anywhere(plain, width) if verbatim else breaks(plain, width, first=width)
+        at = 0
+        for line in part.divide(cuts) if cuts else [part]:
+            end = at + len(line.plain)
+            shown = line if verbatim else line.rstrip()
+            inside = tuple(
+                Place(
+                    max(each.start, start + at) - start - at, min(each.end, start + end) - start - at, each.destination
+                )
+                for each in places
+                if each.start < start + end and each.end > start + at
+            )
+            yield Line(shown, inside)
+            at = end
+        start += len(plain) + 1
+
+
+def _anywhere(text: str, width: int) -> list[int]:
+    """Breaks as soon as a line is full."""
+    found: list[int] = []
+    taken = 0
+    for place, char in enumerate(text):
+        cells = cell_len(char)
+        if taken + cells > width and place:
+            found.append(place)
+            taken = 0
+        taken += cells
+    return found
+
+
+def _bounded(lead: Content, width: int) -> Content:
+    """What stands before a line, cut so that words have room."""
+    most = max(0, width - max(_LEAST, width // 2))
+    return lead if lead.cell_length <= most else lead[: max(0, most - 1)] + Content.styled("…", "$muted")
+
+
+#: Characters that are laid out while nobody notices; more are laid out in a thread.
+_AT_ONCE = 6_000
+#: A place so many lines beyond the edge is near enough to go to; farther ones the page is scrolled to first.
+_NEAR = 3
+
+
+class Page(ScrollView, can_focus=True):
+    """Up and down go to the next place where one is near, and scroll where none is."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "step(-1)", "Up", show=False),
+        Binding("down,j", "step(1)", "Down", show=False),
+        Binding("pageup", "page_up", "Page up", show=False),
+        Binding("pagedown", "page_down", "Page down", show=False),
+        Binding("home", "edge(-1)", "First", show=False),
+        Binding("end,G", "edge(1)", "Last", show=False),
+        Binding("enter", "follow", "Follow", show=False),
+    ]
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"page--chosen"}
+
+    @dataclass
+    class Followed(Message):
+        """Enter or a click on a place that leads to `destination`."""
+
+        destination: Destination
+
+    @dataclass
+    class Chose(Message):
+        """Another place was chosen, or none."""
+
+        destination: Destination | None
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._parts: Sequence[Part] = ()
+        self.sheet = Sheet()
+        self._laid_out_at = 0
+        self._choosing = False
+        self._about: object = None
+        self._chosen: int | None = None
+        self._strips: dict[int, Strip] = {}
+
+    @property
+    def text(self) -> str:
+        """All words of the page, line by line as they are shown."""
+        return "\n".join(line.text.plain for line in self.sheet.lines)
+
+    @property
+    def chosen(self) -> Destination | None:
+        """What the chosen place leads to."""
+        return None if self._chosen is None else self.sheet.choices[self._chosen].destination
+
+    async def show(
+        self, parts: Sequence[Part], *, keep: bool = False, choose: bool = False, about: object = None
+    ) -> None:
+        """Show other blocks; `choose` begins with the first place chosen.
+
+        `keep` leaves the place where it was, as does a page that is `about` the same as before. One that is not on the
+        screen yet is laid out once its width is known.
+        """
+        keep = keep or (about is not None and about == self._about)
+        self._parts, self._choosing, self._about = parts, choose, about
+        place, top = self._chosen, self.scroll_offset.y
+        width = self._width
+        if width < 1:
+            self._take(Sheet(), 0)
+            return
+        small = sum(len(part.text.plain) if isinstance(part, Block) else _AT_ONCE for part in parts) <= _AT_ONCE
+        sheet = lay_out(parts, width) if small else await asyncio.to_thread(lay_out, parts, width)
+        if parts is not self._parts:
+            return  # something else is to be shown by now
+        self._take(sheet, width)
+        self.scroll_to(y=top if keep else 0, animate=False, immediate=True)
+        begins = 0 if choose else None
+        wanted = place if keep and place is not None else begins
+        last = len(sheet.choices) - 1
+        self.select(None if wanted is None or last < 0 else min(wanted, last), reveal=False)
+
+    async def say(self, words: str) -> None:
+        """Show a sentence."""
+        await self.show([Block(Content(words))], about=words)
+
+    def on_resize(self) -> None:
+        self._fit()
+
+    def _fit(self) -> None:
+        if self._parts and self._width not in (0, self._laid_out_at):
+            self._lay_out_again()
+
+    @work(exclusive=True)
+    async def _lay_out_again(self) -> None:
+        """After a change of width, from about the same place of the text."""
+        share = self.scroll_offset.y / max(1, len(self.sheet.lines))
+        await self.show(self._parts, keep=True, choose=self._choosing, about=self._about)
+        self.scroll_to(y=round(share * len(self.sheet.lines)), animate=False, immediate=True)
+
+    @property
+    def _width(self) -> int:
+        return self.scrollable_content_region.width
+
+    def _take(self, sheet: Sheet, width: int) -> None:
+        self.sheet, self._laid_out_at = sheet, width
+        self._chosen = None
+        self._strips.clear()
+        self.virtual_size = Size(width, len(sheet.lines))
+        self.refresh()
+
+    def action_step(self, by: int) -> None:
+        place = self._next(by)
+        if place is not None:
+            self.select(place)
+        elif self._chosen is not None and not self._seen(self.sheet.choices[self._chosen]):
+            self.select(None)
+            self.action_step(by)
+        else:
+            self.scroll_relative(y=by, animate=False)
+
+    def action_edge(self, way: int) -> None:
+        if way < 0:
+            self.scroll_home(animate=False)
+        else:
+            self.scroll_end(animate=False)
+        if self._chosen is not None:
+            self.select(0 if way < 0 else len(self.sheet.choices) - 1, reveal=False)
+
+    def action_follow(self) -> None:
+        if (destination := self.chosen) is not None:
+            self.post_message(self.Followed(destination))
+
+    def _next(self, by: int) -> int | None:
+        """The next place in that direction that is in view or nearly."""
+        top, bottom = self.scroll_offset.y, self.scroll_offset.y + self.size.height - 1
+        near = {
+            place: choice
+            for place, choice in enumerate(self.sheet.choices)
+            if choice.first <= bottom + _NEAR and choice.last >= top - _NEAR
+        }
+        if self._chosen in near:
+            found = [place for place in near if (place - self._chosen) * by > 0]
+        elif by > 0:
+            found = [place for place, choice in near.items() if choice.first >= top]
+        else:
+            found = [place for place, choice in near.items() if choice.last <= bottom]
+        return None if not found else min(found) if by > 0 else max(found)
+
+    def _seen(self, choice: Choice) -> bool:
+        top = self.scroll_offset.y
+        return choice.first < top + self.size.height and choice.last >= top
+
+    def select(self, place: int | None, *, reveal: bool = True) -> None:
+        """Choose the place of this number from the top, or none."""
+        self._chosen = place
+        self._strips.clear()
+        self.refresh()
+        if place is not None and reveal:
+            choice, top, height = self.sheet.choices[place], self.scroll_offset.y, self.size.height
+            if choice.last >= top + height:
+                self.scroll_to(y=min(choice.first, choice.last - height + 1), animate=False, immediate=True)
+            elif choice.first < top:
+                self.scroll_to(y=choice.first, animate=False, immediate=True)
+        self.post_message(self.Chose(self.chosen))
+
+    @on(events.Click)
+    def _clicked(self, event: events.Click) -> None:
+        at = event.get_content_offset(self)
+        if at is None or self.screen.get_selected_text():
+            return
+        line, column = at.y + self.scroll_offset.y, at.x + self.scroll_offset.x
+        if (place := self._at(line, column)) is not None:
+            event.stop()
+            self.select(place, reveal=False)
+            self.action_follow()
+
+    def _at(self, line: int, column: int) -> int | None:
+        """The choice at a cell of the page."""
+        if line >= len(self.sheet.lines):
+            return None
+        plain = self.sheet.lines[line].text.plain
+        character = next((n for n in range(len(plain)) if cell_len(plain[: n + 1]) > column), len(plain))
+        for place, choice in enumerate(self.sheet.choices):
+            for number, start, end in choice.spans:
+                if number == line and (start == end or start <= character < end):
+                    return place
+        return None
+
+    def watch_has_focus(self, focused: bool) -> None:
+        super().watch_has_focus(focused)
+        self._strips.clear()
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._strips.clear()
+
+    def render_line(self, y: int) -> Strip:
+        number = y + self.scroll_offset.y
+        width = self.size.width
+        if y == 0 and self._width != self._laid_out_at:
+            self.call_later(self._fit)
+        if number >= len(self.sheet.lines):
+            return Strip.blank(width, self.rich_style)
+        if number not in self._strips:
+            self._strips[number] = self._drawn(number, width)
+        return self._strips[number]
+
+    def _drawn(self, number: int, width: int) -> Strip:
+        line = self.sheet.lines[number]
+        text, base = line.text, self.visual_style
+        if self._chosen is not None:
+            for at, start, end in self.sheet.choices[self._chosen].spans:
+                if at == number and line.whole:
+                    base = self.get_visual_style("page--chosen")
+                    # The cursor's own colour is readable on it in every theme.
+                    text = text.stylize(base) if self.has_focus else text
+                elif at == number:
+                    text = text.stylize(self.get_visual_style("page--chosen"), start, end)
+        selected = None if self.text_selection is None else self.text_selection.get_span(number)
+        if selected is not None:
+            start, end = selected
+            marked = Style.from_styles(self.screen.get_component_styles("screen--selection"))
+            text = text.stylize(marked, start, len(text) if end == -1 else end)
+        made = text.render(base, end="", parse_style=self._get_style)
+        strip = Strip([Segment(part, (base + style).rich_style) for part, style in made])
+        return strip.adjust_cell_length(width, base.rich_style).apply_offsets(0, number)
+
+    @property
+    def allow_select(self) -> bool:
+        return True
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        return selection.extract(self.text), "\n"
+
+    def selection_updated(self, selection: Selection | None) -> None:
+        self._strips.clear()
+        self.refresh()

@@ -1,0 +1,171 @@
+"""Words on one line that can be clicked: the base of tabs, of the rooms on top and of the keys below."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+from textual import events, on
+from textual.content import Content
+from textual.message import Message
+from textual.reactive import reactive
+from textual.widget import Widget
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word, the blanks around it included; what a click on it chooses, "" for nothing."""
+
+    id: str
+    text: Content
+
+
+class WordLine(Widget):
+    """Whoever derives from it says what there is room for (`words`) and what a click does (`choose`)."""
+
+    DEFAULT_CSS = "WordLine { height: 1; text-wrap: nowrap; }"
+    #: The word under the mouse.
+    hovered: reactive[str] = reactive("")
+
+    def words(self, width: int) -> Sequence[Word]:
+        """From the left, in so many cells; what is beyond them is cut off."""
+        raise NotImplementedError
+
+    def choose(self, id: str) -> None:
+        """A word was clicked."""
+        raise NotImplementedError
+
+    @property
+    def text(self) -> str:
+        """All of it, as it is shown."""
+        return "".join(word.text.plain for word in self.words(self.size.width))
+
+    def offset_of(self, id: str) -> int:
+        """The first cell of a word."""
+        words = self.words(self.size.width)
+        place = next(place for place, word in enumerate(words) if word.id == id)
+        return sum(word.text.cell_length for word in words[:place])
+
+    def at(self, x: int) -> str:
+        """The word at a cell."""
+        stop = 0
+        for word in self.words(self.size.width):
+            stop += word.text.cell_length
+            if x < stop:
+                return word.id
+        return ""
+
+    def render(self) -> Content:
+        words = self.words(self.size.width)
+        return Content("").join(
+            [word.text.stylize("underline") if word.id and word.id == self.hovered else word.text for word in words]
+        )
+
+    @on(events.Click)
+    def _click(self, event: events.Click) -> None:
+        if id := self.at(event.x):
+            self.choose(id)
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        self.hovered = self.at(event.x)
+
+    def on_leave(self) -> None:
+        self.hovered = ""
+
+
+class Name:
+    """A tab: what it is called, and with ever less room."""
+
+    def __init__(self, id: str, *forms: str) -> None:
+        self.id, self.forms = id, forms
+
+    def label(self, brevity: int, count: int = 0) -> str:
+        """The name so many times shortened, or as short as it gets, and how much there is on the page."""
+        form = self.forms[min(brevity, len(self.forms) - 1)]
+        return f"{form} {count:,}" if count else form
+
+
+class TabStrip(WordLine):
+    """Pages or panes, the open one marked. With little room they stand closer, and the last are shortened first."""
+
+    @dataclass
+    class Chosen(Message):
+        tab: str
+
+    def __init__(self, names: Sequence[Name], *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._names = names
+        self._active = names[0].id
+        self._counts: Mapping[str, int] = {}
+
+    @property
+    def active(self) -> str:
+        """The id of the open one."""
+        return self._active
+
+    @property
+    def labels(self) -> list[str]:
+        """What stands on the line."""
+        return tab_labels(self._names, self._counts, self._active, self.size.width)[0]
+
+    def mark(self, active: str, counts: Mapping[str, int]) -> None:
+        """Say which page is open, and how much there is on the others."""
+        if (active, counts) != (self._active, self._counts):
+            self._active, self._counts = active, counts
+            self.refresh()
+
+    def step(self, by: int) -> str:
+        """The id of the tab so many after the open one; the first follows the last."""
+        ids = [name.id for name in self._names]
+        return ids[(ids.index(self._active) + by) % len(ids)]
+
+    def choose(self, id: str) -> None:
+        self.post_message(self.Chosen(id))
+
+    def words(self, width: int) -> Sequence[Word]:
+        labels, gap = tab_labels(self._names, self._counts, self._active, width)
+        words = []
+        for name, label in zip(self._names, labels, strict=True):
+            count = f" {self._counts[name.id]:,}" if self._counts.get(name.id) else ""
+            shown = Content.styled(f" {label.removesuffix(count)}", "$muted") + Content.styled(count, "$foreground")
+            text = shown.pad_right(gap - 1)
+            here = Content.styled(text.plain, "bold $primary on $panel")
+            words.append(Word(name.id, here if name.id == self._active else text))
+        return _in_sight(words, next(at for at, word in enumerate(words) if word.id == self._active), width)
+
+
+def tab_labels(names: Sequence[Name], counts: Mapping[str, int], active: str, width: int) -> tuple[list[str], int]:
+    """What the tabs say, and the cells between two, where they can be made to fit `width` cells."""
+    brevity = {name.id: 0 for name in names}
+    most = max(len(name.forms) for name in names)
+    # The open one keeps its name as long as the others can still be shortened.
+    shorter = [(name.id, n) for n in range(1, most) for name in reversed(names) if name.id != active]
+    shorter.append((active, most - 1))
+    gap = 2
+    while True:
+        labels = [name.label(brevity[name.id], counts.get(name.id, 0)) for name in names]
+        if sum(map(cell_len, labels)) + gap * len(labels) <= width or (gap == 1 and not shorter):
+            return labels, gap
+        if gap == 1:
+            id, shortened = shorter.pop(0)
+            brevity[id] = shortened
+        gap = 1
+
+
+def _in_sight(words: Sequence[Word], place: int, width: int) -> Sequence[Word]:
+    """The words that fit, the one at a place first and then those nearest to it; arrows where there are more."""
+    cells = [word.text.cell_length for word in words]
+    if sum(cells) <= width:
+        return words
+    shown = [place]
+    for at in sorted(range(len(words)), key=lambda at: abs(at - place)):
+        beside = at in (shown[0] - 1, shown[-1] + 1)
+        if beside and sum(cells[each] for each in (*shown, at)) <= width - 2:
+            shown = sorted([*shown, at])
+    before = [Word(words[shown[0] - 1].id, Content.styled("‹", "$muted"))] if shown[0] else []
+    after = [Word(words[shown[-1] + 1].id, Content.styled("›", "$muted"))] if shown[-1] < len(words) - 1 else []
+    return [*before, *(words[each] for each in shown), *after]
