@@ -15,13 +15,14 @@ from amem.language.intervals import intervals
 from amem.language.numerals import ORDINALS, SPELLED, value_of, weekday_number
 from amem.language.terms import content_terms
 from amem.language.times import Named, Span, named
+from amem.language.times.spans import same_day
 from amem.note import Kind
 from amem.retrieval.legs import times_of
 from amem.retrieval.question import Event, Intent, Period, Reading, Recency
 from amem.storage.rows import moment_or_never
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import tzinfo
 
     from amem.language.predicates import Predicates
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from amem.retrieval.legs import Asked, Leg
     from amem.storage.store import Session
 
+    _Cut = Callable[[date, date, re.Match[str]], tuple[date, date]]
 
 # The time that a question names, as a period: "last week", "since 2022", "between March and May", 今年春节以前.
 #
@@ -60,12 +62,27 @@ _NTH_ZH = re.compile(
     r"的?(?P<nth>第[一二三四1-4]|最后一)个?(?P<unit>周末|(?:周|星期|礼拜)(?P<day>[一二三四五六日天])?)"
 )
 _PART = re.compile(
-    r"\b(?:(?:the )?(?:(?P<early>early(?: in)?|(?:start|beginning|first (?:half|part)) of)|(?P<mid>mid|middle of)"
-    r"|(?P<late>late(?: in)?|(?:end|second half|last (?:half|part)|rest) of))(?: (?:in|of))?(?: the)?)[ -]$",
+    r"\b(?:(?:the )?(?:(?P<early>early(?: in)?|(?:start|beginning|first part) of)|(?P<mid>mid|middle of)"
+    r"|(?P<late>late(?: in)?|(?:last part|rest) of)|(?P<end>end of)"
+    r"|(?P<first>first half of)|(?P<second>(?:second|last) half of))(?: (?:in|of))?(?: the)?)[ -]$",
     re.IGNORECASE,
 )
 _WEEK = re.compile(r"\b(?:the )?week of (?:the )?$", re.IGNORECASE)
-_PART_ZH = re.compile(r"的?(?:(?P<early>年?初|上旬|前半)|(?P<mid>年?中旬|年中)|(?P<late>年?底|年?末|下旬|后半))")
+_PART_ZH = re.compile(
+    r"的?(?:(?P<early>[年月]?初期?|上旬|[早前]期)|(?P<mid>[年月]?中[旬期叶]?(?![国心午秋间学文]))"
+    r"|(?P<late>下旬|[后晚]期)|(?P<end>[年月]?[底末]期?)"
+    r"|(?P<first>前半)|(?P<second>后半))"
+)
+#: Where each of them begins and ends, in sixths of the whole.
+_SIXTHS = {"early": (0, 2), "mid": (2, 4), "late": (4, 6), "end": (4, 6), "first": (0, 3), "second": (3, 6)}
+#: Each of these is the present one, or where it has yet to begin the one so many months before (0: the week before),
+#: but in a question of what is to come.
+_EVERY = {"the week": 0, "the weekend": 0, "周末": 0, "the month": 1, "月": 1, "": 1, "the year": 12, "年": 12}
+_TO_COME = re.compile(
+    r"\b(?:will|shall|is|are|am|must|should|can|due|plan(?:s|ned)?|going to)\b|['’]ll\b"
+    r"|^[^了过]*(?:要|准备|打算|计划|安排|得|该)[^了过]*$",
+    re.IGNORECASE,
+)
 #: A span that is reckoned from the time behind it: "two weeks before 3 May", 5月3日前一天.
 _COUNT = r"an?|the|one|two|three|four|five|six|seven|eight|nine|ten|\d{1,3}|last"
 _SHIFT = re.compile(
@@ -77,6 +94,8 @@ _SHIFT_ZH = re.compile(r"的?(?P<side>[前后])(?P<count>\d{1,3}|[一两二三�
 _NUMBERS = SPELLED | dict.fromkeys(("a", "an", "the", "last"), 1)
 _UNITS = {"天": "day", "周": "week", "星期": "week", "月": "month", "年": "year"}
 _DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
+#: Between two times of which one lies in the other.
+_BESIDE = re.compile(r",?\s*(?:(?:of|in|on|at|over|during)\s+(?:the )?|[的在])?", re.IGNORECASE)
 _ON_A_WEEKEND = re.compile(r"last weekend", re.IGNORECASE)
 
 
@@ -115,11 +134,13 @@ def dated(text: str, now: datetime, zone: tzinfo) -> Dated | None:
 
 
 def _dated(text: str, today: date, zone: tzinfo) -> Dated | None:
-    times = [each for each in (_read(text, found, today) for found in named(text, today)) if each is not None]
+    found = _in_their_years(text, named(text, today))
+    times = [each for each in (_read(text, one, today) for one in found) if each is not None]
     if not times:
         return None
-    # In "the last weekend before 10 April" the weekend is no time of its own.
+    # In "the last weekend before 10 April" and 国庆前两周 the weekend and the two weeks are no times of their own.
     times = [one for one, two in zip(times, [*times[1:], None], strict=True) if two is None or one.start < two.start]
+    times = [times[0], *(two for one, two in pairwise(times) if one.end <= two.start)]
     first, last = _together(text, times)
     closed = [each for each in times if each.side == "in"]
     used = closed if closed and (first, last) == _hull(closed) else times
@@ -135,6 +156,20 @@ def _midnight(day: date, zone: tzinfo) -> datetime:
     moment = datetime.combine(day, time(), zone)
     moment.astimezone(UTC)
     return moment
+
+
+def _in_their_years(text: str, found: Sequence[Named]) -> Sequence[Named]:
+    """In "May last year", "last year at Easter", "on Monday last week" two times are one, in the year or week named."""
+    for place, (one, two) in enumerate(pairwise(found)):
+        for part, whole in ((one, two), (two, one)):
+            if part.span is None or whole.span is None or not _BESIDE.fullmatch(text, one.end, two.start):
+                continue
+            unit = "year" if part.bare else "week" if part.relative and part.span.unit == "day" else ""
+            if (whole.span.unit, whole.span.count) == (unit, 1):
+                again = [each for each in named(text, whole.span.last) if each.start == part.start]
+                joined = [replace(each, start=one.start, end=two.end, bare=False, relative=True) for each in again]
+                return [*found[:place], *joined, *found[place + 2 :]]
+    return found
 
 
 def _read(text: str, found: Named, today: date) -> _Time | None:
@@ -155,14 +190,18 @@ def _read(text: str, found: Named, today: date) -> _Time | None:
         first -= timedelta(days=first.weekday())
         last, start = first + timedelta(days=6), start - len(lead) + week.start()
         lead = text[max(0, start - 40) : start]
-    if (nth := _NTH.search(lead)) or (nth := _NTH_ZH.match(text, end)):
-        first, last = _nth(first, last, nth)
-        start, end = (start - len(lead) + nth.start(), end) if nth.re is _NTH else (start, nth.end())
-        lead = text[max(0, start - 40) : start]
-    if (part := _PART.search(lead)) or (part := _PART_ZH.match(text, end)):
-        first, last = _third(first, last, part.lastgroup or "")
-        start, end = (start - len(lead) + part.start(), end) if part.re is _PART else (start, part.end())
-        lead = text[max(0, start - 40) : start]
+    cuts: list[tuple[_Cut, re.Match[str]]] = []
+    for cut, leading, trailing in ((_nth, _NTH, _NTH_ZH), (_part, _PART, _PART_ZH)):
+        if match := leading.search(lead) or trailing.match(text, end):
+            cuts.append((cut, match))
+            start, end = (start - len(lead) + match.start(), end) if match.re is leading else (start, match.end())
+            lead = text[max(0, start - 40) : start]
+    days = _cut(first, last, cuts)
+    every = 12 if found.bare else _EVERY.get(text[found.start : found.end].casefold())
+    if every is not None and days[0] > today and not _TO_COME.search(text):
+        span = replace(span, first=same_day(span.first, -every) if every else span.first - timedelta(weeks=1))
+        days = _cut(span.first, span.last, cuts)
+    first, last = days
     if shift := _SHIFT.search(lead) or _SHIFT_ZH.match(text, end):
         first, last = _shifted(first, last, shift)
         start, end = (start - len(lead) + shift.start(), end) if shift.re is _SHIFT else (start, shift.end())
@@ -179,20 +218,35 @@ def _read(text: str, found: Named, today: date) -> _Time | None:
     if side == "every":
         return None
     side = "in" if side in ("within", "between") else side
+    if side == "before" and any(match.lastgroup == "end" for _, match in cuts):
+        side = "until"  # what is done before the end of May may be done in all of it
     return _Time(start, end, first, last, side, found.bare, found.relative)
 
 
-def _third(first: date, last: date, part: str) -> tuple[date, date]:
-    """The first, middle or last third of a span: ten days of a month, four months of a year."""
+def _cut(first: date, last: date, cuts: Sequence[tuple[_Cut, re.Match[str]]]) -> tuple[date, date]:
+    """What these leave of a span, one after the other."""
+    for cut, match in cuts:
+        first, last = cut(first, last, match)
+    return first, last
+
+
+def _part(first: date, last: date, match: re.Match[str]) -> tuple[date, date]:
+    """Part of a span: thirds of ten days of a month, of four months of a year; of decades and less in whole years."""
+    begin, end = _SIXTHS[match.lastgroup or ""]
+    begun = _after(first, last, begin)
+    return begun, max(begun, _after(first, last, end) - timedelta(days=1))
+
+
+def _after(first: date, last: date, sixths: int) -> date:
+    """The day on which so many sixths of a span are over."""
     days = (last - first).days + 1
-    third = timedelta(days=10 if 28 <= days <= 31 else days // 3)
-    middle, end = first + third, first + 2 * third
-    if days in (365, 366) and first.month == 1:
-        middle, end = first.replace(month=5), first.replace(month=9)
-    day = timedelta(days=1)
-    if part == "early":
-        return first, max(first, middle - day)
-    return (min(last, end), last) if part == "late" else (middle, max(middle, end - day))
+    if first.day > 1 or days < 28:
+        return first + timedelta(days=days * sixths // 6)
+    if days <= 31:
+        return first + timedelta(days=days if sixths == 6 else 5 * sixths)
+    months = round(days / 30.44)
+    step = 12 if months > 12 else 1
+    return same_day(first, -(-sixths * (months // step) // 6) * step)
 
 
 def _nth(first: date, last: date, match: re.Match[str]) -> tuple[date, date]:

@@ -41,9 +41,10 @@ __all__ = [
 
 #: One of these is in every time there is; most questions have none.
 _HINT = re.compile(
-    r"\d|\b(?:yester|today|tomorrow|this|last|past|next|ago\b|the day|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
+    r"\d|\b(?:\w+ties\b|noughties|week|month|quarter|year|decade|coming|previous|boxing"
+    r"|yester|today|tomorrow|this|last|past|next|ago\b|the day|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
     r"|mon|tues|wednes|thurs|fri|satur|sun|spring|summer|autumn|fall|winter|christmas|new year|valentine|halloween"
-    r"|thanksgiving|easter|chinese|lunar|mid|dragon)|[年月日号天周季节昨晚早明春夏秋冬末]|星期|礼拜|除夕|元[旦宵]|端午"
+    r"|thanksgiving|easter|chinese|lunar|mid|dragon)|[年月日号天周季节旬昨晚早明春夏秋冬末]|星期|礼拜|除夕|平安夜|元[旦宵]|端午"
     r"|中秋|清明|五一|十一|国庆|万圣|圣诞",
     re.IGNORECASE,
 )

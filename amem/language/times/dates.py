@@ -7,9 +7,21 @@ from datetime import date, timedelta
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from amem.language.numerals import MONTHS, SPELLED, month_number, value_of, weekday_number
+from amem.language.numerals import CARDINALS, CHINESE, MONTHS, ORDINALS, SPELLED, month_number, value_of, weekday_number
 from amem.language.times.relative import relative
-from amem.language.times.spans import Named, Span, longest, month_of, months_from, weekday_of
+from amem.language.times.spans import (
+    STEPS,
+    WHICH,
+    WHICH_YEAR,
+    Named,
+    Span,
+    longest,
+    month_of,
+    months_from,
+    same_day,
+    weekday_of,
+    years_from,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -74,7 +86,7 @@ _BARE = re.compile(
     rf"|\b(?P<of_day>{_FULL}) (?P<its_day>\d{{1,2}})(?:st|nd|rd|th)?\b(?!,? \d{{4}})"
     r"|\b(?:until|till|to|through) (?P<bare_year>(?:19|20)\d\d)\b(?![-/.]?\d)"
     r"|\b(?:on|since|until|till|this past) (?P<weekday>(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b"
-    r"|(?<![\d年])(?:(?P<year>去年|今年|前年)的?)?(?P<zh>\d{1,2}|十[一二]?|[一二三四五六七八九])月份?"
+    rf"|(?<![\d年])(?:(?P<year>{WHICH_YEAR})的?)?(?P<zh>\d{{1,2}}|十[一二]?|[一二三四五六七八九])月份?"
     r"(?:(?P<zh_day>\d{1,2}|[二三]?十[一二三四五六七八九]?|[一二三四五六七八九])[日号])?"
     r"|(?<![上下这本个])(?:周|星期|礼拜)(?P<zh_weekday>[一二三四五六日天])",
     re.IGNORECASE,
@@ -132,8 +144,7 @@ def _span(match: re.Match[str], name: str, today: date) -> Span:
         number = SPELLED.get(match["zh"]) or int(match["zh"])
         named_day = match["zh_day"] or "0"
         day = int(named_day) if named_day.isdecimal() else value_of(named_day) or 0
-        back = {"今年": 0, "去年": 1, "前年": 2}.get(match["year"] or "")
-        return month_of(today, number, day, back)
+        return month_of(today, number, day, -STEPS[match["year"]] if match["year"] else None)
     number = month_number(match[name])
     day = int(match["day"] or 0) if name == "of" else int(match["its_day"] or 0) if name == "of_day" else 0
     found = month_of(today, number, day, None)
@@ -148,9 +159,12 @@ def _lacks_year(match: re.Match[str], name: str) -> bool:
 
 # Times that a question names more loosely than a statement would: "the last two weeks", 90年代, Q3, "2023-05".
 
-_NUMBERS = SPELLED | {"couple of": 2}
-_COUNT = r"\d{1,3}|couple of|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
+_COUNT = rf"\d{{1,3}}|couple of|half(?: an?)?|{'|'.join(CARDINALS)}"
+_COUNT_ZH = r"\d{1,3}|[一二两三四五六七八九十百]{1,4}|半"
 _UNITS = {"天": "day", "日": "day", "周": "week", "星期": "week", "礼拜": "week", "月": "month", "年": "year"}
+_DAYS = {"day": 1, "week": 7, "fortnight": 14, "month": 30}
+_MONTHS = {"month": 1, "year": 12, "decade": 120}
+_TENS = {f"{word[:-1]}ies": value for word, value in CARDINALS.items() if value >= 20} | {"noughties": 0}
 _YEAR = r"(?:19|20)\d\d"
 
 
@@ -169,24 +183,44 @@ def stretches(text: str, today: date) -> Iterator[Named]:
 _Read = tuple[Span | None, bool, bool]
 
 
-def _back(match: re.Match[str], today: date) -> _Read:
-    """The days up to today: "the last two weeks"."""
-    count = match["count"]
-    if count == "半":
-        days = {"年": 182, "月": 15}.get(match["unit"])
-        return (None if days is None else Span(today - timedelta(days=days), "day", days + 1)), False, True
-    number = 1 if not count else _NUMBERS.get(count.casefold()) or int(count)
+def _rolling(match: re.Match[str], today: date, way: int = -1) -> _Read:
+    """The days up to today, or with `way` 1 from today on: "the last two weeks", 未来半年."""
+    count, unit = match["count"].casefold(), _UNITS.get(match["unit"]) or match["unit"].casefold()
+    number = 0.5 if count.startswith(("half", "半")) else _number(count or "one")
+    months = int(number * _MONTHS.get(unit, 0))
+    other = same_day(today, way * months) if months else today + way * timedelta(days=int(number * _DAYS[unit]))
+    first, last = sorted((today, other))
+    return Span(first, "day", (last - first).days + 1), False, True
+
+
+def _coming(match: re.Match[str], today: date) -> _Read:
+    return _rolling(match, today, 1)
+
+
+def _number(count: str) -> int:
+    """Raises ValueError for what is no number."""
+    found = 2 if count == "couple of" else CARDINALS.get(count) or value_of(count)
+    if found is None:
+        raise ValueError(count)
+    return found
+
+
+def _whole(match: re.Match[str], today: date) -> _Read:
+    """The week, weekend, month, quarter or year that a word says, else the present one."""
+    steps = STEPS[(match.groupdict().get("which") or "this").casefold()]
     unit = _UNITS.get(match["unit"]) or match["unit"].casefold()
-    days = number * {"day": 1, "week": 7, "month": 30, "year": 365}[unit]
-    return Span(today - timedelta(days=days), "day", days + 1), False, True
+    if unit in ("quarter", "季度"):
+        return Span(months_from(today, 3 * steps - (today.month - 1) % 3).first, "month", 3), False, True
+    if unit in ("month", ""):  # in 上旬 no month is named
+        return months_from(today, steps), False, True
+    if unit == "year":
+        return years_from(today, steps), False, True
+    monday = today - timedelta(days=today.weekday())
+    return (Span(monday, "week") if unit == "week" else Span(monday + timedelta(days=5), "weekend")), False, True
 
 
-def _this_or_last_month(match: re.Match[str], today: date) -> _Read:
-    return months_from(today, -1 if match["count"] == "上" else 0), False, True
-
-
-def _half_a_year_ago(_: re.Match[str], today: date) -> _Read:
-    return months_from(today, -6), False, True
+def _half_ago(match: re.Match[str], today: date) -> _Read:
+    return (months_from(today, -6) if match["unit"] == "年" else Span(today - timedelta(days=15), "day")), False, True
 
 
 def _year(match: re.Match[str], today: date) -> _Read:
@@ -198,9 +232,14 @@ def _month(match: re.Match[str], today: date) -> _Read:
 
 
 def _decade(match: re.Match[str], today: date) -> _Read:
-    year = int(match["decade"])
-    year += 0 if year > 99 else 1900 if year > today.year % 100 else 2000
-    return Span(date(year, 1, 1), "year", 10), False, False
+    said = match["decade"].casefold().removeprefix("nineteen-")
+    year, century = _TENS.get(said), match.groupdict().get("century")
+    year = _number(said.strip("'’s")) if year is None else year
+    if century:
+        year += {"上": 1900, "本": 2000}.get(century[0]) or 100 * (_number(century) - 1)
+    elif year < 100:
+        year += 1900 if year > today.year % 100 or len(said) < len(match["decade"]) else 2000
+    return (Span(date(year, 1, 1), "year", 10) if year % 10 == 0 else None), False, False
 
 
 def _digits(match: re.Match[str], today: date) -> _Read:
@@ -211,54 +250,102 @@ def _digits(match: re.Match[str], today: date) -> _Read:
 
 
 def _quarter(match: re.Match[str], today: date) -> _Read:
-    number = _NUMBERS.get(match["quarter"]) or int(match["quarter"])
-    return _part(match, today, 3 * number - 2, 3)
+    said = match["quarter"].casefold().removeprefix("q").removesuffix(" quarter")
+    number = 4 if said in ("last", "final") else ORDINALS.get(said) or _number(said)
+    return _months(match, today, 3 * number - 2, 3)
 
 
 def _half(match: re.Match[str], today: date) -> _Read:
-    return _part(match, today, 1 if match["half"] == "上" else 7, 6)
+    return _months(match, today, 1 if match["half"] == "上" else 7, 6)
 
 
-def _part(match: re.Match[str], today: date, month: int, months: int) -> _Read:
+def _months(match: re.Match[str], today: date, month: int, months: int) -> _Read:
     """So many months of a year; of the last one in which they had begun, where none is named."""
-    offset = {"去年": -1, "今年": 0, "前年": -2}.get(match.groupdict().get("which") or "")
-    year = int(match["year"]) if match["year"] else today.year + (offset or 0)
-    first = date(year, month, 1)
-    bare = not match["year"] and offset is None
+    year, which = match.groupdict().get("year"), match.groupdict().get("which")
+    first = date(int(year) if year else today.year + STEPS[which or "this"], month, 1)
+    bare = not year and not which
     if bare and first > today:
-        first = first.replace(year=year - 1)
-    return Span(first, "month", months), bare, offset is not None
+        first = first.replace(year=first.year - 1)
+    return Span(first, "month", months), bare, bool(which)
 
 
-_UNITS_EN = "day|week|month|year"
+_UNITS_EN = "day|week|fortnight|month|year|decade"
 _BEFORE_A_TIME = (
-    "before|after|by|until|till|through|throughout|early|late|mid|as of|(?:end|start|beginning|middle|half|rest) of"
+    "before|after|by|until|till|through|throughout|early|late|mid|as of"
+    "|(?:end|start|beginning|middle|half|rest|days?|weeks?|months?) of"
 )
+_AT_A_TIME = rf"(?:in|during|for|since|from|to|of|over|between|and|{_BEFORE_A_TIME})"
 _STRETCH_MONTH = rf"(?P<month>{'|'.join(MONTHS)})"
-_LAST = r"\d{1,3}|十[一二]?|[一两二三四五六七八九半]"
-_UNIT = r"天|周|星期|礼拜|月|年"
-_WHICH_YEAR = rf"(?:(?P<year>{_YEAR})年|(?P<which>去年|今年|前年))?的?"
+_UNIT = r"(?P<unit>天|日|周|星期|礼拜|月|年)(?![末级])(?:以来|之[内间]|[内来里间中])?"
+_OF_A_YEAR = rf"(?:(?P<year>{_YEAR})(?:年| (?=Q))|(?P<which>{WHICH_YEAR}))?的?"
+_NTH_QUARTER = rf"(?:{'|'.join(list(ORDINALS)[:4])}|last|final) quarter"
+#: Before 月初, 年底: with these it is another word, or each of them.
+_NOT_THIS = rf"\d{CHINESE}几多半每当同份个年月大新童青少学过蜜满腊正闰"
+_ITS_PART = r"(?=[初底末]|中(?![国心午秋间学文])|[上中下]旬)"
 _READ: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], _Read]], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), read)
     for pattern, read in (
-        (rf"\b(?:(?:the|these|our|my) )?(?:last|past) (?P<count>{_COUNT}) (?P<unit>{_UNITS_EN})s?\b(?! of\b)", _back),
-        (r"\b(?:the|our|my) (?:last|past)(?P<count>) (?P<unit>week|month|year)\b(?! of\b)", _back),
-        (rf"(?:过去|最近|近|这)的?(?P<count>{_LAST})个?(?P<unit>{_UNIT})(?:以来|之内|[内来里间])?", _back),
-        (rf"前(?!一)(?P<count>{_LAST})个?(?P<unit>{_UNIT})(?!级)", _back),
-        (r"(?P<count>上|这|本)个?月(?=[底初末中])", _this_or_last_month),
-        (r"半年(?:之|以)?前", _half_a_year_ago),
+        (
+            rf"\b(?:(?:the|these|our|my) )?(?:last|past|previous) (?P<count>{_COUNT}) (?P<unit>{_UNITS_EN})s?\b"
+            r"(?! of\b)",
+            _rolling,
+        ),
+        (
+            r"\b(?:the|this|our|my) (?:last|past)(?P<count>) (?P<unit>week|fortnight|month|year|decade)\b(?! of\b)",
+            _rolling,
+        ),
+        (rf"(?:过去|最近|(?<!附)近|这)的?这?(?P<count>{_COUNT_ZH})个?{_UNIT}", _rolling),
+        (rf"前(?!一)(?P<count>{_COUNT_ZH})个?{_UNIT}", _rolling),
+        (rf"\b(?:(?:the|our|my) )?(?:next|coming) (?P<count>{_COUNT}) (?P<unit>{_UNITS_EN})s?\b(?! of\b)", _coming),
+        (rf"(?:未来|接下来|今后|往后)的?(?P<count>{_COUNT_ZH})个?{_UNIT}", _coming),
+        (rf"(?<![个\d{CHINESE}])半(?:个(?=月))?(?P<unit>[年月])(?:之|以)?前", _half_ago),
+        (rf"(?:(?P<which>{WHICH})个?|(?<![{_NOT_THIS}]))(?P<unit>月){_ITS_PART}", _whole),
+        (rf"(?<![{_NOT_THIS}])(?P<unit>年){_ITS_PART}", _whole),
+        (r"(?<![月年个])(?P<unit>)(?=[上中下]旬)", _whole),
+        (
+            r"(?<![每个上下这本双])(?P<unit>周末)(?!一般|通常|都|总|常)(?=[^。？！?!]*(?:了|过\w|打算|计划|安排|要))",
+            _whole,
+        ),
+        (r"\b(?:over|during|for|by) (?P<time>the (?P<unit>weekend))\b(?! (?:of|before|after)\b)", _whole),
+        (
+            r"\b(?:did|was|were|had)\b[^.?!]* (?:at|on) (?P<time>the (?P<unit>weekend))\b(?! (?:of|before|after)\b)",
+            _whole,
+        ),
+        (
+            r"\b(?:early|late|(?:start|beginning|middle|end|half|rest)) (?:in |of )?"
+            r"(?P<time>the (?P<unit>week|month|year|quarter))\b"
+            r"(?! (?:of|before|after|when|that|we|i|party|review|report)\b)",
+            _whole,
+        ),
+        (r"\b(?:the )?(?P<which>last|previous|this|current|next) (?P<unit>quarter)\b(?! of\b)", _whole),
+        (rf"(?P<which>{WHICH})一?个?(?P<unit>季度)", _whole),
         (rf"\b(?:{_BEFORE_A_TIME}|between|and|to)[ -](?P<time>(?P<year>{_YEAR}))\b(?![-/.:]?\d|s\b)", _year),
         (rf"(?<!\d)(?P<year>{_YEAR})年(?=的)", _year),
         (rf"\b(?:{_BEFORE_A_TIME}|this|next)[ -](?P<time>{_STRETCH_MONTH})\b(?!,? \d| i\b| we\b| you\b)", _month),
         (rf"\bbetween (?P<time>{_STRETCH_MONTH}) and\b", _month),
         (rf"\bbetween (?:{'|'.join(MONTHS)}) and (?P<time>{_STRETCH_MONTH})\b(?!,? \d)", _month),
-        (r"\b(?:in|during|since|from|of) (?P<time>the (?:early |late |mid-?)?(?P<decade>(?:19|20)\d0)s)\b", _decade),
-        (r"(?<!\d)(?P<decade>(?:19|20)?[1-9]0)年代", _decade),
+        (
+            rf"\b{_AT_A_TIME} (?:the )?(?:(?:early|mid|late)[ -])?"
+            rf"(?P<time>(?P<decade>(?:19|20)\d0s|['’]?\d0s|(?:nineteen-)?(?:{'|'.join(_TENS)})))\b",
+            _decade,
+        ),
+        (
+            rf"(?:(?P<century>上个?|本|(?:1[89]|2[01])|(?:十[八九]|二十一?))世纪的?)?(?<!\d)(?P<decade>[\d{CHINESE}]{{2,4}})年代",
+            _decade,
+        ),
         (rf"(?<![\w./-])(?P<year>{_YEAR})(?P<mark>[/.])(?P<month>\d\d)(?P=mark)(?P<day>\d\d)(?![\w-]|[./]\w)", _digits),
         (rf"(?<![\w./-])(?P<year>{_YEAR})[-/](?P<month>0[1-9]|1[0-2])(?![\w/-]|\.\d)", _digits),
         (r"(?<!\d)(?P<year>[012]\d)年(?P<month>\d{1,2})月(?:(?P<day>\d{1,2})[日号])?", _digits),
-        (rf"\bQ(?P<quarter>[1-4])(?:(?:,| of)? (?P<year>{_YEAR}))?\b", _quarter),
-        (rf"{_WHICH_YEAR}第?(?P<quarter>[一二三四1-4])季度", _quarter),
-        (rf"{_WHICH_YEAR}(?P<half>[上下])半年", _half),
+        (rf"\b(?P<quarter>{_NTH_QUARTER}|Q[1-4]),? (?:of |in )?(?P<year>{_YEAR})\b", _quarter),
+        (
+            rf"\b(?:{_AT_A_TIME}|the) (?:the )?(?P<time>(?P<quarter>{_NTH_QUARTER}))\b"
+            r"(?![- ]finals?| of (?!(?:last|this|next) year))",
+            _quarter,
+        ),
+        (
+            rf"{_OF_A_YEAR}(?:第?(?=[一二三四1-4]个?季度)|(?<![a-z\d])Q)(?P<quarter>[一二三四1-4])(?:个?季度)?(?![a-z\d])",
+            _quarter,
+        ),
+        (rf"{_OF_A_YEAR}(?P<half>[上下])半年", _half),
     )
 )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from calendar import monthrange
 from datetime import datetime, time, timedelta, tzinfo
 
 from amem.clock import is_datable, parse_time, start_of_day
 from amem.errors import InvalidInput
 from amem.language.numerals import SPELLED, value_of
 from amem.language.times import named
+from amem.language.times.spans import same_day
 
 #: Characters of what is no time that an error shows.
 _SHOWN = 60
@@ -86,9 +86,7 @@ def _before(now: datetime, today: datetime, count: int, unit: str) -> datetime:
         return now - timedelta(minutes=count * _MINUTES[unit])
     if unit in _DAYS:
         return today - timedelta(days=count * _DAYS[unit])
-    years, month = divmod(today.month - 1 - count * _MONTHS[unit], 12)
-    year = today.year + years
-    return today.replace(year=year, month=month + 1, day=min(today.day, monthrange(year, month + 1)[1]))
+    return datetime.combine(same_day(today.date(), -count * _MONTHS[unit]), time.min, today.tzinfo)
 
 
 def _day(said: str, today: datetime) -> datetime | None:

@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from amem.language.numerals import SPELLED, WEEKDAYS, weekday_number
-from amem.language.times.spans import Named, Span, before, months_from, years_from
+from amem.language.times.spans import STEPS, WHICH, WHICH_YEAR, Named, Span, before, months_from, years_from
 from amem.language.word_lists import read_list
 
 if TYPE_CHECKING:
@@ -43,6 +43,8 @@ def _easter(year: int) -> Span:
 
 _SPRING = _lunar(0, 1, 8)
 _FESTIVALS: Mapping[str, Callable[[int], Span]] = {
+    "good friday": lambda year: Span(_easter(year).first, "day"),
+    "boxing day": _fixed(12, 26),
     "christmas eve": _fixed(12, 24),
     "christmas": _fixed(12, 24, 3),
     "new year's eve": _fixed(12, 31),
@@ -52,6 +54,8 @@ _FESTIVALS: Mapping[str, Callable[[int], Span]] = {
     "halloween": _fixed(10, 31),
     "thanksgiving": _thanksgiving,
     "easter": _easter,
+    "chinese new year's eve": _lunar(0, 1, 1),
+    "lunar new year's eve": _lunar(0, 1, 1),
     "chinese new year": _SPRING,
     "lunar new year": _SPRING,
     "spring festival": _SPRING,
@@ -60,6 +64,8 @@ _FESTIVALS: Mapping[str, Callable[[int], Span]] = {
     "春节": _SPRING,
     "过年": _SPRING,
     "除夕": _lunar(0, 1, 1),
+    "大年三十": _lunar(0, 1, 1),
+    "大年初一": _lunar(0, 0, 1),
     "元宵": _lunar(0, -14, 1),
     "端午": _lunar(1, 0, 3),
     "中秋": _lunar(2, 0, 3),
@@ -67,24 +73,36 @@ _FESTIVALS: Mapping[str, Callable[[int], Span]] = {
     "情人节": _fixed(2, 14),
     "清明": _fixed(4, 4, 3),
     "五一": _fixed(5, 1, 5),
+    "劳动节": _fixed(5, 1, 5),
+    "儿童节": _fixed(6, 1),
+    "教师节": _fixed(9, 10),
     "国庆": _fixed(10, 1, 7),
     "十一长假": _fixed(10, 1, 7),
     "十一假期": _fixed(10, 1, 7),
     "万圣": _fixed(10, 31),
+    "平安夜": _fixed(12, 24),
     "圣诞": _fixed(12, 24, 3),
 }
+#: Days from the first of its holiday to the festival itself: "Christmas Day", 春节那天.
+_ITSELF = dict.fromkeys(
+    ("christmas", "chinese new year", "lunar new year", "spring festival", "春节", "过年", "圣诞"), 1
+)
+_ITSELF["easter"] = 2
 _LATIN = "|".join(name.replace("'", "['’]?") for name in _FESTIVALS if name.isascii())
 _HAN = "|".join(name for name in _FESTIVALS if not name.isascii())
 _YEAR = r"(?:19|20)\d\d"
 _ENGLISH_FESTIVALS = re.compile(
-    rf"\b(?:(?P<which>last|this) |(?:at|over|on|during|around|since|until|before|after|by|and|between|to|of|from)"
-    rf" (?:the )?)(?P<festival>{_LATIN})(?: (?:of )?(?P<year>{_YEAR}))?\b"
+    r"\b(?:(?P<which>last|this) |(?:(?P<day_of>day of)|at|over|on|during|around|since|until|before|after|by|and"
+    rf"|between|to|of|from) (?:the )?)(?P<festival>{_LATIN})"
+    r"(?P<itself> (?:day|sunday|itself|morning|afternoon|evening|night)\b)?"
+    rf"(?: (?:holidays?|break|vacation|weekend)\b)?(?: (?:of )?(?P<year>{_YEAR}))?\b"
     r"(?! (?:tree|part|card|gift|present|dinner|song|movie|costume|market|egg|decoration))",
     re.IGNORECASE,
 )
 _CHINESE_FESTIVALS = re.compile(
-    rf"(?:(?P<year>{_YEAR})年的?|(?P<which>去年|今年|前年|明年|上个?|这个?)的?)?(?P<festival>{_HAN})节?"
-    r"(?=(?P<after>期间|的?时候?|假期|长假|放假|当天|那[天几阵]|之?[前后]|以[前后来]|[我你他她咱]|去|在|回|[？?，,]|到|和)?)"
+    rf"(?:(?P<year>{_YEAR})年的?|(?P<which>{WHICH_YEAR}|上个?|这个?)的?)?(?P<festival>{_HAN})节?"
+    r"(?P<itself>的?(?:那一?[天日晚]|当[天日晚]|夜里?(?![市宵])|晚上?(?!会)|早上|[上中下]午))?"
+    r"(?=(?P<after>期间|的?时候?|假期|长假|放假|那[几阵]|之?[前后]|以[前后来]|[我你他她咱谁]|去|在|回|[？?，,]|到|和)?)"
 )
 
 
@@ -97,7 +115,8 @@ def festivals(text: str, today: date) -> Iterator[Named]:
         start = match.start("which") if which else match.start("festival")
         yield _named(match, start, name, which, today)
     for match in _CHINESE_FESTIVALS.finditer(text):
-        if match["year"] or match["which"] or match["after"] or match["festival"].endswith(("假", "期")):
+        told = match["year"] or match["which"] or match["itself"] or match["after"]
+        if told or match["festival"].startswith("大年") or match["festival"].endswith(("假", "期")):
             yield _named(match, match.start(), match["festival"], match["which"] or "", today)
 
 
@@ -105,11 +124,12 @@ def _named(match: re.Match[str], start: int, name: str, which: str, today: date)
     bare = not match["year"] and not which
     try:
         of = _FESTIVALS[name]
-        offset = {"去年": -1, "今年": 0, "前年": -2, "明年": 1}.get(which)
+        if match["itself"] or match.groupdict().get("day_of"):
+            of = _day_itself(of, _ITSELF.get(name, 0))
         if match["year"]:
             span = of(int(match["year"]))
-        elif offset is not None:
-            span = of(today.year + offset)
+        elif which.endswith("年"):
+            span = of(today.year + STEPS[which])
         else:
             span = of(today.year)
             begun = span.last < today if which in ("last", "上", "上个") else span.first <= today
@@ -117,6 +137,10 @@ def _named(match: re.Match[str], start: int, name: str, which: str, today: date)
     except (KeyError, ValueError, OverflowError):
         return Named(start, match.end(), None)
     return Named(start, match.end(), span, bare=bare, relative=bool(which))
+
+
+def _day_itself(of: Callable[[int], Span], later: int) -> Callable[[int], Span]:
+    return lambda year: Span(of(year).first + timedelta(days=later), "day")
 
 
 @cache
@@ -129,7 +153,6 @@ def _chinese_calendar() -> Mapping[int, tuple[date, ...]]:
 # Seasons, by the northern calendar: spring is March to May.
 
 _FIRST_MONTH = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12, "春": 3, "夏": 6, "秋": 9, "冬": 12}
-_SEASON_YEARS = {"last": -1, "next": 1, "去年": -1, "今年": 0, "前年": -2, "明年": 1}
 _ENGLISH_SEASONS = re.compile(
     rf"\b(?:(?P<which>last|this|past|next) |(?:in|over|during|since|until|before|after|by|and|to|of|from)"
     rf" (?:(?:the|early|late) ){{0,2}})?(?P<season>spring|summer|autumn|fall|winter)"
@@ -137,7 +160,7 @@ _ENGLISH_SEASONS = re.compile(
     re.IGNORECASE,
 )
 _CHINESE_SEASONS = re.compile(
-    rf"(?:(?P<year>{_YEAR})年的?|(?P<which>去年|今年|前年|明年|上个?|这个?)的?)?(?P<season>[春夏秋冬])[天季]"
+    rf"(?:(?P<year>{_YEAR})年的?|(?P<which>{WHICH_YEAR}|上个?|这个?)的?)?(?P<season>[春夏秋冬])[天季]"
     r"(?P<after>(?:的?时候|里|期间|时|[我你他她它咱]|之?前|之?后|以[前后来]|[？?，,]))?"
 )
 
@@ -176,8 +199,8 @@ def _year(today: date, month: int, which: str) -> int:
         ends_in = begun + (month == 12)
         over = (ends_in, (month + 2) % 12) < (today.year, today.month)
         return begun if over else begun - 1
-    if which in ("去年", "前年", "明年", "今年"):
-        return today.year + _SEASON_YEARS[which]
+    if which.endswith("年"):
+        return today.year + STEPS[which]
     return begun + 1 if which == "next" else begun
 
 
@@ -199,6 +222,8 @@ _NUMBER = r"\d{1,2}|an?|a couple of|one|two|three|four|five|six|seven|eight|nine
 _ENGLISH = re.compile(
     r"\b(?:(?P<day>the day before yesterday|the day after tomorrow|yesterday|tomorrow|last night)"
     rf"|(?P<count>{_NUMBER}) (?P<unit>day|week|month|year)s? (?P<ago>ago)"
+    r"|the (?P<before_last>week|month|year|weekend) before last"
+    r"(?=[,.;:?!]|\s*$| (?:i|we|you|he|she|they|did|was|were)\b)"
     r"|(?<!the )(?P<which>last|this|next) (?P<span>week|month|year|weekend)"
     rf"|last (?P<weekday>{'|'.join(WEEKDAYS)}))\b",
     re.IGNORECASE,
@@ -207,9 +232,9 @@ _COUNT_ZH = r"\d{1,2}|十[一二]|[一二两三四五六七八九十]"
 _CHINESE = re.compile(
     r"(?P<day>大前天|大后天|前天|昨天|昨晚|昨夜|明天|明早|明晚|后天)"
     rf"|(?<!\d)(?P<count>{_COUNT_ZH})个?(?P<unit>天|周|星期|月|年)(?P<ago>前|之前|以前)"
-    r"|(?P<week>上上|上|下下|下|这|本)个?(?:周|星期|礼拜)(?P<weekday>[一二三四五六日天](?![个些种次])|末)?"
-    r"|(?P<month>上|下|这|本)个?月(?![底初中])"
-    r"|(?P<year>去年|前年|今年|明年|后年)"
+    rf"|(?P<week>{WHICH})个?(?:周|星期|礼拜)(?P<weekday>[一二三四五六日天](?![个些种次])|末)?"
+    rf"|(?P<month>{WHICH})个?月(?![底初中末])"
+    rf"|(?P<year>{WHICH_YEAR})"
 )
 _OFFSETS = {
     "the day before yesterday": -2,
@@ -228,8 +253,6 @@ _OFFSETS = {
     "后天": 2,
     "大后天": 3,
 }
-_YEARS_ZH = {"去年": -1, "前年": -2, "今年": 0, "明年": 1, "后年": 2}
-_WEEKS_ZH = {"上上": -2, "上": -1, "这": 0, "本": 0, "下": 1, "下下": 2}
 
 
 def with_dates(text: str, said: date | None) -> str:
@@ -273,7 +296,9 @@ def _english(match: re.Match[str], said: date) -> Span | None:
         back = (said.weekday() - weekday_number(match["weekday"])) % 7 or 7
         return Span(said - timedelta(days=back), "day")
     if match["span"]:
-        return _whole(said, {"last": -1, "this": 0, "next": 1}[match["which"].casefold()], match["span"].casefold())
+        return _whole(said, STEPS[match["which"].casefold()], match["span"].casefold())
+    if match["before_last"]:
+        return _whole(said, -2, match["before_last"].casefold())
     return before(said, _NUMBERS[match["count"].casefold()], match["unit"].casefold())
 
 
@@ -293,11 +318,11 @@ def _chinese(match: re.Match[str], said: date) -> Span | None:
     if match["day"]:
         return Span(said + timedelta(days=_OFFSETS[match["day"]]), "day")
     if match["year"]:
-        return years_from(said, _YEARS_ZH[match["year"]])
+        return years_from(said, STEPS[match["year"]])
     if match["month"]:
-        return months_from(said, {"上": -1, "下": 1}.get(match["month"], 0))
+        return months_from(said, STEPS[match["month"]])
     if match["week"]:
-        monday = said - timedelta(days=said.weekday()) + timedelta(weeks=_WEEKS_ZH[match["week"]])
+        monday = said - timedelta(days=said.weekday()) + timedelta(weeks=STEPS[match["week"]])
         if match["weekday"] == "末":
             return Span(monday + timedelta(days=5), "weekend")
         if match["weekday"]:

@@ -11,6 +11,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+#: Which one after the present year, week, month or quarter a word means; a year by itself or with its 年.
+STEPS = {"last": -1, "previous": -1, "this": 0, "current": 0, "next": 1}
+STEPS |= {"上上": -2, "上": -1, "这": 0, "本": 0, "下": 1, "下下": 2}
+STEPS |= {"大前年": -3, "前年": -2, "去年": -1, "今年": 0, "明年": 1, "后年": 2}
+#: In a regular expression: the words that name a year by the present one, and those before a week, month or quarter.
+WHICH_YEAR, WHICH = "大前年|前年|去年|今年|明年|后年", "上上|下下|[上下这本]"
+
 #: Days of the units that are counted in days; months and years are counted by the calendar.
 _DAYS = {"day": 1, "weekend": 2, "week": 7}
 
@@ -76,6 +83,12 @@ def months_from(day: date, steps: int) -> Span:
 def years_from(day: date, steps: int) -> Span:
     """The year so many after that of `day`. Raises ValueError or OverflowError without such."""
     return Span(date(day.year + steps, 1, 1), "year")
+
+
+def same_day(day: date, months: int) -> date:
+    """The same day so many months later, or the last of a shorter month. Raises ValueError or OverflowError."""
+    month = months_from(day, months)
+    return min(month.last, month.first + timedelta(days=day.day - 1))
 
 
 def before(said: date, count: int, unit: str) -> Span:
