@@ -41,15 +41,19 @@ def bordered(cls: Class, *, constructor: bool = True) -> Class:
 
 def checked(function: Function) -> Function:
     """The function, raising InvalidInput that names the argument for one that its annotation does not allow."""
-    signature = inspect.signature(function)
-    wanted = {
-        each.name: _types(each.annotation)
-        for each in signature.parameters.values()
-        if each.annotation not in ("Any", inspect.Parameter.empty)
-    }
+
+    @cache  # not when the class is made: most programs call a few of its methods
+    def rule() -> tuple[inspect.Signature, dict[str, tuple[_Type, ...]]]:
+        signature = inspect.signature(function)
+        return signature, {
+            each.name: _types(each.annotation)
+            for each in signature.parameters.values()
+            if each.annotation not in ("Any", inspect.Parameter.empty)
+        }
 
     @wraps(function)
     def call(*args: Any, **given: Any) -> Any:
+        signature, wanted = rule()
         try:
             bound = signature.bind(*args, **given)
         except TypeError:
@@ -61,7 +65,7 @@ def checked(function: Function) -> Function:
                     checks.short(name, taken)
         return function(*bound.args, **bound.kwargs)
 
-    return cast("Function", call) if wanted else function
+    return cast("Function", call)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,8 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from amem.clock import SystemClock, zone
 from amem.errors import CollectionExists, CollectionNotFound, InvalidInput, StorageCorrupt, StorageError
-from amem.index.vector_rows import Described, VectorDelta
 from amem.note import Status
 from amem.storage.backup import new_folder, opened_backup, write_copy
 from amem.storage.database import FILE_NAME, explain_folder, explained
@@ -25,10 +22,12 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from amem.clock import Clock
     from amem.index import DenseLeg
+    from amem.index.vector_rows import Described, VectorDelta
     from amem.language.predicates import Predicates
     from amem.note import MemoryNote
     from amem.settings import Settings
@@ -225,6 +224,10 @@ class StoreFeed:
         return "" if space is None else space.fingerprint
 
     def delta(self, after: int) -> VectorDelta:
+        import numpy as np
+
+        from amem.index.vector_rows import VectorDelta
+
         with self._store.read() as session:
             counter = session.counter
             keys, states = session.vectors.states(after)
@@ -240,6 +243,8 @@ class StoreFeed:
             return session.counter, session.vectors.states(after)[0]
 
     def described(self, keys: Sequence[int]) -> dict[int, Described]:
+        from amem.index.vector_rows import Described
+
         with self._store.read() as session:
             notes = {key: note for key, (note, _) in session.notes.bare(keys).items()}
         return {

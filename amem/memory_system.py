@@ -658,7 +658,7 @@ class AgenticMemorySystem(ScopedMemory):
     @property
     def folder(self) -> Path | None:
         """The collection's folder; None in memory."""
-        return self._parts.collection.folder
+        return self._parts.folder
 
     @property
     def read_only(self) -> bool:

@@ -18,10 +18,8 @@ from amem.border import bordered
 from amem.clock import parse_time
 from amem.errors import InvalidInput, NoteNotFound, ReviewNotFound, StorageReadOnly
 from amem.labels import short_id
-from amem.language.tokens import tokens
 from amem.note import EVERYONE, NOBODY, LinkType, Scope, Status
 from amem.query import DEPTH, Filter, Query
-from amem.storage.notes import differences, would_roll_back
 
 if TYPE_CHECKING:
     import threading
@@ -93,8 +91,8 @@ class ScopedMemory:
 
     def _hold(self, parts: Parts, actor: str, scope: Scope) -> None:
         self._parts, self.actor, self.scope = parts, actor, scope
-        self._store, self._clock, self._zone = parts.store, parts.clock, parts.collection.zone
-        self.settings = parts.collection.settings
+        self._store, self._clock, self._zone = parts.store, parts.clock, parts.zone
+        self.settings = parts.settings
 
     def acting_as(self, actor: str) -> Self:
         """The same open collection, or part of it, under another name in the log; closing either closes both."""
@@ -372,7 +370,7 @@ class ScopedMemory:
         An archived note comes back when it is used for the second time since it was archived, here or in a search.
         """
         own = self._own_of(ids)
-        self._parts.recall.opened([id for id in ids if id in own])
+        self._parts.uses.opened([id for id in ids if id in own])
 
     def find_related_memories(self, query: str, k: int = 5) -> tuple[str, list[str]]:
         """A-Mem's helper: the related notes as text for a prompt, and their ids."""
@@ -430,13 +428,16 @@ class ScopedMemory:
         within = self.within(filter).in_zone(self._zone)
         return self._parts.placing.core(budget_tokens, within, self._parts.placing.counter(tokenizer))
 
-    def core_chosen(self, most: int, count: Callable[[str], int] = tokens, *, scope: Scope = EVERYONE) -> list[Core]:
-        """The `scope`'s core notes for the prompt of a chat whose lines fit into `most` tokens by `count`."""
+    def core_chosen(
+        self, most: int, count: Callable[[str], int] | None = None, *, scope: Scope = EVERYONE
+    ) -> list[Core]:
+        """The `scope`'s core notes for the prompt of a chat whose lines fit into `most` tokens, as `count` says."""
+        from amem.language.tokens import tokens
         from amem.retrieval.core_notes import core_notes
 
         within = Filter(whose=self._of(scope))
         with self._store.read() as session, session.within(self._of(scope)):
-            return core_notes(session, self._parts.predicates(), most, within=within, count=count)
+            return core_notes(session, self._parts.predicates(), most, within=within, count=count or tokens)
 
     def recall_tiers(
         self,
@@ -988,6 +989,8 @@ class ScopedMemory:
         """
         id = self._held(id)
         with self._store.read() as session:
+            from amem.storage.notes import differences
+
             return differences(session, id, older, newer)
 
     def rollback(self, id: str, version: int) -> tuple[str, ...]:
@@ -1002,6 +1005,8 @@ class ScopedMemory:
         """What `rollback` would change, {field: (now, then)}, as plain values. Raises as `rollback` does."""
         id = self._held(id)
         with self._store.read() as session:
+            from amem.storage.notes import would_roll_back
+
             return would_roll_back(session, id, version)
 
     def log(

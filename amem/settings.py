@@ -7,6 +7,7 @@ repository must not be able to redirect a model endpoint.
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import re
@@ -14,27 +15,21 @@ import tomllib
 from contextvars import ContextVar
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, get_origin
 
 from platformdirs import user_cache_path, user_data_path
-from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator, model_validator
-from pydantic_settings import (
-    BaseSettings,
-    DotEnvSettingsSource,
-    InitSettingsSource,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-)
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
 
 from amem.border import checked
 from amem.clock import zone
 from amem.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from amem.strength import Decay
 
-#: The env file and what ``config.toml`` says, while settings are read. To make a class of settings that knows its own
-#: files, as pydantic-settings would have it, takes longer than all the reading.
+#: The env file and what ``config.toml`` says, while settings are read.
 _FILES: ContextVar[tuple[Path | None, dict[str, Any]]] = ContextVar("_FILES", default=(None, {}))
 
 #: Settings of earlier versions that a file may still hold, and what replaces each.
@@ -46,6 +41,11 @@ _log = logging.getLogger("amem.settings")
 
 
 _AGENT = re.compile(r"[^\W_][\w.-]{0,39}")
+#: Settings that other programs have variables for, too, and what all their variables are, the one that wins first.
+_VARIABLES = {
+    "api_key": ["AMEM_API_KEY", "OPENAI_API_KEY"],
+    "ollama_host": ["AMEM_OLLAMA_HOST", "OLLAMA_HOST"],
+}
 #: What is the same for all agents of a home.
 _NOT_OF_AN_AGENT = frozenset({"home", "cache", "agent", "agents"})
 
@@ -56,17 +56,13 @@ def default_home() -> Path:
     return Path(named).expanduser() if named else user_data_path("amem", appauthor=False)
 
 
-class Settings(BaseSettings):
-    """amem's settings. `load_settings` reads them; a key of ``config.toml`` that is none of these is refused."""
+class Settings(BaseModel):
+    """amem's settings. `load_settings` reads them; a key of ``config.toml`` that is none of these is refused.
 
-    model_config = SettingsConfigDict(
-        env_prefix="AMEM_",
-        env_ignore_empty=True,
-        extra="ignore",
-        validate_default=True,
-        frozen=True,
-        populate_by_name=True,
-    )
+    What is not given is read from the environment.
+    """
+
+    model_config = ConfigDict(extra="ignore", validate_default=True, frozen=True)
 
     home: Path = Field(default_factory=default_home)
     """Folder that holds one sub-folder per collection."""
@@ -150,14 +146,11 @@ class Settings(BaseSettings):
     """Who analyses notes; auto takes Ollama when it answers and has a model, else the offline rules."""
     llm_model: str = ""
     """Model name; without a prefix it belongs to the backend. Empty lets auto choose."""
-    api_key: SecretStr | None = Field(default=None, validation_alias=AliasChoices("AMEM_API_KEY", "OPENAI_API_KEY"))
+    api_key: SecretStr | None = None
     """Key for the model server; never kept with notes, shown or logged."""
     api_base: str = ""
     """Base URL of an OpenAI-compatible server."""
-    ollama_host: str = Field(
-        default="http://127.0.0.1:11434",
-        validation_alias=AliasChoices("AMEM_OLLAMA_HOST", "OLLAMA_HOST"),
-    )
+    ollama_host: str = "http://127.0.0.1:11434"
     """Where Ollama listens."""
     llm_timeout: float = Field(default=60, gt=0)
     """Seconds one model call may take; of an answer that is streamed, each silence in it."""
@@ -260,8 +253,12 @@ class Settings(BaseSettings):
     """Notes that a bulk write embeds and commits together."""
 
     def __init__(self, **given: Any) -> None:
+        env_file, from_file = _FILES.get()
+        found: dict[str, Any] = {}
+        for source in (given, _from_variables(os.environ), _from_env_file(env_file), from_file):
+            found = _completed(found, source)
         try:
-            super().__init__(**given)
+            super().__init__(**found)
         except ValidationError as error:
             raise InvalidInput(_complaint(error), hint="amem config lists the settings") from error
         except (TypeError, RecursionError) as error:  # of a value that pydantic cannot name in its complaint
@@ -337,18 +334,47 @@ class Settings(BaseSettings):
         address = value if "://" in value else f"http://{value}"
         return address.replace("://0.0.0.0", "://127.0.0.1").rstrip("/")
 
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        env_file, from_file = _FILES.get()
-        in_env_file = DotEnvSettingsSource(settings_cls, env_file=env_file, env_file_encoding="utf-8")
-        return (init_settings, env_settings, in_env_file, InitSettingsSource(settings_cls, from_file))
+
+def variables(name: str) -> list[str]:
+    """The environment variables that give a setting, the one that wins first. Any case will do."""
+    return _VARIABLES.get(name, [f"AMEM_{name.upper()}"])
+
+
+def _from_variables(named: Mapping[str, str | None]) -> dict[str, Any]:
+    """The settings that variables give; an empty one gives none, lists and tables are JSON. Raises InvalidInput."""
+    values = {name.lower(): value for name, value in named.items() if value}
+    found: dict[str, Any] = {}
+    for name, field in Settings.model_fields.items():
+        value = next((value for each in variables(name) if (value := values.get(each.lower()))), None)
+        if value is not None:
+            found[name] = _parsed(name, value) if get_origin(field.annotation) in (tuple, dict) else value
+    return found
+
+
+def _parsed(name: str, value: str) -> Any:
+    try:
+        return json.loads(value)
+    except ValueError as error:
+        raise InvalidInput(f"setting {name}: not JSON ({error})", hint="amem config lists the settings") from error
+
+
+def _from_env_file(path: Path | None) -> dict[str, Any]:
+    """The settings of an env file, also where another process pipes it; none where it is not there."""
+    if path is None or not (path.is_file() or path.is_fifo()):
+        return {}
+    from dotenv import dotenv_values
+
+    return _from_variables(dotenv_values(path, encoding="utf-8"))
+
+
+def _completed(found: dict[str, Any], source: Mapping[str, Any]) -> dict[str, Any]:
+    """What was found, with what only a weaker source says, in tables too."""
+    weaker = dict(source)
+    for name, value in found.items():
+        other = weaker.get(name)
+        both = isinstance(value, dict) and isinstance(other, dict)
+        weaker[name] = _completed(value, weaker[name]) if both else value
+    return weaker
 
 
 def _read(path: Path) -> dict[str, Any]:

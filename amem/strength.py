@@ -10,13 +10,12 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
-
 from amem.note import Kind, Layer, MemoryType
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import numpy as np
     from numpy.typing import NDArray
 
     Number = TypeVar("Number", float, NDArray[np.float64])
@@ -74,8 +73,7 @@ EACH_KIND = Decay()
 def stability(base_days: Number, growth: Number) -> Number:
     """Days until retention falls to 1/e: a kind's own (`STABILITY_DAYS`) times what uses made of it, at most 365."""
     # A kind that is kept longer than that from the start stays so.
-    days: Number = np.minimum(base_days * growth, np.maximum(base_days, _GROWTH_CAP_DAYS))
-    return days
+    return _least(base_days * growth, _most(base_days, _GROWTH_CAP_DAYS))
 
 
 def stability_of(kind: Kind, *, growth: float = 1.0, pinned: bool = False) -> float:
@@ -89,6 +87,8 @@ def retention(age_days: Number, stability_days: Number, beta: Number, *, decay_r
     `decay_rate` defaults to ``stability ** -beta``, which makes retention 1/e at age = stability in either layer. What
     has infinite stability never decays, at whatever rate.
     """
+    import numpy as np
+
     lasting = np.isinf(stability_days)
     rate = np.where(lasting, 0.0, np.power(stability_days, -beta) if decay_rate is None else decay_rate)
     kept: Number = np.exp(-rate * np.power(np.maximum(age_days, 0.0), beta))
@@ -97,6 +97,8 @@ def retention(age_days: Number, stability_days: Number, beta: Number, *, decay_r
 
 def strength(importance: Number, trust: Number, recalls: Number, retention: Number) -> Number:
     """``importance * trust * (1 + ln(1 + recalls)) * retention``; at least 0, may exceed 1 for a note used often."""
+    import numpy as np
+
     value: Number = importance * trust * (1.0 + np.log1p(recalls)) * retention
     return value
 
@@ -108,12 +110,32 @@ def trust(source: Number, age_days: Number, corroborations: Number, contradictio
     """
     value: Number = (
         0.5 * source
-        + 0.15 * np.maximum(0.0, 1.0 - age_days / 90.0)
-        + 0.15 * np.minimum(corroborations, 5.0) / 5.0
-        - 0.2 * np.minimum(contradictions, 5.0) / 5.0
+        + 0.15 * _most(1.0 - age_days / 90.0, 0.0)
+        + 0.15 * _least(corroborations, 5.0) / 5.0
+        - 0.2 * _least(contradictions, 5.0) / 5.0
     )
-    believed: Number = np.clip(value, 0.0, 1.0)
-    return believed
+    return _least(_most(value, 0.0), 1.0)
+
+
+# Numbers and columns alike; numpy takes longer to import than a list of notes takes to read.
+
+
+def _least(value: Number, bound: Number | float) -> Number:
+    if isinstance(value, float | int):
+        return min(value, bound)
+    import numpy as np
+
+    found: Number = np.minimum(value, bound)
+    return found
+
+
+def _most(value: Number, bound: Number | float) -> Number:
+    if isinstance(value, float | int):
+        return max(value, bound)
+    import numpy as np
+
+    found: Number = np.maximum(value, bound)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +161,8 @@ class Strength:
 
     def kept_after(self, days: NDArray[np.float64]) -> NDArray[np.float64]:
         """Its retention so many days from that moment on, if nothing recalls it: a curve to draw."""
+        import numpy as np
+
         stability, beta = np.full_like(days, self.stability_days), np.full_like(days, BETA[self.layer])
         return retention(self.age_days + days, stability, beta, decay_rate=self.decay_rate)
 

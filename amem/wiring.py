@@ -10,26 +10,28 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Generic, TypeVar, overload
 
-from amem.clock import SystemClock
-from amem.collection import Collection, StoreFeed, existing_folder
+from amem.clock import SystemClock, zone
+from amem.collection import existing_folder
+from amem.embedding.embedder_choice import refuse_missing_folder
 from amem.errors import CollectionNotFound, EmbedderMismatch, InvalidInput, StorageError
-from amem.index import DenseLeg
 from amem.storage.store import Store
-from amem.vectorizer import Vectorizer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from datetime import tzinfo
     from pathlib import Path
     from typing import Self
 
     from amem.analysts.models import Models
     from amem.clock import Clock
+    from amem.collection import Collection, StoreFeed
     from amem.collection_retriever import CollectionRetriever
     from amem.conflict.corrections import Corrector, Reweigher
     from amem.conflict.settling import Settler
     from amem.conversation.backlog import Backlog
     from amem.conversation.ingest import Learner
     from amem.forks.merge import Merger
+    from amem.index import DenseLeg
     from amem.language.predicates import Predicates
     from amem.ledger import StoreLedger
     from amem.llm_controller import LLMController
@@ -48,6 +50,8 @@ if TYPE_CHECKING:
     from amem.retrieval.recall import Recall
     from amem.retrieval.tiers import TierReader
     from amem.settings import Settings
+    from amem.storage.usage import Uses
+    from amem.vectorizer import Vectorizer
     from amem.writing.edits import Editor
     from amem.writing.enrich import Enricher
     from amem.writing.fields import Canon
@@ -114,7 +118,7 @@ class service(Generic[Made]):  # read as a decorator, like property
 class Parts:
     """The services of one open collection; `folder` None keeps it in memory.
 
-    The ground is laid at once; each service is made when it is first asked for, so that a program imports no more than
+    The store is opened at once; each service is made when it is first asked for, so that a program imports no more than
     it uses. Closing calls off what is under way, and calls `ended`.
     """
 
@@ -122,38 +126,75 @@ class Parts:
         self, settings: Settings, folder: Path | None, given: Given, *, ended: Callable[[], None] | None = None
     ) -> None:
         self.clock = given.clock or SystemClock()
-        self._settings, self.given, self._ended = settings, given, ended
+        self.settings, self.given, self._ended = settings, given, ended
+        self.folder = folder
         self._check_catalogs()  # before a collection is made, that would be left empty
         self.store = Store(folder, self.clock, read_only=given.read_only, decay=settings.decay)
         self.called_off = threading.Event()
         self.making = threading.RLock()
         self._closed = False
         self.catalogs: dict[str, Parts] = {}
+        # When first asked for: a table that cannot be read stops what needs it, not the collection from opening.
+        self.predicates = cache(self._load_predicates)
         try:
-            self._lay_ground(settings, folder, given)
+            if given.embedder is None:
+                refuse_missing_folder(settings.embed_model)
+            self.catalogs = self._opened_catalogs()
         except BaseException:
             self.store.close()
             raise
 
-    def _lay_ground(self, settings: Settings, folder: Path | None, given: Given) -> None:
-        """Storage and vectors."""
-        from amem.embedding import make_embedder
+    @property
+    def zone(self) -> tzinfo:
+        """That of times given without one."""
+        return zone(self.settings.timezone)
 
-        store = self.store
+    @service
+    def vectorizer(self) -> Vectorizer:
+        """Makes vectors of texts."""
+        from amem.embedding import make_embedder
+        from amem.vectorizer import Vectorizer
+
+        settings, given = self.settings, self.given
         embedder = given.embedder or make_embedder(settings, notify=given.notify)
-        self.vectorizer = Vectorizer(store, embedder, settings.embed_recipe, tokens=settings.late_weight > 0)
-        self.feed = StoreFeed(store)
+        return Vectorizer(self.store, embedder, settings.embed_recipe, tokens=settings.late_weight > 0)
+
+    @service
+    def feed(self) -> StoreFeed:
+        """The store as the dense leg sees it."""
+        from amem.collection import StoreFeed
+
+        return StoreFeed(self.store)
+
+    @service
+    def dense(self) -> DenseLeg:
+        """Finds notes by their vectors."""
+        from amem.index import DenseLeg
+
         # A folder that cannot be written to cannot hold a copy in Chroma either.
-        self.dense = DenseLeg(self.feed, folder=folder, base="exact" if store.read_only else settings.dense_base)
-        # When first asked for: a table that cannot be read stops what needs it, not the collection from opening.
-        self.predicates = cache(self._load_predicates)
-        self.collection = Collection(store, self.dense, self.vectorizer, settings, self.clock, self.predicates, folder)
-        self.catalogs = self._opened_catalogs()
+        base = "exact" if self.store.read_only else self.settings.dense_base
+        return DenseLeg(self.feed, folder=self.folder, base=base)
+
+    @service
+    def collection(self) -> Collection:
+        """What the services share."""
+        from amem.collection import Collection
+
+        return Collection(
+            self.store, self.dense, self.vectorizer, self.settings, self.clock, self.predicates, self.folder
+        )
+
+    @service
+    def uses(self) -> Uses:
+        """Counts what is recalled and opened."""
+        from amem.storage.usage import Uses
+
+        return Uses(self.store, self.clock)
 
     def _load_predicates(self) -> Predicates:
         from amem.language.predicates import load_predicates
 
-        return load_predicates(self._settings.home)
+        return load_predicates(self.settings.home)
 
     @service
     def retriever(self) -> CollectionRetriever:
@@ -164,7 +205,7 @@ class Parts:
 
     def _check_catalogs(self) -> None:
         """Refuse catalogs that are not there or not searched together. Raises CollectionNotFound, InvalidInput."""
-        settings = self._settings
+        settings = self.settings
         if settings.catalogs and settings.fusion != "convex":
             raise InvalidInput(
                 f"catalogs are searched by convex fusion, not by {settings.fusion}: ranks of two collections say "
@@ -178,7 +219,7 @@ class Parts:
         """The collections that are searched beside this one, by name, opened to be read with the same embedder."""
         found: dict[str, Parts] = {}
         try:
-            for name in dict.fromkeys(self._settings.catalogs):
+            for name in dict.fromkeys(self.settings.catalogs):
                 found[name] = self._opened(name, read_only=True)
         except BaseException:
             for each in found.values():
@@ -199,8 +240,8 @@ class Parts:
         """The folder of another collection of the home. Raises CollectionNotFound and InvalidInput."""
         from amem.forks.fork import archived
 
-        home = self._settings.home
-        if catalog == self._settings.collection:
+        home = self.settings.home
+        if catalog == self.settings.collection:
             raise InvalidInput(f"{catalog!r} cannot be its own catalog", hint="name another collection")
         try:
             return existing_folder(home, catalog)
@@ -215,7 +256,7 @@ class Parts:
 
         Raises CollectionNotFound, EmbedderMismatch and InvalidInput.
         """
-        settings = self._settings
+        settings = self.settings
         folder = self._catalog_folder(catalog)
         given = replace(
             self.given, clock=self.clock, embedder=self.vectorizer.embedder, background=False, read_only=read_only
@@ -240,7 +281,7 @@ class Parts:
         """What the models cost."""
         from amem.ledger import StoreLedger
 
-        return StoreLedger(self.store, self.clock, self.collection.zone)
+        return StoreLedger(self.store, self.clock, self.zone)
 
     @service
     def models(self) -> Models:
@@ -248,7 +289,7 @@ class Parts:
         from amem.analysts.models import Models
 
         given = self.given
-        return Models(self._settings, given.analyst, self.predicates, given.notify, self.ledger, self.called_off)
+        return Models(self.settings, given.analyst, self.predicates, given.notify, self.ledger, self.called_off)
 
     @service
     def languages(self) -> LanguageAdvice:
@@ -273,7 +314,7 @@ class Parts:
         """A-Mem's way to the chat model; making it chooses none yet."""
         from amem.llm_controller import LLMController
 
-        return LLMController.of(self._settings, ledger=self.ledger, cancelled=self.called_off)
+        return LLMController.of(self.settings, ledger=self.ledger, cancelled=self.called_off)
 
     # -- questions -----------------------------------------------------------------------------------------------------
 
@@ -282,20 +323,20 @@ class Parts:
         """Answers questions."""
         from amem.retrieval.recall import Recall
 
-        return Recall(self.collection, reranker=self._reranker)
+        return Recall(self.collection, reranker=self._reranker, uses=self.uses)
 
     def _reranker(self, fetch: bool) -> Reranker | None:
         from amem.llm.cross_encoders import find_reranker
 
         given = self.given
-        return given.reranker or find_reranker(self._settings.rerank_model, fetch=fetch, notify=given.notify)
+        return given.reranker or find_reranker(self.settings.rerank_model, fetch=fetch, notify=given.notify)
 
     @service
     def joined_recall(self) -> JoinedRecall:
         """Answers questions from this collection and its catalogs."""
         from amem.retrieval.catalogs import JoinedRecall, Searched
 
-        own = Searched(self._settings.collection, self.recall, self.store)
+        own = Searched(self.settings.collection, self.recall, self.store)
         others = self.catalogs.items()
         return JoinedRecall(own, [Searched(name, each.recall, each.store) for name, each in others])
 
@@ -318,7 +359,7 @@ class Parts:
         """Contexts for prompts."""
         from amem.retrieval.context import Placing
 
-        return Placing(self.joined_recall, self.store, self._settings, self.predicates)
+        return Placing(self.joined_recall, self.store, self.settings, self.predicates)
 
     @service
     def tiers(self) -> TierReader:
@@ -336,22 +377,22 @@ class Parts:
         from amem.conflict.settling import Settler
         from amem.llm.cross_encoders import local_entailment
 
-        entailment = cache(partial(local_entailment, self._settings.nli_model))
-        return Settler(Judges(self.predicates, self._settings, entailment), self.predicates, self._settings)
+        entailment = cache(partial(local_entailment, self.settings.nli_model))
+        return Settler(Judges(self.predicates, self.settings, entailment), self.predicates, self.settings)
 
     @service
     def reweigher(self) -> Reweigher:
         """Weighs changed notes again."""
         from amem.conflict.corrections import Reweigher
 
-        return Reweigher(self.dense, self.settler, self._settings)
+        return Reweigher(self.dense, self.settler, self.settings)
 
     @service
     def corrector(self) -> Corrector:
         """A person's word on what is so."""
         from amem.conflict.corrections import Corrector
 
-        return Corrector(self.store, self.predicates, self.collection.zone)
+        return Corrector(self.store, self.predicates, self.zone)
 
     # -- notes on their way in -----------------------------------------------------------------------------------------
 
@@ -367,7 +408,7 @@ class Parts:
         """The fields of notes by their canonical names."""
         from amem.writing.fields import Canon
 
-        return Canon(self.predicates, self._settings.user_name)
+        return Canon(self.predicates, self.settings.user_name)
 
     @service
     def thinker(self) -> Thinker:
@@ -496,7 +537,7 @@ class Parts:
     def _sum_up_again(self, episodes: Sequence[str], operation: int) -> None:
         from amem.conversation.rule_file import load_rules
 
-        self.learner.sum_up_again(episodes, load_rules(self.collection.settings.home), operation)
+        self.learner.sum_up_again(episodes, load_rules(self.settings.home), operation)
 
     # --------------------------------------------------------------------------------------------------------------
 
@@ -527,7 +568,8 @@ class Parts:
             try:
                 if "retriever" in made:
                     self.retriever.close()
-                self.dense.close(max(0.0, until - time.monotonic()))
+                if "dense" in made:
+                    self.dense.close(max(0.0, until - time.monotonic()))
             finally:
                 self.store.close()
                 if self._ended is not None:

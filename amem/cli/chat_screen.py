@@ -28,7 +28,7 @@ from amem.conversation.commands import Choices, Line, Notes, Recollection, Store
 from amem.conversation.ports import reason
 from amem.conversation.reply import LEARNING, ended, grouped, was_shown
 from amem.errors import NoteNotFound, SessionNotFound
-from amem.language.sentences import breaks, may_break
+from amem.language.sentence_parts import breaks, may_break
 from amem.rendering import text_of
 from amem.reversal import reversal_lines
 from amem.storage.chats import Learning

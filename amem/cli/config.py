@@ -77,6 +77,7 @@ def set_setting(
     from amem.cli.config_values import check_value
     from amem.env_file import read_env, with_key, write_env
     from amem.errors import InvalidInput
+    from amem.settings import variables
 
     call, name = invocation(context), setting_name(key)
     if value == "-":
@@ -98,6 +99,7 @@ def set_setting(
 def unset_setting(context: typer.Context, key: Key, as_json: Json = False) -> None:
     """Remove a setting from the home's .env (or the file of --env-file), so that its default holds again."""
     from amem.env_file import read_env, without_keys, write_env
+    from amem.settings import variables
 
     call, name = invocation(context), setting_name(key)
     path = _env_file(call)
@@ -130,25 +132,13 @@ def configured(call: Invocation) -> list[Configured]:
 
 def setting_name(key: str) -> str:
     """The setting that is meant by ``llm_model``, ``llm-model`` or ``AMEM_LLM_MODEL``. Raises InvalidInput."""
-    from amem.settings import Settings, unknown_setting
+    from amem.settings import Settings, unknown_setting, variables
 
     plain = key.strip().lower().replace("-", "_")
     for name in Settings.model_fields:
         if plain == name or plain in map(str.lower, variables(name)):
             return name
     raise unknown_setting(key)
-
-
-def variables(name: str) -> list[str]:
-    """The environment variables that give a setting, the one that wins first."""
-    from pydantic import AliasChoices
-
-    from amem.settings import Settings
-
-    alias = Settings.model_fields[name].validation_alias
-    if isinstance(alias, AliasChoices):
-        return [choice for choice in alias.choices if isinstance(choice, str) and choice != name]
-    return [f"AMEM_{name.upper()}"]
 
 
 def _root(call: Invocation) -> Path:
@@ -175,7 +165,7 @@ def _check(call: Invocation, name: str, text: str) -> None:
     import tempfile
 
     from amem.errors import InvalidInput
-    from amem.settings import load_settings
+    from amem.settings import load_settings, variables
 
     with tempfile.TemporaryDirectory() as folder:
         draft = Path(folder) / ".env"
@@ -242,6 +232,8 @@ def _lower(names: Iterable[str]) -> frozenset[str]:
 
 
 def _origin(name: str, places: list[tuple[str, frozenset[str]]]) -> str:
+    from amem.settings import variables
+
     for place, names in places:
         by_field = place == "argument" or place.endswith(("config.toml", "]"))
         if not names.isdisjoint({name} if by_field else map(str.lower, variables(name))):

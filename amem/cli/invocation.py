@@ -193,7 +193,7 @@ def folded(sentence: str, *, command: str = "") -> str:
     if not sys.stderr.isatty():
         return sentence
     from amem.cli.render import cell_width
-    from amem.language.sentences import breaks
+    from amem.language.sentence_parts import breaks
 
     room = shutil.get_terminal_size().columns
     if cell_width(sentence) <= room:

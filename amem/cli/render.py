@@ -150,7 +150,7 @@ def styled(*parts: str | tuple[str, StyleType]) -> Text:
 
 def print_wrapped(out: Console, text: Text, *, indent: int = 0, hanging: int = 0) -> None:
     """The text in lines that fit, indented, those after the first by `hanging` more; Chinese breaks anywhere."""
-    from amem.language.sentences import breaks
+    from amem.language.sentence_parts import breaks
 
     first, later = " " * indent, " " * (indent + hanging)
     room = max(20, out.width - indent - hanging)

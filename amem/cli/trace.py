@@ -151,7 +151,7 @@ class Tree:
 
     def _lines(self, texts: "Sequence[Text]", first: str, later: str) -> None:
         """The texts in lines that fit, the first behind one stem, all others behind another."""
-        from amem.language.sentences import breaks
+        from amem.language.sentence_parts import breaks
 
         # However deep the tree is, half of the width is for words.
         most = self._out.width // 2

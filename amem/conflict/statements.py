@@ -16,7 +16,7 @@ from amem.language import written_in_cjk
 from amem.language.entities import names
 from amem.language.lexicon import Sort, lexicon
 from amem.language.scripts import words as words_of
-from amem.language.sentences import DENIAL, Stance, clauses, stances, without_idioms
+from amem.language.sentence_parts import DENIAL, Stance, clauses, stances, without_idioms
 from amem.language.subjects import USER, WE
 from amem.language.word_reading import Word
 from amem.language.word_reading import read as read_words

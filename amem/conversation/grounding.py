@@ -14,7 +14,7 @@ from amem.language import index_terms, query_terms, sentences, written_in_cjk
 from amem.language.entities import names
 from amem.language.numerals import CARDINALS, SPELLED, value_of
 from amem.language.scripts import ENGLISH
-from amem.language.sentences import DENIAL, Stance, clauses, stances, without_idioms
+from amem.language.sentence_parts import DENIAL, Stance, clauses, stances, without_idioms
 from amem.language.times import with_dates
 from amem.language.word_reading import read
 from amem.message import Role
@@ -22,7 +22,7 @@ from amem.message import Role
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from amem.language.sentences import Clause
+    from amem.language.sentence_parts import Clause
     from amem.message import Message
 
 

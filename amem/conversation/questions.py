@@ -21,7 +21,7 @@ from amem.query import Query
 from amem.retrieval.confidence import Support, best_support
 from amem.retrieval.explanation import ordinal
 from amem.retrieval.question import asks_for_several
-from amem.retrieval.recall import Uses
+from amem.storage.usage import Uses
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

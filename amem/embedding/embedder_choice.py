@@ -57,6 +57,14 @@ class Once(Generic[T]):
         return made[0]
 
 
+# Another library's error, said in one line.
+
+
+def first_line(error: Exception) -> str:
+    """The first line of the error's message, or the name of its kind when it says nothing."""
+    return str(error).strip().partition("\n")[0] or type(error).__name__
+
+
 # From a model's name to its embedder.
 
 logger = logging.getLogger("amem.embedding")
@@ -169,6 +177,11 @@ def describe(settings: Settings) -> ModelOrigin:
     if find_spec("sentence_transformers") is None:
         return ModelOrigin(name, 'needs pip install "amem[sentence-transformers]"', ready=False)
     return ModelOrigin(str(folder or name), "by sentence-transformers", ready=folder is not None)
+
+
+def refuse_missing_folder(name: str) -> None:
+    """Raise InvalidInput for a path where no model can be; whether one is there shows when it is opened."""
+    _as_folder(name)
 
 
 def _as_folder(name: str) -> Path | None:

@@ -15,13 +15,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
-from amem.embedding.embedder_choice import ModelOrigin
-from amem.embedding.onnx_embedder import OnnxModel, open_session
-from amem.embedding.server_embedders import first_line
+from amem.embedding.embedder_choice import ModelOrigin, first_line
 from amem.errors import MissingModel, StorageBusy, StorageError, StorageFull, StorageReadOnly
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+
+    from amem.embedding.onnx_embedder import OnnxModel
 
 
 # The places that may hold MiniLM's weights: the offline package, the Hugging Face cache, the hub.
@@ -285,6 +285,8 @@ class ModelCache:
         """Make the copy from `weights` in `work` and put it in place; call within ``locked``."""
         import onnxruntime
 
+        from amem.embedding.onnx_embedder import open_session
+
         copy = work / "copy"
         copy.mkdir()
         options = onnxruntime.SessionOptions()
@@ -337,6 +339,8 @@ def is_minilm(name: str) -> bool:
 
 def open_minilm(cache: Path, notify: Callable[[str], None], sources: Sequence[Source] | None = None) -> OnnxModel:
     """Open the cached copy, making it first where it is missing, damaged or cannot be opened."""
+    from amem.embedding.onnx_embedder import OnnxModel
+
     copy = ModelCache(cache, MINILM)
     seen = copy.stamp()
     if copy.healthy():
@@ -352,6 +356,8 @@ def open_minilm(cache: Path, notify: Callable[[str], None], sources: Sequence[So
 
 def ensure_minilm(cache: Path, notify: Callable[[str], None], sources: Sequence[Source] | None = None) -> ModelOrigin:
     """Have an intact copy in the cache, every byte checked."""
+    from amem.embedding.onnx_embedder import OnnxModel
+
     copy = ModelCache(cache, MINILM)
     seen = copy.stamp()
     if not copy.healthy(thorough=True):

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from amem.embedding.embedder_choice import Once
+from amem.embedding.embedder_choice import Once, first_line
 from amem.embedding.pooling import batches_by_length, mean_pool, packed, unit_rows
-from amem.embedding.server_embedders import first_line
 from amem.errors import MissingModel
 from amem.language.tokens import Literacy
 from amem.token_vectors import TokenVector

@@ -104,5 +104,22 @@ def _projection(dimension: int) -> NDArray[np.float32]:
     """
     if dimension <= WIDTH:
         return np.eye(dimension, WIDTH, dtype=np.float32)
-    random = np.random.default_rng(WIDTH).standard_normal((dimension, WIDTH))
-    return np.linalg.qr(random)[0].astype(np.float32)
+    return _orthonormal(np.random.default_rng(WIDTH).standard_normal((dimension, WIDTH))).astype(np.float32)
+
+
+def _orthonormal(columns: NDArray[np.float64]) -> NDArray[np.float64]:
+    """An orthonormal basis of what these columns span: the Q of `numpy.linalg.qr`, by Householder reflections.
+
+    LAPACK's own runs on all cores and spins while it waits: on a busy machine it takes a second and a half.
+    """
+    rest, mirrors = columns.copy(), []
+    for place in range(columns.shape[1]):
+        mirror = rest[place:, place].copy()
+        mirror[0] += np.copysign(np.sqrt(np.square(mirror).sum()), mirror[0])
+        mirror /= np.sqrt(np.square(mirror).sum())
+        rest[place:, place:] -= 2.0 * mirror[:, None] * (mirror[:, None] * rest[place:, place:]).sum(axis=0)
+        mirrors.append(mirror)
+    basis = np.eye(*columns.shape)
+    for place, mirror in reversed([*enumerate(mirrors)]):
+        basis[place:] -= 2.0 * mirror[:, None] * (mirror[:, None] * basis[place:]).sum(axis=0)
+    return basis

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from amem.embedding.embedder_choice import Once
+from amem.embedding.embedder_choice import Once, first_line
 from amem.embedding.pooling import BATCH, rows_of
 from amem.errors import MissingModel, ServiceUnavailable
 from amem.litellm_import import import_litellm
@@ -18,14 +18,6 @@ if TYPE_CHECKING:
 
     from amem.protocols import Matrix
     from amem.settings import Settings
-
-
-# Another library's error, said in one line.
-
-
-def first_line(error: Exception) -> str:
-    """The first line of the error's message, or the name of its kind when it says nothing."""
-    return str(error).strip().partition("\n")[0] or type(error).__name__
 
 
 # An embedding model served by Ollama.

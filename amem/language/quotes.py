@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from amem.language.scripts import CJK, ENGLISH, normalize
-from amem.language.sentences import sentence_ends, sentences
+from amem.language.sentence_parts import sentence_ends, sentences
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -12,7 +12,7 @@ from amem.language import is_cjk, written_in_cjk
 from amem.language.lexicon import Sort, is_person, lexicon, stem
 from amem.language.numerals import CARDINALS, ORDINALS
 from amem.language.scripts import CJK, ENGLISH, words
-from amem.language.sentences import sentence_ends
+from amem.language.sentence_parts import sentence_ends
 from amem.language.terms import contract
 
 if TYPE_CHECKING:

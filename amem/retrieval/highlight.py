@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from amem.language import located_terms, query_terms
-from amem.language.sentences import sentence_ends
+from amem.language.sentence_parts import sentence_ends
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence

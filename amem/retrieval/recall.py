@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-import threading
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -11,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from amem.clock import zone
-from amem.errors import NoteNotFound, StorageBusy, StorageFull, StorageReadOnly
+from amem.errors import NoteNotFound
 from amem.protocols import Literate, TokenEmbedder
 from amem.retrieval.confidence import Confidences
 from amem.retrieval.explaining import explained, kept_out, silent
@@ -25,11 +23,11 @@ from amem.retrieval.ranking import Priors, Ranked, Ranker, legs_of
 from amem.retrieval.rerank import LEG as RERANK
 from amem.retrieval.rerank import Reranking
 from amem.retrieval.router import as_it_is
+from amem.storage.usage import Uses
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from amem.clock import Clock
     from amem.collection import Collection
     from amem.note import MemoryNote, Source
     from amem.protocols import Matrix, Reranker, Vector
@@ -37,16 +35,12 @@ if TYPE_CHECKING:
     from amem.retrieval.confidence import Judged
     from amem.retrieval.question import Reading
     from amem.retrieval.ranking import Ranking
-    from amem.storage.store import Session, Store
-
-logger = logging.getLogger("amem.retrieval")
+    from amem.storage.store import Session
 
 #: So many sentences of a note are looked at for the one nearest in meaning.
 _SENTENCES = 64
 #: So many sentences are embedded for the hits of one question.
 _AT_ONCE = 96
-#: Longest that an answer waits for its use to be counted, in seconds.
-_PATIENCE = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +60,13 @@ class Recall:
     does not.
     """
 
-    def __init__(self, collection: Collection, *, reranker: Callable[[bool], Reranker | None] | None = None) -> None:
+    def __init__(
+        self,
+        collection: Collection,
+        *,
+        reranker: Callable[[bool], Reranker | None] | None = None,
+        uses: Uses | None = None,
+    ) -> None:
         self._store = collection.store
         self._dense = collection.dense
         self._embedder = collection.vectorizer.embedder
@@ -78,7 +78,7 @@ class Recall:
         nearness = self._nearness if isinstance(embedder, Literate) else None
         self._confidences = Confidences(self._ranker.frequencies, Slots(settings, predicates), trust, nearness)
         self._languages = LanguagesOf()
-        self._uses = Uses(collection.store, collection.clock)
+        self._uses = uses or Uses(collection.store, collection.clock)
 
     def search(self, query: Query) -> list[Hit]:
         """The best `query.k` notes, best first; equal scores newest first. An empty question finds nothing."""
@@ -122,9 +122,7 @@ class Recall:
 
     def opened(self, ids: Sequence[str]) -> None:
         """Count notes that were read by their id as used; best effort, as with hits."""
-        with self._store.read() as session:
-            keys = list(session.notes.keys_of(ids).values())
-        self._uses.count(keys)
+        self._uses.opened(ids)
 
     def explain(self, query: Query, id: str) -> Explanation:
         """Why the note is among the hits, or what kept it out. Counts as no use. Raises NoteNotFound."""
@@ -257,35 +255,3 @@ def _hit(note: MemoryNote, sources: Sequence[Source], explanation: Explanation, 
         doubts=tuple(note.doubts),
         collection=collection,
     )
-
-
-class Uses:
-    """Counts at most one use per note and day; remembers today's, so that most searches write nothing."""
-
-    def __init__(self, store: Store, clock: Clock) -> None:
-        self._store = store
-        self._clock = clock
-        self._lock = threading.Lock()
-        self._day = ""
-        self._counted: set[int] = set()
-
-    def count(self, keys: Sequence[int]) -> None:
-        """Count these notes as used; nothing happens in a collection that cannot be written now."""
-        fresh = self._fresh(keys)
-        if not fresh or self._store.read_only:
-            return
-        try:
-            with self._store.write(wait=_PATIENCE) as session:
-                session.usage.touch(fresh)
-        except (StorageBusy, StorageFull, StorageReadOnly) as error:
-            logger.warning("the use of %d notes was not counted: %s", len(fresh), error)
-            return
-        with self._lock:
-            self._counted.update(fresh)
-
-    def _fresh(self, keys: Sequence[int]) -> list[int]:
-        today = self._clock.now().date().isoformat()
-        with self._lock:
-            if today != self._day:
-                self._day, self._counted = today, set()
-            return [key for key in dict.fromkeys(keys) if key not in self._counted]

@@ -6,8 +6,6 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from amem.storage.notes import differences
 from amem.storage.rows import read_moment, time_text
 
@@ -15,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime, tzinfo
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from amem.storage.records import Operation, Review
@@ -121,6 +120,8 @@ class Doings:
 
 def log_order(session: Session, zone: tzinfo, *, since: datetime | None = None, actor: str | None = None) -> LogOrder:
     """The order of all operations since then, or of one actor's; their days are those of that zone."""
+    import numpy as np
+
     rows = session.rows(_ORDER, since=None if since is None else time_text(since), actor=actor)
     days: dict[str, int] = {}
     for _, _, at in rows:

@@ -71,9 +71,7 @@ def complete(
 
 def _usage(session: Session, notes: Mapping[int, MemoryNote]) -> None:
     used = {note: rest for note, *rest in session.rows(_USED, keys=listed(notes))}
-    standing = session.usage.standings(list(notes))
-    kept = zip(standing.keys.tolist(), standing.stability.tolist(), standing.trust(session.now).tolist(), strict=True)
-    for key, stability, trust in kept:
+    for key, (stability, trust) in session.usage.beliefs(list(notes)).items():
         note = notes[key]
         note.retrieval_count, note.last_accessed = used.get(key, (0, note.timestamp))
         note.stability, note.trust = stability, trust

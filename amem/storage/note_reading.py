@@ -7,8 +7,6 @@ from functools import partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
-
 from amem.errors import AmbiguousId, InvalidInput, NoteNotFound
 from amem.language import normalize
 from amem.note import EVERYONE, SCOPES, MemoryNote, Scope, Status
@@ -23,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from amem.note import Overturned
@@ -193,6 +192,8 @@ class NoteReading:
         with self._session.within(scope):
             if not self._session.is_shared:
                 return None
+        import numpy as np
+
         return np.array(self.keys(Filter(whose=scope)), dtype=np.int64)
 
     def scopes_of(self, ids: Sequence[str]) -> dict[str, Scope]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from amem.language import index_terms
 from amem.note import Source
 from amem.storage.rows import read_time, time_text
 from amem.storage.sql_values import listed
@@ -115,6 +114,8 @@ class Sources:
         return int(self._session.value("SELECT count(*) FROM sources"))
 
     def _index(self, key: int, text: str) -> None:
+        from amem.language import index_terms
+
         self._session.insert("source_text", {"rowid": key, "content": " ".join(index_terms(text))})
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
-
 from amem.storage.rows import moment_or_never
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from amem.storage.store import Session
@@ -65,6 +64,8 @@ def columns(
 
     Whole numbers, real ones (to 15 digits) and times (UTC, to the second). `given` are its parameters.
     """
+    import numpy as np  # which takes longer to import than most commands take to read what they show
+
     # A value of a damaged row counts as 0, a time as 1970: whoever shows such a row says that it cannot be read.
     joined = [f"group_concat(CAST({name} AS INTEGER))" for name in whole]
     joined += [f"group_concat(CAST({name} AS REAL))" for name in real]

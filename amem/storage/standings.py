@@ -1,8 +1,7 @@
-"""Use of notes, and what the formulas of ``amem.strength`` need to know of them, column by column."""
+"""What the formulas of ``amem.strength`` need to know of notes, column by column: of a few, or of all at once."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from datetime import UTC
 from functools import cached_property
@@ -13,8 +12,9 @@ import numpy as np
 from amem import strength
 from amem.note import Kind, Layer, Status
 from amem.storage.filters import conditions
-from amem.storage.rows import moment_or_never, read_time, time_text
+from amem.storage.rows import moment_or_never
 from amem.storage.sql_values import coded, columns, listed
+from amem.storage.usage import COUNTED, USED, WITNESSES
 from amem.strength import Strength
 
 if TYPE_CHECKING:
@@ -28,19 +28,15 @@ if TYPE_CHECKING:
     from amem.strength import Decay
 
 
-# What the formulas of ``amem.strength`` need to know of notes, column by column: of a few, or of all at once.
-
 if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _KINDS = tuple(Kind)
 _CODES = {str(kind): code for code, kind in enumerate(_KINDS)}
 _DAY = np.timedelta64(1, "D")
-_USED = "LEFT JOIN usage AS used ON used.note = notes.key"
 _LATEST = "max(notes.recorded_at, coalesce(used.last_access, ''))"
-_COUNTED = "coalesce(used.recalls, 0) AS recalls, coalesce(used.growth, 1.0) AS growth"
 _ABOUT = "coalesce(notes.at, notes.recorded_at)"
-# As `_STANDING` has them, for all notes at once.
+# As `WITNESSES` has them, for all notes at once.
 _AGREED = (
     "SELECT held.note AS key, count(DISTINCT held.who) AS number FROM corroborations AS held"
     " JOIN operations ON operations.id = held.operation WHERE operations.undone_by IS NULL GROUP BY held.note"
@@ -161,9 +157,9 @@ def standings_among(session: Session, wanted: Filter) -> Standings:
     where, values = conditions(wanted)
     statement = (
         "SELECT notes.key, pinned, importance, reliability, status = 'active' AS active,"
-        f" layer = 'long_term' AS long_term, {coded('kind', _KINDS, 0)} AS kinds, {_COUNTED},"
+        f" layer = 'long_term' AS long_term, {coded('kind', _KINDS, 0)} AS kinds, {COUNTED},"
         f" recorded_at AS arrived, {_LATEST} AS used, {_ABOUT} AS about"
-        f" FROM notes {_USED} WHERE {where}"
+        f" FROM notes {USED} WHERE {where}"
     )
     held = columns(
         session,
@@ -187,15 +183,9 @@ def standings_among(session: Session, wanted: Filter) -> Standings:
 
 
 _STANDING = (
-    f"SELECT notes.key, status, kind, layer, pinned, importance, reliability, {_COUNTED}, recorded_at,"
+    f"SELECT notes.key, status, kind, layer, pinned, importance, reliability, {COUNTED}, recorded_at,"
     f" {_LATEST}, {_ABOUT},"
-    # What was undone counts no more, and counts again when it is redone.
-    " (SELECT count(DISTINCT held.who) FROM corroborations AS held JOIN operations ON operations.id = held.operation"
-    " WHERE held.note = notes.key AND operations.undone_by IS NULL),"
-    # Nor does a witness that was deleted.
-    " (SELECT count(*) FROM links LEFT JOIN notes AS against ON against.id = links.source"
-    " WHERE links.target = notes.id AND links.type = 'contradicts' AND coalesce(against.status, '') <> 'deleted')"
-    f" FROM notes {_USED} "
+    f" {WITNESSES} FROM notes {USED} "
 )
 _SOME = _STANDING + "WHERE notes.key IN (SELECT value FROM json_each(:keys))"
 _EVERY = _STANDING + "WHERE notes.status = 'active' ORDER BY notes.key"
@@ -260,63 +250,3 @@ def _days(since: NDArray[np.datetime64], at: datetime) -> Floats:
     moment = np.datetime64(at.astimezone(UTC).replace(tzinfo=None), "us")
     days: Floats = (moment - since) / _DAY
     return np.maximum(days, 0.0)
-
-
-# What was recalled, how often and when: best effort, at most once per note and day, never versioned.
-
-#: Uses that bring an archived note back.
-_CALLED_FOR = 2
-_TOUCH = (
-    "INSERT INTO usage (note, recalls, last_access, growth, since_archived)"
-    " SELECT notes.key, 1, :now, :growth, notes.status = 'archived'"
-    " FROM notes JOIN json_each(:keys) AS used ON notes.key = used.value WHERE true"
-    " ON CONFLICT (note) DO UPDATE SET recalls = recalls + 1, last_access = :now, growth = growth * :growth,"
-    " since_archived = CASE excluded.since_archived WHEN 0 THEN 0 ELSE since_archived + 1 END"
-    " WHERE last_access < :today"
-    " RETURNING note, since_archived"
-)
-
-
-class Usage:
-    """The usage counters of one transaction."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-
-    def touch(self, keys: Sequence[int]) -> int:
-        """Count one use today for each of these notes; returns how many had not been counted today.
-
-        An archived note that is used for the second time since it was archived comes back, as an operation of its own.
-        """
-        if not keys:
-            return 0
-        now = time_text(self._session.now)
-        used = json.dumps(sorted({int(key) for key in keys}))
-        given = {"keys": used, "now": now, "today": now[:10], "growth": strength.USE_GROWTH}
-        counted = self._session.rows(_TOUCH, **given)
-        self._bring_back(counted)
-        return len(counted)
-
-    def latest(self) -> datetime | None:
-        """When anything was last written, or a note last used; None of an empty collection."""
-        sql = "SELECT max(at) FROM (SELECT max(at) AS at FROM operations UNION ALL SELECT max(last_access) FROM usage)"
-        return read_time(self._session.value(sql))
-
-    def archived(self, key: int) -> None:
-        """Begin to count anew the uses that would bring this note back."""
-        self._session.update("usage", {"since_archived": 0}, note=key)
-
-    def carry_over(self, key: int, recalls: int, last_access: str, *, growth: float = 1.0) -> None:
-        """Start a note's counters from what was counted elsewhere: by another program, of the notes it was made of."""
-        row = {"note": key, "recalls": recalls, "last_access": last_access, "growth": growth, "since_archived": 0}
-        self._session.insert("usage", row)
-
-    def standings(self, keys: Sequence[int] | None = None) -> Standings:
-        """What ``amem.strength`` needs to know of these notes; of every active one when `keys` is None."""
-        return standings(self._session, keys)
-
-    def _bring_back(self, counted: Sequence[tuple[int, int]]) -> None:
-        called_for = [note for note, since_archived in counted if since_archived >= _CALLED_FOR]
-        for id in self._session.notes.ids_of(called_for).values() if called_for else ():
-            operation = self._session.begin("return", "amem", "recalled twice since it was archived")
-            self._session.notes.change(id, {"status": str(Status.ACTIVE)}, operation)

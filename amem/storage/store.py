@@ -11,24 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from amem.errors import StorageCorrupt, StorageError
 from amem.note import EVERYONE, NOBODY
 from amem.storage.backup import new_folder, write_backup, write_copy
-from amem.storage.chats import Chats
-from amem.storage.costs import Costs, Spending
 from amem.storage.database import BUSY_SECONDS, FILE_NAME, Database, explain_folder
-from amem.storage.fact_rows import Facts
-from amem.storage.fulltext import FullText
-from amem.storage.jobs import Evolutions, Jobs, Remarks, Runs
-from amem.storage.links import Links
-from amem.storage.migrations import backups
-from amem.storage.notes import Notes
-from amem.storage.operations import Operations
 from amem.storage.origins import mark_copy
-from amem.storage.reviews import Flags, Reviews
 from amem.storage.rows import UNREADABLE, refuse_undecoded, time_text, unreadable
-from amem.storage.soundness import unsound
-from amem.storage.sources import Sources
-from amem.storage.standings import Usage
-from amem.storage.vaults import Vaults
-from amem.storage.vectors import Vectors
 from amem.strength import EACH_KIND
 
 if TYPE_CHECKING:
@@ -40,10 +25,24 @@ if TYPE_CHECKING:
     from amem.clock import Clock
     from amem.note import Scope
     from amem.storage.backup import Backup
+    from amem.storage.chats import Chats
+    from amem.storage.costs import Costs, Spending
+    from amem.storage.fact_rows import Facts
+    from amem.storage.fulltext import FullText
+    from amem.storage.jobs import Evolutions, Jobs, Remarks, Runs
+    from amem.storage.links import Links
+    from amem.storage.notes import Notes
+    from amem.storage.operations import Operations
+    from amem.storage.reviews import Flags, Reviews
+    from amem.storage.sources import Sources
+    from amem.storage.usage import Usage
+    from amem.storage.vaults import Vaults
+    from amem.storage.vectors import Vectors
     from amem.strength import Decay
 
 
-# One transaction on a collection, with a small table of contents: what can be read and written in it.
+# One transaction on a collection, with a small table of contents: what can be read and written in it. Each is imported
+# when it is first used, since the commonest commands need few of them.
 
 T = TypeVar("T")
 M = TypeVar("M", bound="Mapping[Any, Any]")
@@ -193,76 +192,112 @@ class Session:
 
     @cached_property
     def notes(self) -> Notes:
+        from amem.storage.notes import Notes
+
         return Notes(self)
 
     @cached_property
     def facts(self) -> Facts:
+        from amem.storage.fact_rows import Facts
+
         return Facts(self)
 
     @cached_property
     def flags(self) -> Flags:
+        from amem.storage.reviews import Flags
+
         return Flags(self)
 
     @cached_property
     def links(self) -> Links:
+        from amem.storage.links import Links
+
         return Links(self)
 
     @cached_property
     def operations(self) -> Operations:
+        from amem.storage.operations import Operations
+
         return Operations(self)
 
     @cached_property
     def sources(self) -> Sources:
+        from amem.storage.sources import Sources
+
         return Sources(self)
 
     @cached_property
     def text(self) -> FullText:
+        from amem.storage.fulltext import FullText
+
         return FullText(self)
 
     @cached_property
     def vectors(self) -> Vectors:
+        from amem.storage.vectors import Vectors
+
         return Vectors(self)
 
     @cached_property
     def usage(self) -> Usage:
+        from amem.storage.usage import Usage
+
         return Usage(self)
 
     @cached_property
     def vaults(self) -> Vaults:
         """Folders that are kept in step with the notes."""
+        from amem.storage.vaults import Vaults
+
         return Vaults(self)
 
     @cached_property
     def reviews(self) -> Reviews:
+        from amem.storage.reviews import Reviews
+
         return Reviews(self)
 
     @cached_property
     def chats(self) -> Chats:
+        from amem.storage.chats import Chats
+
         return Chats(self)
 
     @cached_property
     def jobs(self) -> Jobs:
+        from amem.storage.jobs import Jobs
+
         return Jobs(self)
 
     @cached_property
     def evolutions(self) -> Evolutions:
+        from amem.storage.jobs import Evolutions
+
         return Evolutions(self)
 
     @cached_property
     def remarks(self) -> Remarks:
+        from amem.storage.jobs import Remarks
+
         return Remarks(self)
 
     @cached_property
     def runs(self) -> Runs:
+        from amem.storage.jobs import Runs
+
         return Runs(self)
 
     @cached_property
     def costs(self) -> Costs:
         """What calls of models were made for."""
+        from amem.storage.costs import Costs
+
         return Costs(self)
 
     @cached_property
     def spending(self) -> Spending:
+        from amem.storage.costs import Spending
+
         return Spending(self)
 
 
@@ -363,6 +398,8 @@ class Store:
         Raises StorageFull and StorageBusy; what was not done yet is done by the next call.
         """
         if self.folder is not None:
+            from amem.storage.migrations import backups
+
             try:
                 for backup in backups(self.folder / FILE_NAME):
                     backup.unlink(missing_ok=True)
@@ -381,6 +418,8 @@ class Store:
 
         Reads everything.
         """
+        from amem.storage.soundness import unsound
+
         with self.database.read() as connection:
             problems = [str(row[0]) for row in connection.execute("PRAGMA integrity_check")]
             problems += [f"foreign key: {row}" for row in connection.execute("PRAGMA foreign_key_check")]

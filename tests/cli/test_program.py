@@ -58,6 +58,18 @@ def test_completing_a_line_loads_the_command_that_it_names_and_no_other(cli: Cli
     assert not found & {"amem.cli.write", "amem.cli.manage", "amem.language", "amem.memory_system"}
 
 
+@pytest.mark.parametrize("words", [("list",), ("list", "--json"), ("log",), ("log", "--json"), ("show", "{id}")])
+def test_what_reads_notes_alone_loads_no_numbers_no_models_and_no_index(demo: Cli, words: tuple[str, ...]) -> None:
+    id = demo.json("-c", "demo", "list", "--limit", "1")[0]["id"]
+    here = ("--home", str(demo.home), "-c", "demo")
+    found = imported(*here, *(word.format(id=id) for word in words), env=demo.env)
+    assert "amem.memory_system" in found
+    unused = {"numpy", "networkx", "asyncio", "pydantic_settings", "tokenizers", "snowballstemmer"}
+    rooms = ("amem.index", "amem.retrieval", "amem.conversation", "amem.writing", "amem.llm", "amem.analysts")
+    assert found & {*HEAVY, *unused} == set()
+    assert {name for name in found if name.startswith(rooms)} == set()
+
+
 def test_a_search_loads_onnxruntime_and_nothing_heavier(demo: Cli) -> None:
     found = imported("--home", str(demo.home), "-c", "demo", "search", "Inês", env=demo.env)
     assert found & set(HEAVY) == {"onnxruntime"}

@@ -14,7 +14,7 @@ from amem.cli.app import as_utf8, globals_first
 from amem.cli.options import pairs
 from amem.cli.render import count, fitting, one_line, short_id
 from amem.errors import InvalidInput
-from amem.language.sentences import breaks
+from amem.language.sentence_parts import breaks
 from amem.language.times.moments import moment_of
 from amem.visible import visible
 

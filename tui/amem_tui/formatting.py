@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from textual.content import Content
 
 from amem import labels
-from amem.language.sentences import breaks
+from amem.language.sentence_parts import breaks
 from amem.note import Kind, LinkType
 from amem.settings import Settings, default_home
 from amem.visible import without_driving

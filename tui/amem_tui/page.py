@@ -20,7 +20,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.style import Style
 
-from amem.language.sentences import breaks
+from amem.language.sentence_parts import breaks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from amem.language.lexicon import is_everyday, is_person, is_place
 from amem.language.scripts import words
-from amem.language.sentences import is_bound
+from amem.language.sentence_parts import is_bound
 from amem.language.statements.clauses import GAP
 from amem.language.statements.tense import Aspect
 from amem.language.subjects import WE, canonical_subject

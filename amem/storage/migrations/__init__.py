@@ -7,25 +7,19 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from importlib.resources import files
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from amem.errors import SchemaTooNew, StorageReadOnly
-from amem.language import normalize, search_terms
-from amem.language.subjects import subject_key
 from amem.storage.backup import write_copy
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def scripts() -> dict[int, str]:
     """Every migration: its number and its SQL."""
-    found = {}
-    for entry in files(__package__).iterdir():
-        if entry.name.endswith(".sql"):
-            found[int(entry.name.split("_")[0])] = entry.read_text(encoding="utf-8")
-    return dict(sorted(found.items()))
+    return {number: path.read_text(encoding="utf-8") for number, path in _numbered().items()}
+
+
+def _numbered() -> dict[int, Path]:
+    return {int(path.name.split("_")[0]): path for path in sorted(Path(__file__).parent.glob("*.sql"))}
 
 
 def migrate(connection: sqlite3.Connection, path: Path | None, *, read_only: bool = False) -> None:
@@ -33,8 +27,7 @@ def migrate(connection: sqlite3.Connection, path: Path | None, *, read_only: boo
 
     Raises SchemaTooNew when a later amem wrote it, StorageReadOnly when it is old and cannot be changed.
     """
-    known = scripts()
-    newest = max(known)
+    newest = max(_numbered())
     version = _version(connection)
     if version == newest:
         return
@@ -45,6 +38,10 @@ def migrate(connection: sqlite3.Connection, path: Path | None, *, read_only: boo
         )
     if read_only:
         raise StorageReadOnly(f"{path} has an old schema and cannot be changed", hint="make it writable once")
+    from amem.language import normalize, search_terms
+    from amem.language.subjects import subject_key
+
+    known = scripts()
     connection.create_function("folded", 1, normalize, deterministic=True)
     connection.create_function("named", 1, subject_key, deterministic=True)
     connection.create_function("searched", 1, lambda text: " ".join(search_terms(text)), deterministic=True)
