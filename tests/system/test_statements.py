@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 from amem_tui.browse import note_pages as note_tab
 from amem_tui.browse.note_pages import PageRequest, load_note
-from amem_tui.page import Block
 from amem_tui.history.field_changes import compared
+from amem_tui.page import Block
 
 from amem import Filter
 from amem.analysts.rules import OfflineAnalyst
