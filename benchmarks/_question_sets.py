@@ -36,12 +36,13 @@ class QuestionSet:
     now: str
     zone: str
 
-    def questions(self) -> list[Question]:
-        """Each with its answers as evidence, any one of which answers."""
+    def questions(self, half: str = "") -> list[Question]:
+        """Each with its answers as evidence, any one of which answers; those of one half, or all."""
         lines = (_DATA / f"{self.name}_questions.jsonl").read_text(encoding="utf-8").splitlines()
         return [
             Question(number, each["question"], SINGLE_HOP, "", "", tuple(str(answer) for answer in each["answers"]))
             for number, each in enumerate(json.loads(line) for line in lines if line.strip())
+            if half in ("", each["half"])
         ]
 
     def collection(self, settings: Settings, embedder: Embedder) -> AgenticMemorySystem:

@@ -10,7 +10,7 @@ from amem.retrieval.ranking import LEGS
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
 DEFAULT = "default"
 RRF = "RRF, k=60"
@@ -54,19 +54,24 @@ def as_asked(given: argparse.Namespace) -> Configuration:
     )
 
 
-def ablations() -> list[Configuration]:
-    """Everything worth holding against the default."""
+#: The kinds of ablations.
+GROUPS = ("alone", "without", "otherwise")
+
+
+def ablations(groups: Collection[str] = GROUPS) -> list[Configuration]:
+    """Everything worth holding against the default, of these groups."""
     rest = {leg: tuple(each for each in LEGS if each != leg) for leg in LEGS}
-    return [
-        *(Configuration(f"{leg} alone", "one leg", legs=(leg,)) for leg in LEGS),
-        *(Configuration(f"no {leg}", "one left out", legs=rest[leg]) for leg in LEGS),
-        Configuration("no window", "one left out", {"window": 0}),
-        Configuration("no router", "one left out", {"router": False}),
+    every = [
+        *(Configuration(f"{leg} alone", "alone", legs=(leg,)) for leg in LEGS),
+        *(Configuration(f"no {leg}", "without", legs=rest[leg]) for leg in LEGS),
+        Configuration("no window", "without", {"window": 0}),
+        Configuration("no router", "without", {"router": False}),
         Configuration(RRF, "otherwise", {"fusion": "rrf", "rrf_k": 60}),
         Configuration("RRF, k=5", "otherwise", {"fusion": "rrf", "rrf_k": 5}),
         Configuration(PLAIN, "otherwise", HYBRID, legs=("dense", "lexical")),
         Configuration("with links", "otherwise", links=True),
     ]
+    return [each for each in every if each.group in groups]
 
 
 #: What a hybrid search is elsewhere: two legs, fused by rank, each note by itself, the question as it is.

@@ -3,6 +3,7 @@
     python benchmarks/locomo_retrieval.py FILE                                # amem as it comes
     python benchmarks/locomo_retrieval.py FILE --no-dense --fusion rrf        # with something taken away
     python benchmarks/locomo_retrieval.py FILE --ablations --home DIR         # all that can be, and peers beside it
+    python benchmarks/locomo_retrieval.py FILE --ablations without            # each part left out
     python benchmarks/locomo_retrieval.py FILE --survives --home DIR          # how much of a tuning is luck
     python benchmarks/locomo_retrieval.py FILE --joint                        # all conversations in one collection
 
@@ -26,7 +27,7 @@ from typing import TYPE_CHECKING
 from _kept_vectors import KeptVectors
 from _locomo_collection import collection, opened, tell
 from _locomo_file import read_conversations
-from _retrieval_configurations import Configuration, ablations, as_asked
+from _retrieval_configurations import GROUPS, Configuration, ablations, as_asked
 from _retrieval_peers import peers
 from _retrieval_runs import Outcome, ask_amem, ask_peer, turns_of
 from _retrieval_table import categories_table, configurations_by_category, configurations_table
@@ -58,7 +59,13 @@ def options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--no-rerank", action="store_true", help="no cross-encoder, even where its weights are")
     parser.add_argument("--links", action=argparse.BooleanOptionalAction, default=False, help="search_agentic")
     parser.add_argument("--fusion", choices=("convex", "rrf"), help="how legs become one score")
-    parser.add_argument("--ablations", action="store_true", help="every leg alone and left out, and peers")
+    parser.add_argument(
+        "--ablations",
+        nargs="*",
+        choices=GROUPS,
+        metavar="GROUP",
+        help=f"{', '.join(GROUPS)}; none named: all, and peers",
+    )
     parser.add_argument(
         "--survives", nargs="*", metavar="SETTING=V,V", help="what is left of tuning these settings, unseen"
     )
@@ -74,7 +81,7 @@ def options(arguments: Sequence[str] | None) -> argparse.Namespace:
         parser.error(f"--k takes whole numbers with commas between, not {given.k!r}")
     if given.k[0] < 1:
         parser.error("--k starts at 1")
-    if given.ablations and given.survives is not None:
+    if given.ablations is not None and given.survives is not None:
         parser.error("--ablations and --survives are two runs")
     return given
 
@@ -94,7 +101,9 @@ class Run:
 def configurations(given: argparse.Namespace) -> list[Configuration]:
     """What to ask amem, the one that the others are held against first. Raises InvalidInput."""
     first = as_asked(given)
-    more = ablations() if given.ablations else [] if given.survives is None else grid(given.survives)
+    more = [] if given.survives is None else grid(given.survives)
+    if given.ablations is not None:
+        more = ablations(given.ablations or GROUPS)
     return [first, *(each for each in more if each.name != first.name)]
 
 
@@ -125,7 +134,7 @@ def run(given: argparse.Namespace, asked: Sequence[Configuration], embedder: Emb
                 tell(f"{conversation.id}: {each.name}", passing=True)
                 found = ask(conversation, settings, vectors, each, max(given.k), joint=given.joint)
                 done.outcomes.setdefault(each.name, []).extend(found)
-            if given.ablations and not given.joint:
+            if given.ablations == [] and not given.joint:
                 for name, rank in peers(conversation, vectors).items():
                     done.outcomes.setdefault(name, []).extend(ask_peer(rank, conversation, questions, max(given.k)))
             vectors.save()

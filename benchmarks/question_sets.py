@@ -1,6 +1,7 @@
 """Whether what helps on long dialogues costs anything elsewhere: Chinese notes, notes without an order, a vault.
 
     python benchmarks/question_sets.py [--sets zh,demo,vault] [--tables] [--home DIR] [--json FILE]
+    python benchmarks/question_sets.py --against late_weight=0 window=2    # held against other settings, nothing else
 
 The collections and questions are those of ``tests/data/recall``, invented for the tests. amem as it comes is held
 against each leg alone, each leg left out and a plain hybrid search (two legs, reciprocal ranks, no window, no reading
@@ -26,12 +27,13 @@ from _ranking_scores import difference, hit, interval, reciprocal_rank
 from _retrieval_configurations import DEFAULT, PLAIN, Configuration, ablations
 from _retrieval_runs import Outcome, ask_amem
 from _retrieval_table import Table, ahead, between, percent
+from _retrieval_tuning import grid
 
 from amem import AmemError, load_settings
 from amem.embedding import make_embedder
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from amem.protocols import Embedder
 
@@ -91,6 +93,28 @@ def report(found: Found, *, markdown: bool) -> str:
     return "\n\n".join([f"{told}\nin percent, with 95 % intervals over questions", sets.text(), ways.text()])
 
 
+def compared(found: Found, other: str, *, markdown: bool) -> str:
+    """Each set as amem comes and under the `other` settings, and by how far it is ahead, paired by question."""
+    every = found | {"all": {way: [each for runs in found.values() for each in runs[way]] for way in (DEFAULT, other)}}
+    table = Table(["", "n", *(f"{name}: before, now, ahead" for name in MEASURES)], markdown=markdown)
+    for name, runs in every.items():
+        cells = []
+        for measure in MEASURES.values():
+            now, before = ([measure(each) for each in runs[way]] for way in (DEFAULT, other))
+            cells.append(f"{percent(np.mean(before))}, {percent(np.mean(now))}, {ahead(difference(now, before))}")
+        table.add(name, str(len(runs[DEFAULT])), *cells)
+    return f"before: {other}\nin percent, ahead in points with its 95 % interval\n\n{table.text()}"
+
+
+#: By name, of one question.
+MEASURES: Mapping[str, Callable[[Outcome], float]] = {
+    "Hit@1": lambda each: hit(each.places, 1),
+    "Hit@5": lambda each: hit(each.places, 5),
+    "Hit@10": lambda each: hit(each.places, 10),
+    "MRR": lambda each: reciprocal_rank(each.places),
+}
+
+
 def ranks(outcomes: Sequence[Outcome]) -> list[float]:
     """The reciprocal rank of each question."""
     return [reciprocal_rank(each.places) for each in outcomes]
@@ -99,6 +123,7 @@ def ranks(outcomes: Sequence[Outcome]) -> list[float]:
 def main(arguments: Sequence[str] | None = None, embedder: Embedder | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sets", default=",".join(each.name for each in SETS))
+    parser.add_argument("--against", nargs="+", metavar="SETTING=V", help="other settings, in place of the ablations")
     parser.add_argument("--tables", action="store_true", help="tables as Markdown")
     parser.add_argument("--home", type=Path, help="keep notes and vectors here, and go on from them (default: nowhere)")
     parser.add_argument("--json", type=Path, help="write every question's result to this file")
@@ -109,7 +134,8 @@ def main(arguments: Sequence[str] | None = None, embedder: Embedder | None = Non
     with ExitStack() as stack:
         home = given.home or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="amem-sets-")))
         try:
-            found = run(names, [Configuration(DEFAULT), *ablations()], home, embedder)
+            others = ablations() if given.against is None else grid(given.against)
+            found = run(names, [Configuration(DEFAULT), *others], home, embedder)
         except AmemError as error:
             tell(f"{error}\n{error.hint}".strip())
             return 1
@@ -118,7 +144,10 @@ def main(arguments: Sequence[str] | None = None, embedder: Embedder | None = Non
             name: {way: [asdict(each) for each in some] for way, some in runs.items()} for name, runs in found.items()
         }
         given.json.write_text(json.dumps(held, indent=1, ensure_ascii=False), "utf-8")
-    print(report(found, markdown=given.tables))
+    if given.against is None:
+        print(report(found, markdown=given.tables))
+    for each in others if given.against is not None else ():
+        print(compared(found, each.name, markdown=given.tables))
     return 0
 
 
