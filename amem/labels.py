@@ -59,6 +59,13 @@ def short_ids(text: str) -> str:
     return _UUID.sub(r"\1", text)
 
 
+def cut(line: str, cells: int) -> str:
+    """At most so many cells of a terminal of a line; Chinese characters take two."""
+    from rich.cells import cell_len, set_cell_size
+
+    return line if cell_len(line) <= cells else f"{set_cell_size(line, cells - 1).rstrip()}…"
+
+
 def _cut(text: str, most: int) -> str:
     line = " ".join(text.split())
     return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"

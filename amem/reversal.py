@@ -63,7 +63,7 @@ def _names(memory: AgenticMemorySystem, ids: Sequence[str]) -> str:
     cards = memory.cards_of(ids[:_NAMED])
     named = [f"“{title(cards[id].text, _WORDS)}”" if id in cards else f"{short_id(id)} (purged)" for id in ids[:_NAMED]]
     more = ", …" if len(ids) > _NAMED else ""
-    return named[0] if len(ids) == 1 else f"{_count(len(ids), 'note')}: {', '.join(named)}{more}"
+    return named[0] if len(ids) == 1 else f"{counted(len(ids), 'note')}: {', '.join(named)}{more}"
 
 
 def _difference(memory: AgenticMemorySystem, each: Difference) -> str:
@@ -106,20 +106,20 @@ def _details(done: Doings, *, redone: bool) -> str:
             moved[became] += 1
         else:
             names |= {_FIELDS.get(name, name): None for name in changes if _FIELDS.get(name, name)}
-    parts = [f"{_count(number, 'note')} {became}" for became, number in moved.items()]
+    parts = [f"{counted(number, 'note')} {became}" for became, number in moved.items()]
     made, gone = ({_ends(link) for link in done.links if link.added is added} for added in (True, False))
     # Taken away and put back with another reason.
     reworded, made, gone = made & gone, made - gone, gone - made
     fields = [name.replace("_", " ") for name in names]
     again = "changed again" if redone else "restored"
     fields += ["reason"] if reworded else []
-    restored = [*fields, *([_count(len(made), "link")] if made and not redone else [])]
+    restored = [*fields, *([counted(len(made), "link")] if made and not redone else [])]
     if restored:
         parts.append(f"{_listed(restored)} {again}")
     if made and redone:
-        parts.append(f"{_count(len(made), 'link')} made")
+        parts.append(f"{counted(len(made), 'link')} made")
     if gone:
-        parts.append(f"{_count(len(gone), 'link')} removed")
+        parts.append(f"{counted(len(gone), 'link')} removed")
     return "; ".join(parts)
 
 
@@ -141,5 +141,6 @@ def _listed(names: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
-def _count(number: int, word: str) -> str:
+def counted(number: int, word: str) -> str:
+    """``1 note``, ``1,451 notes``."""
     return f"{number:,} {word}{'' if number == 1 else 's'}"

@@ -175,20 +175,35 @@ def help_on(
     print(of.get_help())
 
 
-#: Where in this room every command and group of commands is, by the panel of the help in which it stands.
+#: Where in this room every command and group of commands is: (module, names), by the panel of the help.
 PANELS = {
-    "Start": "config.setup config.path config.config browser.tui browser.desktop agents.mcp agents.hook "
-    "model_commands.models demo.demo",
-    "Chat": "chat.chat chat.ask",
-    "Write": "write.add write.edit write.delete write.restore write.purge write.pin write.link catalogs.publish",
-    "Find": "read.list read.show read.search why.why read.context trace.trace facts.facts facts.timeline "
-    "facts.topics facts.topic",
-    "Trust": "log.log log.history log.undo log.redo conflicts.conflicts conflicts.supersede conflicts.unsupersede "
-    "conflicts.retract conflicts.keep log.review chat.rules",
-    "In and out": "transfer.import transfer.export vault.vault transfer.graph",
-    "Look after": "maintain.maintain fade.fade maintain.health manage.tags manage.enrich manage.work manage.reindex "
-    "manage.doctor manage.copy manage.backup forks.collections catalogs.agents",
-    "Forks": "forks.fork forks.diff forks.merge",
+    "Start": [
+        ("config", "setup path config"),
+        ("programs", "tui desktop mcp hook"),
+        ("model_commands", "models"),
+        ("demo", "demo"),
+    ],
+    "Chat": [("chat", "chat ask")],
+    "Write": [("note_commands", "add edit delete restore purge pin link publish")],
+    "Find": [
+        ("note_commands", "list show"),
+        ("search", "search why context trace"),
+        ("facts", "facts timeline topics topic"),
+    ],
+    "Trust": [
+        ("history", "log history undo redo"),
+        ("truth", "conflicts supersede unsupersede retract keep"),
+        ("history", "review"),
+        ("chat", "rules"),
+    ],
+    "In and out": [("transfer", "import export vault graph")],
+    "Look after": [
+        ("maintenance", "maintain"),
+        ("fade", "fade"),
+        ("maintenance", "health tags enrich work reindex doctor"),
+        ("collection_commands", "copy backup collections agents"),
+    ],
+    "Forks": [("collection_commands", "fork diff merge")],
 }
 #: Names that Python keeps for itself.
 _OWN_NAMES = {"list": "list_notes", "import": "import_notes"}
@@ -196,7 +211,7 @@ _OWN_NAMES = {"list": "list_notes", "import": "import_notes"}
 
 def register(only: str = "") -> None:
     """Add this command, or all where there is none of the name."""
-    placed = [(panel, *place.split(".")) for panel, places in PANELS.items() for place in places.split()]
+    placed = [(panel, at, name) for panel, places in PANELS.items() for at, names in places for name in names.split()]
     known = any(only == name for _, _, name in placed)
     for panel, module, name in placed:
         if known and name != only:

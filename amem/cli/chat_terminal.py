@@ -1,17 +1,17 @@
-"""The chat in the shell: a prompt at a terminal, a line for a turn in a pipe. What a conversation is, is
-``amem.conversation.session``."""
+"""A chat at a terminal: what is typed, what is answered, and what is done on the way out.
+
+What a conversation is, is ``amem.conversation.session``.
+"""
 
 from __future__ import annotations
 
 import sys
-from contextlib import closing, contextmanager, nullcontext, redirect_stdout, suppress
+from contextlib import closing, contextmanager, suppress
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, cast
 
-from amem.cli.chat_screen import Screen, why_nobody
-from amem.cli.exits import ExitCode
-from amem.cli.invocation import tell
-from amem.cli.render import count, json_line, one_line, say, say_row, short_id, when
+from amem.cli.chat_screen import MARK, Screen, why_nobody
+from amem.cli.render import count, one_line, short_id, when
 from amem.clock import zone
 from amem.conversation.background import Idle
 from amem.conversation.commands import Choices, Leave, Term, chosen, completions, hide, is_command, plain, run
@@ -58,83 +58,6 @@ def run_command(
                 screen.warn(f"{one_line(str(wrong), 20)} is none of the numbers")
             for told in hide(conversation, notes):
                 screen.show(memory, told)
-
-
-# In a pipe: a line is a turn, an answer is what is printed.
-
-
-def answer_lines(memory: AgenticMemorySystem, conversation: Conversation, *, as_json: bool) -> ExitCode:
-    """Answer every line of standard input; UNREACHABLE when a line had no model to answer it.
-
-    A line that begins with one slash is a command. What it prints goes to standard error where every line of standard
-    output is to be JSON.
-    """
-    code = ExitCode.OK
-    while line := _next_line():
-        if is_command(line):
-            try:
-                with redirect_stdout(sys.stderr) if as_json else nullcontext():
-                    # A screen prints to what is standard output when it is made.
-                    screen = Screen(zone(conversation.settings.timezone))
-                    run_command(memory, conversation, screen, line, _next_line)
-            except Leave:
-                return code
-            continue
-        line = plain(line)
-        reply = conversation.open().say(line)
-        if as_json:
-            say(json_line(reply_record(line, reply)), flush=True)
-        else:
-            _print(reply)
-        if reply.state is TurnState.UNANSWERED:
-            code = ExitCode.UNREACHABLE
-        elif reply.state is TurnState.INTERRUPTED and not reply.error:
-            return ExitCode.INTERRUPTED
-        conversation.open().wait()  # nobody types meanwhile, and the next line may ask for what this one taught
-    return code
-
-
-def reply_record(question: str, reply: Reply) -> dict[str, Any]:
-    """A turn as JSON."""
-    return {
-        "session": reply.session,
-        "turn": reply.turn,
-        "question": question,
-        "answer": reply.text,
-        "notice": reply.notice,
-        "in_memory": reply.in_memory,
-        "state": str(reply.state),
-        "model": reply.model,
-        "error": reply.error,
-        "hint": reply.hint,
-        "recalled": [each.to_dict() for each in reply.recalled],
-    }
-
-
-def _print(reply: Reply) -> None:
-    for text in (reply.notice, reply.text):
-        if text.strip():
-            say(text.strip())
-    if reply.state is TurnState.UNANSWERED and not reply.text.strip():
-        for each in best(reply.recalled):
-            at = "" if each.at is None else each.at.isoformat()
-            say_row(short_id(each.note), f"{each.score:.3f}", at, each.text, each.why)
-    sys.stdout.flush()
-    why = why_nobody(reply.error, reply.hint)
-    if reply.state is TurnState.UNANSWERED:
-        tell(f"no model answers: {why}; this is what memory holds")
-    elif reply.error:
-        tell(f"the model broke off: {why}")
-
-
-def _next_line(prompt: str = "") -> str:
-    """The next line of standard input that is not empty, as it comes; '' at its end. Nobody there reads a prompt."""
-    from amem.interop.decoding import decode
-
-    while line := sys.stdin.buffer.readline():
-        if text := decode(line, "standard input").strip():
-            return text
-    return ""
 
 
 # What is typed at a terminal.
@@ -333,7 +256,7 @@ class TerminalChat:
         self._say_learnt()
         if not assistant.incognito and assistant.turns():
             again = self._call.command("chat", "--resume", short_id(assistant.session))
-            screen.offer("go on with", again)
+            screen.page.whole((f"{MARK}go on with: {again}", "dim"))
 
     # -- one turn -----------------------------------------------------------------------------------------------
 

@@ -1,8 +1,10 @@
-"""``amem config``, ``amem setup`` and ``amem path``: settings, where each came from, and getting ready."""
+"""Settings, where each came from, and getting ready: ``amem config``, ``setup`` and ``path``."""
 
 import json
 import os
-from collections.abc import Iterable
+import re
+import sys
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,15 +12,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from amem.cli.invocation import Invocation, invocation, tell
-from amem.cli.options import Json
-from amem.cli.render import print_json, print_table, say
+from amem.cli.command import Shown, Table, command
+from amem.cli.invocation import Invocation, tell
+from amem.cli.options import argument
+from amem.errors import InvalidInput
 
 if TYPE_CHECKING:
     from amem.settings import Settings
 
 
 _MASK = "********"
+_HELP = "List, read and change settings: config, config get KEY, config set KEY VALUE."
 
 
 class ConfigGroup(TyperGroup):
@@ -28,63 +32,42 @@ class ConfigGroup(TyperGroup):
         return super().resolve_command(ctx, args if args[0] in self.commands else ["get", *args])
 
 
-config = typer.Typer(
-    cls=ConfigGroup,
-    help="List, read and change settings: config, config get KEY, config set KEY VALUE.",
-    invoke_without_command=True,
-)
-Key = Annotated[str, typer.Argument(metavar="KEY", help="A setting, such as llm_model.", show_default=False)]
+config = typer.Typer(cls=ConfigGroup, help=_HELP, invoke_without_command=True)
+Key = Annotated[str, argument("KEY", "A setting, such as llm_model.")]
 
 
 @config.callback()
-def every_setting(context: typer.Context, as_json: Json = False) -> None:
-    """List, read and change settings: config, config get KEY, config set KEY VALUE."""
-    context.meta["amem.json"] = as_json
-    if context.invoked_subcommand is None:
-        list_settings(context, as_json)
-
-
 @config.command("list")
-def list_settings(context: typer.Context, as_json: Json = False) -> None:
+@command()
+def list_settings(call: Invocation) -> Shown:
     """List every setting, its value and where that came from."""
-    _print(configured(invocation(context)), as_json or context.meta["amem.json"])
+    return _settings(configured(call))
 
 
 @config.command("get")
-def get_settings(
-    context: typer.Context,
-    keys: Annotated[list[str], typer.Argument(metavar="KEY", help="Names of settings.", show_default=False)],
-    as_json: Json = False,
-) -> None:
+@command()
+def get_settings(call: Invocation, keys: Annotated[list[str], argument("KEY", "Names of settings.")]) -> Shown:
     """Print these settings, their values and where those came from."""
     names = [setting_name(key) for key in keys]
-    found = {each.name: each for each in configured(invocation(context))}
     # In the order of the settings, each once.
-    _print([each for name, each in found.items() if name in names], as_json or context.meta["amem.json"])
+    return _settings([each for each in configured(call) if each.name in names])
 
 
 # A value may begin with a minus: -1 for ever.
 @config.command("set", context_settings={"ignore_unknown_options": True})
+@command()
 def set_setting(
-    context: typer.Context,
+    call: Invocation,
     key: Key,
-    value: Annotated[
-        str, typer.Argument(help="Its value; - reads it from standard input, as for a key.", show_default=False)
-    ],
-    as_json: Json = False,
-) -> None:
+    value: Annotated[str, argument("", "Its value; - reads it from standard input, as for a key.")],
+) -> Shown:
     """Set a setting in the home's .env (or the file of --env-file). A value that cannot be used is refused."""
-    from amem.cli.config_values import check_value
     from amem.env_file import read_env, with_key, write_env
-    from amem.errors import InvalidInput
     from amem.settings import variables
 
-    call, name = invocation(context), setting_name(key)
+    name, path = setting_name(key), _env_file(call)
     if value == "-":
-        import sys
-
         value = sys.stdin.read().rstrip("\n")
-    path = _env_file(call)
     variable, *others = variables(name)
     text = with_key(read_env(path), variable, value, others)
     if _given_in(text).get(variable) != value:
@@ -92,24 +75,24 @@ def set_setting(
     _check(call, name, text)
     check_value(name, value)
     write_env(path, text)
-    _print_change(call, name, path, as_json or context.meta["amem.json"], set_to=value)
+    return _changed(call, name, path, is_set=True)
 
 
 @config.command("unset")
-def unset_setting(context: typer.Context, key: Key, as_json: Json = False) -> None:
+@command()
+def unset_setting(call: Invocation, key: Key) -> Shown:
     """Remove a setting from the home's .env (or the file of --env-file), so that its default holds again."""
     from amem.env_file import read_env, without_keys, write_env
     from amem.settings import variables
 
-    call, name = invocation(context), setting_name(key)
-    path = _env_file(call)
+    name, path = setting_name(key), _env_file(call)
     before = read_env(path)
     text = without_keys(before, variables(name))
     if text != before:
         write_env(path, text)
-    elif not as_json:
+    elif not call.as_json:
         tell(f"{name} is not set in {path}")
-    _print_change(call, name, path, as_json or context.meta["amem.json"])
+    return _changed(call, name, path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +103,11 @@ class Configured:
     value: Any
     origin: str
 
+    @property
+    def record(self) -> dict[str, Any]:
+        """As JSON."""
+        return {"name": self.name, "value": self.value, "from": self.origin}
+
 
 def configured(call: Invocation) -> list[Configured]:
     """Every setting, in the order of `Settings`."""
@@ -127,7 +115,7 @@ def configured(call: Invocation) -> list[Configured]:
 
     settings = call.settings()
     places = _places(call, _root(call), settings)
-    return [Configured(name, _shown(settings, name), _origin(name, places)) for name in Settings.model_fields]
+    return [Configured(name, _value(settings, name), _origin(name, places)) for name in Settings.model_fields]
 
 
 def setting_name(key: str) -> str:
@@ -164,7 +152,6 @@ def _check(call: Invocation, name: str, text: str) -> None:
     """Refuse an env file in which this setting cannot be used. Raises InvalidInput."""
     import tempfile
 
-    from amem.errors import InvalidInput
     from amem.settings import load_settings, variables
 
     with tempfile.TemporaryDirectory() as folder:
@@ -180,30 +167,21 @@ def _check(call: Invocation, name: str, text: str) -> None:
             os.environ.update(hidden)
 
 
-def _print(shown: list[Configured], as_json: bool) -> None:
-    if as_json:
-        return print_json([{"name": each.name, "value": each.value, "from": each.origin} for each in shown])
-    print_table(
-        ("setting", "value", "from"),
-        [(each.name, "" if each.value is None else str(each.value), each.origin) for each in shown],
-    )
+def _settings(found: list[Configured]) -> Shown:
+    rows = [(each.name, "" if each.value is None else str(each.value), each.origin) for each in found]
+    return Table([each.record for each in found], ("setting", "value", "from"), rows)
 
 
-def _print_change(call: Invocation, name: str, path: Path, as_json: bool, *, set_to: str | None = None) -> None:
-    """Say what the setting is now, and what hides the file's value where something does."""
+def _changed(call: Invocation, name: str, path: Path, *, is_set: bool = False) -> Shown:
+    """What the setting is now, and what hides the file's value where something does."""
     now = next(each for each in configured(call) if each.name == name)
-    if as_json:
-        return print_json({"name": now.name, "value": now.value, "from": now.origin, "path": str(path)})
-    say(f"{name} = {'(none)' if now.value in (None, '') else now.value} ({_in_words(now.origin)})")
-    if set_to is not None and now.origin != str(path):
-        tell(f"{path} sets it now, but what the {now.origin} says wins")
-
-
-def _in_words(origin: str) -> str:
-    return (
-        "the default"
-        if origin == "default"
-        else f"from {'the ' if origin in ('argument', 'environment') else ''}{origin}"
+    article = "the " if now.origin in ("argument", "environment") else ""
+    origin = "the default" if now.origin == "default" else f"from {article}{now.origin}"
+    hidden = is_set and now.origin != str(path)
+    return Shown(
+        now.record | {"path": str(path)},
+        f"{name} = {'(none)' if now.value in (None, '') else now.value} ({origin})",
+        told=[f"{path} sets it now, but what the {now.origin} says wins"] if hidden else [],
     )
 
 
@@ -213,11 +191,10 @@ def _places(call: Invocation, root: Path, settings: "Settings") -> list[tuple[st
 
     from amem.env_file import read_env
 
-    given = {"--home": call.home, "--collection": call.collection, "--agent": call.agent}
-    arguments = {name.removeprefix("--") for name, value in given.items() if value is not None}
+    arguments = [name for name in ("home", "collection", "agent") if getattr(call, name) is not None]
     env_file, toml = _env_file(call), root / "config.toml"
     # An agent without a collection of another name has that of its own.
-    own = {"collection", *settings.agents[settings.agent]} if settings.agent else set()
+    own = ["collection", *settings.agents[settings.agent]] if settings.agent else []
     return [
         ("argument", frozenset(arguments)),
         (f"{toml} [agents.{settings.agent}]", frozenset(own)),
@@ -241,7 +218,7 @@ def _origin(name: str, places: list[tuple[str, frozenset[str]]]) -> str:
     return "default"
 
 
-def _shown(settings: "Settings", name: str) -> Any:
+def _value(settings: "Settings", name: str) -> Any:
     from pydantic import SecretStr
 
     value = getattr(settings, name)
@@ -252,42 +229,129 @@ def _shown(settings: "Settings", name: str) -> Any:
     return value if value is None or isinstance(value, bool | int | float) else str(value)
 
 
+# What `config set` refuses beyond what a setting's type says: names that no model, folder, address or theme has.
+#
+# Only what this machine knows is asked: a name in the right form may still be one that its server or hub does not have.
+
+_HUB = re.compile(r"[\w.-]+/[\w.-]+")
+_DURATION = re.compile(r"-?\d+|-?(\d+(\.\d+)?(h|m|s|ms))+")
+
+
+def check_value(name: str, value: str) -> None:
+    """Raise InvalidInput, with the forms there are, for a value that this setting cannot have. An empty one passes."""
+    if value.strip() and (check := _CHECKS.get(name)) is not None:
+        check(name, value)
+
+
+def _embedding_model(name: str, value: str) -> None:
+    from amem.embedding.embedder_choice import check_name
+
+    check_name(value)
+
+
+def _cross_encoder(name: str, value: str) -> None:
+    folder = Path(value).expanduser()
+    if not ((folder / "config.json").is_file() if folder.is_dir() else _HUB.fullmatch(value)):
+        raise InvalidInput(
+            f"{name}: there is no cross-encoder {value!r}",
+            hint="name it as organisation/model, for example cross-encoder/ms-marco-MiniLM-L6-v2, or give its folder",
+        )
+
+
+def _chat_model(name: str, value: str) -> None:
+    if "://" in value or any(char.isspace() for char in value):
+        raise InvalidInput(
+            f"{name}: {value!r} is no name of a model",
+            hint="names look like llama3.2, qwen3:4b, openai/gpt-4o-mini or anthropic/claude-3-5-haiku-latest",
+        )
+
+
+def _folder(name: str, value: str) -> None:
+    path = Path(value).expanduser()
+    if path.exists() and not path.is_dir():
+        raise InvalidInput(f"{name}: {value} is a file", hint="name a folder, or one that is not there yet")
+
+
+def _collection_name(name: str, value: str) -> None:
+    from amem.collection import folder_of
+
+    folder_of(Path(), value)
+
+
+def _address(name: str, value: str) -> None:
+    from urllib.parse import urlsplit
+
+    found = urlsplit(value if "://" in value or name == "api_base" else f"http://{value}")
+    try:
+        usable = found.scheme in ("http", "https") and found.hostname and found.port != 0 and " " not in value
+    except ValueError:  # a port that is no number
+        usable = False
+    if not usable:
+        form = "https://models.example.com/v1" if name == "api_base" else "http://127.0.0.1:11434 or host:port"
+        raise InvalidInput(f"{name}: {value!r} is no address", hint=f"give it as {form}")
+
+
+def _theme(name: str, value: str) -> None:
+    from amem_tui.themes import known_theme
+
+    known_theme(value)
+
+
+def _duration(name: str, value: str) -> None:
+    if not _DURATION.fullmatch(value):
+        raise InvalidInput(f"{name}: {value!r} is no length of time", hint="give it as 90s, 15m, 1h, or -1 for ever")
+
+
+_CHECKS: dict[str, Callable[[str, str], None]] = {
+    "embed_model": _embedding_model,
+    "rerank_model": _cross_encoder,
+    "nli_model": _cross_encoder,
+    "llm_model": _chat_model,
+    "home": _folder,
+    "cache": _folder,
+    "collection": _collection_name,
+    "api_base": _address,
+    "ollama_host": _address,
+    "tui_theme": _theme,
+    "llm_keep_alive": _duration,
+}
+
+
 # Commands about amem itself: get ready, and where things are.
 
 
-def setup(context: typer.Context, as_json: Json = False) -> None:
+@command()
+def setup(call: Invocation) -> Shown:
     """Get the embedding model ready, make the home, and say who will analyse notes."""
     from amem.analysts.choose import survey
     from amem.embedding import ensure_model
 
-    call = invocation(context)
     settings = call.settings()
     settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
     origin = ensure_model(settings, tell)
     found = survey(settings)
-    if as_json:
-        return print_json(
-            {
-                "home": str(settings.home),
-                "collection": settings.collection,
-                "embedding": {"model": origin.name, "place": origin.place, "ready": origin.ready},
-                "analyst": found.analyst,
-            }
-        )
-    say(f"home: {settings.home}")
-    say(f"embeddings: {origin}")
-    say(f"analysis: {found.reason}")
-    if found.problem:
-        tell(f"in the way: {found.problem} ({found.hint})")
-    tell(f'ready; try: {call.command("add")} "..." or {call.command("demo")}')
+    return Shown(
+        {
+            "home": str(settings.home),
+            "collection": settings.collection,
+            "embedding": {"model": origin.name, "place": origin.place, "ready": origin.ready},
+            "analyst": found.analyst,
+        },
+        f"home: {settings.home}",
+        f"embeddings: {origin}",
+        f"analysis: {found.reason}",
+        told=[
+            *([f"in the way: {found.problem} ({found.hint})"] if found.problem else []),
+            f'ready; try: {call.command("add")} "..." or {call.command("demo")}',
+        ],
+    )
 
 
-def path(context: typer.Context, as_json: Json = False) -> None:
+@command()
+def path(call: Invocation) -> Shown:
     """Where the collection is."""
     from amem.collection import folder_of
 
-    settings = invocation(context).settings()
-    folder = folder_of(settings.home, settings.collection)
-    if as_json:
-        return print_json({"home": str(settings.home), "collection": settings.collection, "path": str(folder)})
-    say(str(folder))
+    settings = call.settings()
+    folder = str(folder_of(settings.home, settings.collection))
+    return Shown({"home": str(settings.home), "collection": settings.collection, "path": folder}, folder)

@@ -1,19 +1,50 @@
-"""``amem demo``: a year of an invented person's notes, written, linked, evolved and asked about before your eyes."""
+"""``amem demo``: a year of an invented person's notes, written, linked, evolved and asked about before your eyes.
 
+Its words are in ``demo_story.toml``; what is told with ``--all`` is the rest: samples of everything that was done.
+"""
+
+import os
 import shutil
+import tomllib
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import takewhile
 from pathlib import Path
 from time import perf_counter
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from amem.cli.invocation import Invocation, invocation, program, progress, tell
-from amem.cli.options import Json
-from amem.cli.render import count, print_json, short_id
+from amem.cli.command import Shown, command
+from amem.cli.invocation import Invocation, program, progress
+from amem.cli.options import option
+from amem.cli.render import (
+    Page,
+    cell_width,
+    count,
+    cut,
+    draw_hits,
+    in_words,
+    on_terminal,
+    one_line,
+    short_id,
+    styled,
+    tagged,
+    when,
+)
+from amem.clock import zone
+from amem.labels import title
+from amem.note import LinkType, Status
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
     from amem.interop.importing import ImportReport
     from amem.memory_system import AgenticMemorySystem
+    from amem.note import MemoryNote
     from amem.receipt import Receipt
     from amem.settings import Settings
 
@@ -22,26 +53,24 @@ _COLLECTION = "demo"
 #: Says that the folder beside it was made by the demo, which may therefore start it afresh.
 _MARK = ".made-by-amem-demo"
 _HITS = 3
+_FIRST = "The bakery on the corner is closed on Mondays"
 
 
+@command()
 def demo(
-    context: typer.Context,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Start over even if you added notes of your own.")] = False,
+    call: Invocation,
+    fresh: Annotated[bool, option("--fresh", "Start over even if you added notes of your own.")] = False,
     everything: Annotated[
-        bool, typer.Option("--all", help="Then the rest: samples of analysis, links and rewrites, five questions.")
+        bool, option("--all", "Then the rest: samples of analysis, links and rewrites, five questions.")
     ] = False,
     language: Annotated[
-        str | None,
-        typer.Option(help="en or zh: the story's language; default that of your locale.", show_default=False),
+        str | None, option("", "en or zh: the story's language; default that of your locale.", show_default=False)
     ] = None,
-    as_json: Json = False,
 ) -> None:
     """Watch a year of somebody's notes become a linked collection, and ask it five questions."""
     if language not in (None, "en", "zh"):
         raise typer.BadParameter("--language is en or zh")
-    call = invocation(context)
-    if call.collection is None:
-        call.collection = _COLLECTION
+    call = replace(call, collection=call.collection or _COLLECTION)
     settings = call.settings()
     if settings.llm_backend == "auto":
         # Quick, and the same for everybody; name a backend in the settings to see a model do it.
@@ -53,10 +82,17 @@ def demo(
         (folder / _MARK).touch(mode=0o600)
         report = _load(memory, settings, receipts)
         seconds = perf_counter() - started
-        if as_json:
-            print_json(_record(memory, report, seconds))
+        if call.as_json:
+            Shown(_record(memory, report, seconds)).show(call)
         else:
-            _tell_story(call, memory, receipts, report, seconds, language=language, everything=everything)
+            story = DemoStory(memory, language_of_reader(language), call.command)
+            by = next((receipt.analyst for receipt in receipts if receipt.stored), "")
+            story.tell(seconds=seconds, folder=str(memory.folder), by=by, links=report.links, changes=report.evolved)
+            if everything:
+                _Rest(memory, receipts).tell(call, report, seconds)
+            story.closing(more="" if everything else call.command("demo", "--all"))
+            if report.refused:
+                call.remarks.append(f"{count(report.refused, 'line')} could not be read")
         memory.feed_chroma()
 
 
@@ -73,14 +109,10 @@ def _clear(call: Invocation, settings: "Settings", *, fresh: bool) -> Path:
         raise InvalidInput(f"the collection {settings.collection!r} was not made by the demo", hint=f"try {other}")
     if not fresh:
         with call.memory(settings=settings) as memory:
-            own = [
-                each for each in memory.log(limit=10_000) if each.action in ("add", "import") and each.cause != CAUSE
-            ]
-        if own:
-            raise InvalidInput(
-                f"the collection {settings.collection!r} holds notes that were added since the last demo",
-                hint=f"give --fresh to lose them, or try {other}",
-            )
+            own = [each.cause != CAUSE for each in memory.log(limit=10_000) if each.action in ("add", "import")]
+        if any(own):
+            held = f"the collection {settings.collection!r} holds notes that were added since the last demo"
+            raise InvalidInput(held, hint=f"give --fresh to lose them, or try {other}")
     shutil.rmtree(folder)
     return folder
 
@@ -111,55 +143,259 @@ def _record(memory: "AgenticMemorySystem", report: "ImportReport", seconds: floa
     return where | report.to_dict() | {"seconds": round(seconds, 2), "questions": answers}
 
 
-def _tell_story(
-    call: Invocation,
-    memory: "AgenticMemorySystem",
-    receipts: "list[Receipt]",
-    report: "ImportReport",
-    seconds: float,
-    *,
-    language: str | None,
-    everything: bool,
-) -> None:
-    from amem.cli.story import DemoStory, language_of_reader
+class _Teller:
+    """Prints paragraphs and headings on what a collection holds, in lines of at most `width` cells in a pipe."""
 
-    told = DemoStory(memory, language_of_reader(language), call.command)
-    by = next((receipt.analyst for receipt in receipts if receipt.stored), "")
-    told.tell(seconds=seconds, folder=str(memory.folder), by=by, links=report.links, changes=report.evolved)
-    if everything:
-        _tell_rest(call, memory, receipts, report, seconds)
-    told.closing(more="" if everything else call.command("demo", "--all"))
-    if report.refused:
-        tell(f"{count(report.refused, 'line')} could not be read")
+    def __init__(self, memory: "AgenticMemorySystem", width: int, out: "Console | None" = None) -> None:
+        self.memory = memory
+        self.zone = zone(memory.settings.timezone)
+        self.page = Page(out)
+        if out is None and not on_terminal():
+            self.page.out.width = width
+        self.write = self.page.write
+
+    def heading(self, text: str) -> None:
+        self.page.out.print("", styled((text, "bold underline")), sep="\n")
 
 
-def _tell_rest(
-    call: Invocation, memory: "AgenticMemorySystem", receipts: "list[Receipt]", report: "ImportReport", seconds: float
-) -> None:
-    from amem.cli.story import Story
-    from amem.interop.demo_data import demo_questions
+# The story: what was written, what amem did with it, what it answers, how to take it back.
 
-    story = Story(memory, receipts)
-    story.opening(seconds)
-    story.analysis()
-    story.links()
-    story.evolution()
-    story.summary(report)
-    for each in demo_questions():
-        story.answer(each, _HITS)
-    story.closing(
-        [
+
+WIDTH, _LABEL = 80, 10
+_BY = {"offline": ("built-in rules, without a model", "内置规则（不需要模型）")}
+
+
+def language_of_reader(given: str | None = None) -> str:
+    """``zh`` or ``en``: as `given`, else as the locale has it."""
+    if given is not None:
+        return given
+    named = next((value for name in ("LC_ALL", "LC_MESSAGES", "LANG") if (value := os.environ.get(name))), "")
+    return "zh" if named.lower().startswith(("zh", "chinese")) else "en"
+
+
+class DemoStory(_Teller):
+    """Tells it from the demo's collection, as it is now."""
+
+    def __init__(
+        self, memory: "AgenticMemorySystem", language: str, command: Callable[..., str], out: "Console | None" = None
+    ) -> None:
+        from amem.query import Filter
+
+        super().__init__(memory, WIDTH, out)
+        self._command = command
+        words = tomllib.loads((Path(__file__).parent / "demo_story.toml").read_text(encoding="utf-8"))
+        self._words = SimpleNamespace(**words[language])
+        self._chinese = language == "zh"
+        if out is None:
+            self.page.out.width = min(self.page.width, WIDTH)
+        every = memory.list(Filter(statuses=(Status.ACTIVE, Status.SUPERSEDED)), limit=1000)
+        found = (next((note for note in every if note.content.startswith(start)), None) for start in self._words.notes)
+        self._notes = [note for note in found if note is not None]
+        self._total = len(every)
+
+    def tell(self, *, seconds: float, folder: str, by: str, links: int, changes: int) -> None:
+        """The whole story; figures are those of the import."""
+        words = self._words
+        told = _BY.get(by, (by, by))[self._chinese]
+        self.write((words.heading.format(notes=self._total), "bold"))
+        self.write((words.opening.format(seconds=seconds, by=told, folder=folder), "dim"))
+        self.heading(f"1 {words.written.format(notes=self._total)}")
+        for note in self._notes:
+            self._dated(note)
+        self.heading(f"2 {words.did}")
+        made = f"{links} 条链接" if self._chinese else count(links, "link")
+        self.write(words.counts.format(links=made, changes=changes), indent=2)
+        undone = self._done()
+        self.heading(f"3 {words.answers}")
+        for question in words.questions:
+            self._answer(question)
+        self.heading(f"4 {words.back}")
+        self.write(words.safe, indent=2)
+        if undone is not None:
+            self._offer(self._command("undo", str(undone)), words.one_back)
+        self._offer(self._command("undo"), words.all_back.format(notes=self._total))
+
+    def closing(self, *, more: str = "") -> None:
+        """The one thing to do next; `more` is the command that tells the rest."""
+        self.page.out.print()
+        self.write((self._words.next, "bold"))
+        self._offer(self._command("tui"), "")
+        if more:
+            self.write((self._words.rest.format(command=more), "dim"))
+
+    def _done(self) -> int | None:
+        """Tell what was done with the notes of the story; the operation that ended a statement of one, if any did."""
+        words, notes, told = self._words, self._notes, {note.id: note for note in self._notes}
+        links = [link for note in notes for link in self.memory.links(note.id) if link.target in told]
+        cause = next((link for link in links if link.type is LinkType.CAUSED_BY), None)
+        about = told[cause.source] if cause is not None else notes[-1] if notes else None
+        if about is not None:
+            self._labelled(words.tags, (tagged(about.tags), "green"))
+            self._labelled(words.context, cut(one_line(about.context), 2 * (WIDTH - _LABEL - 6)))
+        if cause is not None:
+            other = cut(title(told[cause.target].content), WIDTH - _LABEL - 18)
+            because = (f"\n{words.because.format(reason=cause.reason)}", "dim")
+            self._labelled(words.link, words.caused.format(other=other), because)
+        ended = [(note, each) for note in notes for each in note.overturned if each.by in told]
+        for note, each in ended[:1]:
+            until = f"{each.until.astimezone(self.zone):%Y-%m-%d}"
+            self._labelled(words.ended, words.until.format(said=each.text.rstrip(".。"), until=until))
+            versions = reversed(self.memory.history(note.id))
+            return next((version.operation for version in versions if "overturned" in version.changes), None)
+        return None
+
+    def _answer(self, question: str) -> None:
+        answer = self.memory.answer(question, 6)
+        self.write(("> ", "dim"), (question, "bold"), indent=2)
+        self.write(answer.text, indent=4)
+        hits = {hit.id: hit for hit in answer.hits}
+        for each in answer.citations[:1]:
+            said = each.note not in hits or title(hits[each.note].content, 30).rstrip("…") in answer.text
+            if not said and (note := self.memory.read(each.note)) is not None:
+                self._dated(note, number=each.number)
+
+    def _dated(self, note: "MemoryNote", *, number: int = 0) -> None:
+        head = f"{f'[{number}] ' if number else ''}{when(note.at, self.zone, minutes=False)}  "
+        indent = 4 if number else 2
+        words = cut(one_line(note.content), 2 * (WIDTH - indent - len(head)) - 4)
+        self.write((head, "dim"), words, indent=indent, hanging=len(head))
+
+    def _labelled(self, label: str, *parts: Any) -> None:
+        head = f"{label}{' ' * max(1, _LABEL - cell_width(label))}"
+        self.write((head, "cyan"), *parts, indent=2, hanging=_LABEL)
+
+    def _offer(self, command: str, purpose: str) -> None:
+        together = cell_width(f"  {command}  {purpose}") <= self.page.width
+        # A command that is copied must not be broken.
+        self.page.whole("  ", (command, "bold"), (f"  {purpose}" if together else "", "dim"))
+        if purpose and not together:
+            self.write((purpose, "dim"), indent=4)
+
+
+# The rest: what became of the notes, by samples, and the answers to five questions.
+
+
+_WIDTH, _SAMPLES, _LINKS, _REWRITES = 100, 8, 10, 20
+
+
+class _Rest(_Teller):
+    """Tells what became of a collection's notes."""
+
+    def __init__(self, memory: "AgenticMemorySystem", receipts: "Sequence[Receipt]") -> None:
+        super().__init__(memory, _WIDTH)
+        self._receipts = receipts
+        self._notes: dict[str, MemoryNote] = {}
+
+    def tell(self, call: Invocation, report: "ImportReport", seconds: float) -> None:
+        """All of it."""
+        from amem.interop.demo_data import demo_questions
+
+        self._opening(seconds)
+        self._analysis()
+        self._links()
+        self._evolution()
+        receipts = self._receipts
+        linked = {end for receipt in receipts for link in receipt.links for end in (link.source, link.target)}
+        parts = (
+            count(report.imported, "note"),
+            f"{count(report.links, 'link')} ({len(linked)} notes have one)",
+            count(report.evolved, "rewrite"),
+            f"{report.queued:,} waiting for your review",
+            count(len(self.memory.tags()), "tag"),
+        )
+        self.heading("In all")
+        self.write(", ".join(parts), indent=2)
+        for each in demo_questions():
+            self.heading(each.question)
+            draw_hits(self.page, self.memory.search_agentic(each.question, _HITS, touch=False), self.zone)
+        best_linked = max(receipts, key=lambda receipt: len(receipt.links)).id
+        self.heading("Try next")
+        for words, purpose in (
             (call.command("search", "who is Inês?"), "ask something else"),
             (call.command("why", "why did I leave Kestrel Freight?"), "see how every answer earned its place"),
             (call.command("log", "--since", "today"), "see what was written, linked and rewritten; undo any of it"),
-            (call.command("show", _best_linked(receipts)), "see one note with its links"),
+            (call.command("show", short_id(best_linked)), "see one note with its links"),
             (f'{program()} add "{_FIRST}"', "begin your own memory"),
-        ]
-    )
+        ):
+            self.page.whole("  ", (words, "bold"))
+            self.write((purpose, "dim"), indent=6)
+
+    def _opening(self, seconds: float) -> None:
+        """How many notes, how quickly, by whom."""
+        stored = [receipt for receipt in self._receipts if receipt.stored]
+        by = stored[0].analyst if stored else "nobody"
+        by = "built-in rules" if by == "offline" else by
+        rate = f"{len(stored) / seconds:.1f} a second" if seconds > 0 else ""
+        self.page.out.print()
+        self.write(("A year of somebody's notes", "bold"), f"  {count(len(stored), 'note')} in {seconds:.1f} s, {rate}")
+        self.write((f"Analysed by {by}, in English and Chinese; everything stays in {self.memory.folder}.", "dim"))
+
+    def _analysis(self) -> None:
+        """Some notes with what analysis gave them."""
+        self.heading(f"How notes were analysed ({_SAMPLES} of {len(self._receipts)})")
+        step = max(1, len(self._receipts) // _SAMPLES)
+        for receipt in self._receipts[step // 2 :: step][:_SAMPLES]:
+            note = self._note(receipt.id)
+            head = f"  {when(note.at, self.zone, minutes=False)}  {note.kind}  "
+            self.write((short_id(note.id), "cyan"), head, (tagged(note.tags), "green"), indent=2)
+            self.write(one_line(note.content, 2 * _WIDTH - 20), indent=4)
+            self.write(("keywords ", "dim"), ", ".join(note.keywords), indent=4, hanging=9)
+            self.write(("context  ", "dim"), note.context, indent=4, hanging=9)
+
+    def _links(self) -> None:
+        """The strongest links, each with its reason."""
+        made = [link for receipt in self._receipts for link in receipt.links]
+        strongest = sorted(made, key=lambda link: -link.confidence)[:_LINKS]
+        self.heading(f"How notes were linked (the {len(strongest)} surest of {len(made)})")
+        for link in strongest:
+            room = _WIDTH - 16 - len(link.type)
+            source, target = (one_line(self._note(id).content, room) for id in (link.source, link.target))
+            self.write((short_id(link.source), "cyan"), f"  {source}", indent=2)
+            self.write((f"{link.type} → ", "bold"), (short_id(link.target), "cyan"), f"  {target}", indent=4)
+            self.write((f"because: {link.reason} ({link.confidence:.2f})", "dim"), indent=4)
+
+    def _evolution(self) -> None:
+        """Older notes that took newer ones into account: before and after."""
+        changes = [(receipt, change) for receipt in self._receipts for change in receipt.evolved]
+        shown = changes[:: max(1, -(-len(changes) // _REWRITES))]
+        among = "" if len(shown) == len(changes) else f" ({len(shown)} of {len(changes)})"
+        self.heading(f"How older notes evolved when newer ones arrived{among}")
+        if not changes:
+            self.write(("none did", "dim"), indent=2)
+        for receipt, change in shown:
+            words = one_line(self._note(change.id).content, _WIDTH - 14)
+            self.write((short_id(change.id), "cyan"), f"  {words}", indent=2)
+            versions = self.memory.history(change.id)
+            for version in (each for each in versions if each.version == change.version):
+                for name, (before, after) in version.changes.items():
+                    self._change(name, before, after)
+            new = one_line(self._note(receipt.id).content, _WIDTH - 30)
+            self.write(("arrived  ", "dim"), (short_id(receipt.id), "cyan"), (f"  {new}", "dim"), indent=4)
+            self.write((f"because: {change.reason}", "dim"), indent=4)
+
+    def _change(self, name: str, before: Any, after: Any) -> None:
+        label = (f"{name:<9}", "bold")
+        if isinstance(before, list) and isinstance(after, list):
+            parts = [f"+{each}" for each in after if each not in before]
+            parts += [f"-{each}" for each in before if each not in after]
+            self.write(label, f"{in_words(before)}  ", (" ".join(parts), "green"), indent=4, hanging=9)
+            return
+        old, new = in_words(before), in_words(after)
+        kept = _common(old, new)
+        self.write(label, (old[:kept], "dim"), (old[kept:], "red strike"), indent=4, hanging=9)
+        self.write(("now      ", "bold"), ("… ", "dim"), (new[kept:], "green"), indent=4, hanging=9)
+
+    def _note(self, id: str) -> "MemoryNote":
+        if id not in self._notes:
+            note = self.memory.read(id)
+            assert note is not None
+            self._notes[id] = note
+        return self._notes[id]
 
 
-def _best_linked(receipts: "list[Receipt]") -> str:
-    return short_id(max(receipts, key=lambda receipt: len(receipt.links)).id)
-
-
-_FIRST = "The bakery on the corner is closed on Mondays"
+def _common(before: str, after: str) -> int:
+    """How many characters of the beginning two texts share, to the end of a word."""
+    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False)))
+    if 0 < shared < len(before) and before[shared - 1].isascii():
+        shared = before.rfind(" ", 0, shared) + 1
+    return shared

@@ -1,4 +1,4 @@
-"""``amem facts``, ``timeline``, ``topics`` and ``topic``: what is so, since when, and what belongs together."""
+"""What is so of someone or something, since when, and what belongs together: facts, timelines and topics."""
 
 import re
 from datetime import UTC, datetime
@@ -7,113 +7,89 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from amem import checks
+from amem.cli.command import Drawing, Shown, Table, command
 from amem.cli.completion import complete_topic
-from amem.cli.invocation import invocation, tell
-from amem.cli.options import Json, KnownAt, moment, time_option
-from amem.cli.render import (
-    console,
-    count,
-    cut,
-    on_terminal,
-    one_line,
-    print_json,
-    print_table,
-    print_wrapped,
-    say,
-    say_row,
-    short_id,
-    styled,
-    when,
-)
+from amem.cli.invocation import Invocation, tell
+from amem.cli.options import KnownAt, argument, moment, option, time_option
+from amem.cli.render import Page, cell_width, count, cut, on_terminal, one_line, short_id, styled, when
+from amem.clock import zone
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import tzinfo
 
-    from rich.console import Console
     from rich.style import StyleType
-    from rich.text import Text
 
     from amem.language.intervals import Interval
     from amem.memory_system import AgenticMemorySystem
 
 
 _NEAR = 3
-Subject = Annotated[
-    str, typer.Argument(metavar="SUBJECT", help="Who or what: a name, me, we, 我, 项目.", show_default=False)
-]
+_WHOM = "Who or what: a name, me, we, 我, 项目"
+Predicate = Annotated[str | None, option("--predicate -p", "Only this: works_at, lives_in, 喜欢.")]
 
 
+@command()
 def facts(
-    context: typer.Context,
+    call: Invocation,
     subject: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="SUBJECT", help="Who or what: a name, me, we, 我, 项目; default: whoever there is to ask about."
-        ),
+        str | None, argument("SUBJECT", f"{_WHOM}; default: whoever there is to ask about.", show_default=True)
     ] = None,
-    predicate: Annotated[
-        str | None, typer.Option("--predicate", "-p", help="Only this: works_at, lives_in, 喜欢.")
-    ] = None,
+    predicate: Predicate = None,
     as_of: Annotated[str | None, time_option("--as-of", "What was so at this time, not now", examples=True)] = None,
     known_at: KnownAt = None,
-    as_json: Json = False,
-) -> None:
+) -> Shown:
     """Say what is so of someone or something, and since when."""
-
-    call = invocation(context)
-    with call.browsed(as_json) as memory:
+    with call.browsed() as memory:
         if subject is None:
-            return _print_subjects(memory.subjects(), as_json)
+            return _subjects(memory.subjects())
         timezone = memory.settings.timezone
         known = None if known_at is None else moment(known_at, timezone)
         asked = known if as_of is None else moment(as_of, timezone)
         found = memory.facts(subject, predicate, as_of=asked, known_at=known)
-        if as_json:
-            return print_json(found)
-        ever = memory.timeline(subject, predicate, known_at=known)
+        ever = [] if call.as_json else memory.timeline(subject, predicate, known_at=known)
         if not ever:
-            return tell(_unknown(memory, subject, predicate, known_at))
-    _print(found, timezone, (ever[0].subject, as_of, known_at), grouped=True)
+            return Shown(found, told=[] if call.as_json else [_unknown(memory, subject, predicate, known_at)])
+    name, told, local = ever[0].subject, [], zone(timezone)
     if not found:
-        tell(f"nothing of {ever[0].subject} is known to be so; what was: {call.command('timeline', subject)}")
-    gone = _presumed(ever, asked or datetime.now(UTC))
-    if gone and on_terminal():
-        tell(f"presumed to have ended with what {'it' if len(gone) == 1 else 'they'} hung on:")
-        _print(gone, timezone, None, grouped=True)
+        told = [f"nothing of {name} is known to be so; what was: {call.command('timeline', subject)}"]
+    gone = _presumed(ever, asked or datetime.now(UTC)) if on_terminal() else []
+
+    def draw(page: Page) -> None:
+        _draw_heading(page, name, as_of, known_at)
+        draw_intervals(page, found, local, grouped=True)
+        if gone:
+            tell(f"presumed to have ended with what {'it' if len(gone) == 1 else 'they'} hung on:")
+            draw_intervals(page, gone, local, grouped=True)
+
+    return Drawing(found, (cells(each, local) for each in found), draw, told=told)
 
 
+@command()
 def timeline(
-    context: typer.Context,
-    subject: Subject,
-    predicate: Annotated[
-        str | None, typer.Option("--predicate", "-p", help="Only this: works_at, lives_in, 喜欢.")
-    ] = None,
+    call: Invocation,
+    subject: Annotated[str, argument("SUBJECT", f"{_WHOM}.")],
+    predicate: Predicate = None,
     known_at: KnownAt = None,
-    as_json: Json = False,
-) -> None:
+) -> Shown:
     """Say all that was ever so of someone or something, in order of time, and what ended it."""
-    with invocation(context).browsed(as_json) as memory:
-        timezone = memory.settings.timezone
-        known = None if known_at is None else moment(known_at, timezone)
+    with call.browsed() as memory:
+        local = zone(memory.settings.timezone)
+        known = None if known_at is None else moment(known_at, memory.settings.timezone)
         found = memory.timeline(subject, predicate, known_at=known)
-        if as_json:
-            return print_json(found)
         if not found:
-            return tell(_unknown(memory, subject, predicate, known_at))
-    _print(found, timezone, (found[0].subject, None, known_at), grouped=False)
+            return Shown(found, told=[] if call.as_json else [_unknown(memory, subject, predicate, known_at)])
+
+    def draw(page: Page) -> None:
+        _draw_heading(page, found[0].subject, None, known_at)
+        draw_intervals(page, found, local, grouped=False)
+
+    return Drawing(found, (cells(each, local) for each in found), draw)
 
 
-def _print(
-    found: "Sequence[Interval]", timezone: str, heading: tuple[str, str | None, str | None] | None, *, grouped: bool
-) -> None:
-    from amem.clock import zone
-
-    if heading is not None and on_terminal():
-        subject, as_of, known_at = heading
-        asked = [f"as of {as_of}"] * bool(as_of) + [f"as known at {known_at}"] * bool(known_at)
-        console().print(styled((subject, "bold"), ("  " if asked else "", ""), (", ".join(asked), "dim")))
-    print_intervals(found, zone(timezone), grouped=grouped)
+def _draw_heading(page: Page, subject: str, as_of: str | None, known_at: str | None) -> None:
+    asked = [f"as of {as_of}"] * bool(as_of) + [f"as known at {known_at}"] * bool(known_at)
+    page.out.print(styled((subject, "bold"), "  " if asked else "", (", ".join(asked), "dim")))
 
 
 def _presumed(ever: "Sequence[Interval]", at: datetime) -> "list[Interval]":
@@ -128,13 +104,10 @@ def _presumed(ever: "Sequence[Interval]", at: datetime) -> "list[Interval]":
     ]
 
 
-def _print_subjects(subjects: dict[str, int], as_json: bool) -> None:
-    if as_json:
-        return print_json([{"subject": name, "facts": number} for name, number in subjects.items()])
-    print_table(("subject", "facts"), [(name, f"{number:,}") for name, number in subjects.items()])
-    if not subjects:
-        tell("no note states a fact yet")
-    return None
+def _subjects(subjects: dict[str, int]) -> Shown:
+    data = [{"subject": name, "facts": number} for name, number in subjects.items()]
+    rows = [(name, f"{number:,}") for name, number in subjects.items()]
+    return Table(data, ("subject", "facts"), rows, told=[] if rows else ["no note states a fact yet"])
 
 
 def _unknown(memory: "AgenticMemorySystem", subject: str, predicate: str | None, known_at: str | None) -> str:
@@ -160,62 +133,49 @@ def _unknown(memory: "AgenticMemorySystem", subject: str, predicate: str | None,
 # What is so, and from when to when, as people read it: a line for each interval, lines of two where room is short.
 
 
-#: Columns from which an interval and its times fit on one line.
-_ROOMY = 66
-_GAP = 2
-#: A short id, and that there are more notes.
-_ID = 12
-_LONGEST_PREDICATE = 16
-#: The room of a mark.
-_MARK = "● "
+#: Columns from which an interval and its times fit on one line; the gap, and a short id with how many more there are.
+_ROOMY, _GAP, _ID = 66, 2, 12
+_LONGEST_PREDICATE, _LONGEST_TIMES, _LEAST_VALUE = 16, 32, 12
 #: Holds; ended; ended, as far as one can guess.
-_HOLDS, _ENDED, _PRESUMED = ("●", "green"), ("○", "dim"), ("◌", "yellow")
+_HOLDS, _ENDED, _PRESUMED = ("● ", "green"), ("○ ", "dim"), ("◌ ", "yellow")
+_MARK = 2
 
 
-def print_intervals(
-    found: "Sequence[Interval]", zone: "tzinfo", *, grouped: bool, out: "Console | None" = None
-) -> None:
-    """A line for each; in a pipe ``predicate, object, since, until, ids, what ended it`` by tabs.
-
-    `grouped` names a predicate once for all that follow under it.
-    """
-    if out is None and not on_terminal():
-        for each in found:
-            say_row(*cells(each, zone))
-        return
-    out = out or console()
-    roomy, gap, last = out.width >= _ROOMY, " " * _GAP, ""
+def draw_intervals(page: Page, found: "Sequence[Interval]", zone: "tzinfo", *, grouped: bool) -> None:
+    """A line for each; `grouped` names a predicate once for all that follow under it."""
+    roomy, gap, last = page.width >= _ROOMY, " " * _GAP, ""
     named = _column([words(each.predicate) for each in found], _LONGEST_PREDICATE)
-    times = _column([span(each, zone) for each in found], 32)
-    indent = len(_MARK) + named + _GAP
+    times = _column([span(each, zone) for each in found], _LONGEST_TIMES)
+    indent = _MARK + named + _GAP
     # What is left after the mark, the id and the gaps; a long object is cut.
-    valued = _column([each.object for each in found], max(12, out.width - named - times - _ID - len(_MARK) - 3 * _GAP))
+    room = max(_LEAST_VALUE, page.width - named - times - _ID - _MARK - 3 * _GAP)
+    valued = _column([each.object for each in found], room)
     for each in found:
         name, last = "" if grouped and each.predicate == last else words(each.predicate), each.predicate
         mark = _HOLDS if each.until is None else _ENDED if each.certain else _PRESUMED
-        more = f" +{len(each.notes) - 1}" if len(each.notes) > 1 else ""
+        note = (f"{short_id(each.notes[0])}{f' +{len(each.notes) - 1}' if len(each.notes) > 1 else ''}", "cyan")
         weight, doubt = "bold" if each.until is None else "", "" if each.certain else "yellow"
-        when_so, note = span(each, zone), (f"{short_id(each.notes[0])}{more}", "cyan")
-        line = styled(mark, _MARK[1:], _fit(name, named), gap)
-        below = [styled((ending(each), "dim"))]
+        when_so, end = span(each, zone), styled((ending(each), "dim"))
         if roomy:
-            line += styled((_fit(each.object, valued), weight), gap, (_fit(when_so, times), doubt), gap, note)
-            if line.cell_len + _GAP + below[0].cell_len <= out.width:
-                line += styled(gap) + below.pop()
+            value, times_so = _fit(each.object, valued), _fit(when_so, times)
+            line = styled(mark, _fit(name, named), gap, (value, weight), gap, (times_so, doubt), gap, note)
+            beside = line.cell_len + _GAP + end.cell_len <= page.width
+            below = [] if beside else [end]
+            line = styled(line, gap, end) if beside else line
         else:
-            line += styled((cut(one_line(each.object), max(1, out.width - indent)), weight))
-            below.insert(0, styled((when_so, doubt), gap, note))
+            value = cut(one_line(each.object), max(1, page.width - indent))
+            line = styled(mark, _fit(name, named), gap, (value, weight))
+            below = [styled((when_so, doubt), gap, note), end]
         line.rstrip()
-        out.print(line, no_wrap=True)
+        page.clipped(line)
         for text in filter(None, below):
-            print_wrapped(out, text, indent=indent)
+            page.write(text, indent=indent)
 
 
 def cells(each: "Interval", zone: "tzinfo") -> tuple[str, ...]:
-    """An interval as a row of plain text."""
-    until = when(each.until, zone, minutes=False)
-    ids = ",".join(short_id(note) for note in each.notes)
-    return (each.predicate, each.object, when(each.since, zone, minutes=False), until, ids, ending(each))
+    """Predicate, object, since, until, ids, what ended it."""
+    since, until = (when(at, zone, minutes=False) for at in (each.since, each.until))
+    return (each.predicate, each.object, since, until, ",".join(map(short_id, each.notes)), ending(each))
 
 
 def span(each: "Interval", zone: "tzinfo") -> str:
@@ -247,9 +207,7 @@ def words(predicate: str) -> str:
 
 
 def _column(texts: "Sequence[str]", most: int) -> int:
-    from rich.cells import cell_len
-
-    return min(most, max((cell_len(one_line(text)) for text in texts), default=0))
+    return min(most, max((cell_width(one_line(text)) for text in texts), default=0))
 
 
 def _fit(text: str, width: int) -> str:
@@ -265,87 +223,56 @@ def _fit(text: str, width: int) -> str:
 _PART = re.compile(r"(\[\[[^\[\]\n]+\]\])|~~(.+?)~~|([^\[~]+|.)")
 
 
-def topics(context: typer.Context, as_json: Json = False) -> None:
+@command()
+def topics(call: Invocation) -> Shown:
     """List topics: what `amem maintain` found to belong together, and what you declared."""
-    from amem.clock import zone
-
-    call = invocation(context)
-    with call.browsed(as_json) as memory:
+    with call.browsed() as memory:
         found = memory.topics()
         local = zone(memory.settings.timezone)
-    if as_json:
-        return print_json(found)
-    print_table(
-        ("id", "topic", "notes", "updated", "about", ""),
-        [
-            (
-                short_id(each.id),
-                each.name,
-                str(each.notes),
-                when(each.updated, local, minutes=False),
-                each.summary,
-                "declared" if each.declared else "",
-            )
-            for each in found
-        ],
-        wide="about",
-        spare=("updated", "id"),
-    )
-    if not found:
-        tell(f"no topics yet; find some with: {call.command('maintain')}")
-        tell(f"declare one with: {call.command('topic', 'NAME', '--declare')}")
+    rows = []
+    for each in found:
+        updated, declared = when(each.updated, local, minutes=False), "declared" if each.declared else ""
+        rows.append((short_id(each.id), each.name, str(each.notes), updated, each.summary, declared))
+    told = [
+        f"no topics yet; find some with: {call.command('maintain')}",
+        f"declare one with: {call.command('topic', 'NAME', '--declare')}",
+    ]
+    columns = ("id", "topic", "notes", "updated", "about", "")
+    return Table(found, columns, rows, wide="about", spare=("updated", "id"), told=[] if found else told)
 
 
+@command()
 def topic(
-    context: typer.Context,
-    name: Annotated[
-        str,
-        typer.Argument(
-            help="Its name, the beginning of it, or its id.", show_default=False, autocompletion=complete_topic
-        ),
-    ],
-    about: Annotated[
-        list[str] | None, typer.Argument(help="With --declare: more words it is about.", show_default=False)
-    ] = None,
-    declare: Annotated[bool, typer.Option("--declare", help="Keep a page for it from now on.")] = False,
-    remove: Annotated[bool, typer.Option("--remove", help="No longer keep one; its notes stay.")] = False,
-    as_json: Json = False,
-) -> None:
+    call: Invocation,
+    name: Annotated[str, argument("", "Its name, the beginning of it, or its id.", autocompletion=complete_topic)],
+    about: Annotated[list[str] | None, argument("", "With --declare: more words it is about.")] = None,
+    declare: Annotated[bool, option("--declare", "Keep a page for it from now on.")] = False,
+    remove: Annotated[bool, option("--remove", "No longer keep one; its notes stay.")] = False,
+) -> Shown:
     """Read a topic's page; declare one of your own, or give it up."""
     if declare and remove:
         raise typer.BadParameter("--declare and --remove exclude each other")
     if about and not declare:
         raise typer.BadParameter("words after the name are for --declare; quote a name of several words")
-    call = invocation(context)
     with call.memory(create=declare) as memory:
         if remove:
             gone = memory.remove_topic(name)
-            return print_json({"removed": gone}) if as_json else tell(f"{gone} is no topic any more; amem undo")
+            return Shown({"removed": gone}, told=[f"{gone} is no topic any more; amem undo"])
         page = memory.declare_topic(name, " ".join(about or [])) if declare else memory.topic(name)
-    if as_json:
-        return print_json(page)
-    _print_page(page.text)
+    told = []
     if declare:
-        tell(f"{page.topic.name}: {count(page.topic.notes, 'note')}; new ones join it as they come")
+        told = [f"{page.topic.name}: {count(page.topic.notes, 'note')}; new ones join it as they come"]
+    return Drawing(page, (), lambda out: _draw_page(out, page.text), lines=[page.text], told=told)
 
 
-def _print_page(text: str) -> None:
-    """Markdown as it is in a pipe; at a terminal with headings, bullets and citations told apart."""
-    if not on_terminal():
-        say(text)
-        return
-    out = console()
+def _draw_page(page: Page, text: str) -> None:
+    """Markdown with headings, bullets and citations told apart."""
     for line in text.splitlines():
         if line.startswith("#"):
-            print_wrapped(out, styled((line.lstrip("# "), "bold cyan" if line.startswith("##") else "bold")))
-        elif line.startswith("- "):
-            print_wrapped(out, _line(f"• {line[2:]}"), indent=2, hanging=2)
-        else:
-            print_wrapped(out, _line(line))
-
-
-def _line(text: str) -> "Text":
-    parts: list[str | tuple[str, StyleType]] = []
-    for cited, struck, plain in _PART.findall(text):
-        parts.append((cited[2:-2], "cyan") if cited else (struck, "strike dim") if struck else plain)
-    return styled(*parts)
+            page.write((line.lstrip("# "), "bold cyan" if line.startswith("##") else "bold"))
+            continue
+        bullet = line.startswith("- ")
+        parts: list[str | tuple[str, StyleType]] = []
+        for cited, struck, plain in _PART.findall(f"• {line[2:]}" if bullet else line):
+            parts.append((cited[2:-2], "cyan") if cited else (struck, "strike dim") if struck else plain)
+        page.write(*parts, indent=2 * bullet, hanging=2 * bullet)

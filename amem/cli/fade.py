@@ -6,16 +6,13 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from amem.cli.invocation import invocation, tell
-from amem.cli.options import Json
-from amem.cli.render import console, count, on_terminal, one_line, print_json, print_wrapped, say_row, short_id, styled
+from amem.cli.command import Drawing, Shown, command
+from amem.cli.invocation import Invocation, tell
+from amem.cli.options import argument, option
+from amem.cli.render import Page, cell_width, count, on_terminal, one_line, short_id, styled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from rich.console import Console
 
     from amem.maintenance.forgetting_preview import Curve, FadePreview, Foreseen
     from amem.strength import Strength
@@ -31,40 +28,33 @@ _HEADINGS = {
 }
 
 
+@command()
 def fade(
-    context: typer.Context,
-    ids: Annotated[
-        list[str] | None, typer.Argument(metavar="ID", help="Only these notes; default: all.", show_default=False)
-    ] = None,
-    days: Annotated[float, typer.Option("--days", "-d", help="How many days to look ahead.")] = 30,
-    everything: Annotated[bool, typer.Option("--all", "-a", help=f"All of them, not {_SHOWN} of each sort.")] = False,
-    plot: Annotated[bool, typer.Option("--plot", help="Draw what is kept of them, day by day.")] = False,
-    output: Annotated[
-        str | None, typer.Option("--output", "-o", help="Draw that into a .png, .svg or .pdf file.")
-    ] = None,
-    as_json: Json = False,
-) -> None:
+    call: Invocation,
+    ids: Annotated[list[str] | None, argument("ID", "Only these notes; default: all.")] = None,
+    days: Annotated[float, option("--days -d", "How many days to look ahead.")] = 30,
+    everything: Annotated[bool, option("--all -a", f"All of them, not {_SHOWN} of each sort.")] = False,
+    plot: Annotated[bool, option("--plot", "Draw what is kept of them, day by day.")] = False,
+    output: Annotated[str | None, option("--output -o", "Draw that into a .png, .svg or .pdf file.")] = None,
+) -> Shown:
     """Show which notes would fade or change layer if nothing recalled them, and why. Changes nothing."""
-    with invocation(context).browsed(as_json, empty={}) as memory:
-        named = [memory.resolve(id) for id in ids] if ids else None
-        preview = memory.fade(days, named)
+    with call.browsed(empty={}) as memory:
+        preview = memory.fade(days, [memory.resolve(id) for id in ids] if ids else None)
     if output is not None:
         _save(preview, output)
-    if as_json:
-        return print_json(preview)
-    if not on_terminal():
-        _print_lines(preview.notes)
-    else:
-        _print_groups(preview, None if everything else _SHOWN)
-    if plot:
-        print_curves(preview.curves())
-    if not preview.notes:
-        tell(f"nothing fades or changes layer within {count_days(days)}")
-    if preview.own and named is None:
-        tell(
-            f"{count(preview.own, 'note')} of your own would be as weak and stay: what you wrote is archived only with"
-            " archive_own_notes = true"
+    if not call.as_json:
+        shown = Drawing(
+            None, map(_cells, preview.notes), lambda page: _draw(page, preview, None if everything else _SHOWN)
         )
+        shown.show(call)
+        print_curves(preview.curves() if plot else ())
+    told = []
+    if not preview.notes:
+        told.append(f"nothing fades or changes layer within {count_days(days)}")
+    if preview.own and not ids:
+        stay = "would be as weak and stay: what you wrote is archived only with archive_own_notes = true"
+        told.append(f"{count(preview.own, 'note')} of your own {stay}")
+    return Shown(preview, told=told)
 
 
 def count_days(days: float) -> str:
@@ -84,42 +74,37 @@ def _save(preview: "FadePreview", path: str) -> None:
     tell(f"drawn into {path}")
 
 
-def _print_lines(notes: "Sequence[Foreseen]") -> None:
-    """In a pipe: what, id, kind, strength now and then, importance, trust, recalls, age, stability, kept, the note."""
-    for note in notes:
-        now, then = note.now, note.then
-        terms = (now.value, then.value, now.importance, then.trust)
-        numbers = [f"{each:.3f}" for each in terms] + [str(then.recalls), f"{then.age_days:.1f}"]
-        numbers += [f"{then.stability_days:.1f}", f"{then.retention:.3f}"]
-        say_row(note.what, short_id(note.id), note.kind, *numbers, note.content)
+def _cells(note: "Foreseen") -> tuple[str, ...]:
+    """What, id, kind, strength now and then, importance, trust, recalls, age, stability, kept, the note."""
+    now, then = note.now, note.then
+    numbers = [f"{each:.3f}" for each in (now.value, then.value, now.importance, then.trust)]
+    numbers += [str(then.recalls), f"{then.age_days:.1f}", f"{then.stability_days:.1f}", f"{then.retention:.3f}"]
+    return (note.what, short_id(note.id), note.kind, *numbers, note.content)
 
 
-def _print_groups(preview: "FadePreview", most: int | None) -> None:
-    out = console()
+def _draw(page: Page, preview: "FadePreview", most: int | None) -> None:
     for what, heading in _HEADINGS.items():
         notes = [note for note in preview.notes if note.what == what]
         if not notes:
             continue
-        print_wrapped(out, styled((f"{len(notes):,} ", "bold"), (heading, "bold")))
+        page.write((f"{len(notes):,} ", "bold"), (heading, "bold"))
         for note in notes[:most]:
-            _print_note(out, note)
-        if len(notes) > len(notes[:most]):
-            print_wrapped(out, styled((f"and {len(notes) - len(notes[:most]):,} more: --all", "dim")), indent=2)
-        out.print()
+            _draw_note(page, note)
+        if more := len(notes) - len(notes[:most]):
+            page.write((f"and {more:,} more: --all", "dim"), indent=2)
+        page.out.print()
 
 
-def _print_note(out: "Console", note: "Foreseen") -> None:
-    from rich.cells import cell_len
-
+def _draw_note(page: Page, note: "Foreseen") -> None:
     change = f"{note.now.value:.2f} → {note.then.value:.2f}"
-    head = (short_id(note.id), "cyan"), f"  {note.kind}  ", (change, "bold"), "  "
-    room = out.width - 2 - sum(cell_len(part if isinstance(part, str) else part[0]) for part in head)
+    head = styled("  ", (short_id(note.id), "cyan"), f"  {note.kind}  ", (change, "bold"))
+    room = page.width - cell_width(head.plain) - 2
     if room >= 24:
-        out.print(styled("  ", *head, one_line(note.content, room)), soft_wrap=True)
+        page.whole(head, f"  {one_line(note.content, room)}")
     else:
-        out.print(styled("  ", *head[:-1]), soft_wrap=True)
-        print_wrapped(out, styled(one_line(note.content, 2 * (out.width - 6))), indent=4)
-    print_wrapped(out, styled((_terms(note.then, note.why), "dim")), indent=4)
+        page.whole(head)
+        page.write(one_line(note.content, 2 * (page.width - 6)), indent=4)
+    page.write((_terms(note.then, note.why), "dim"), indent=4)
 
 
 def _terms(then: "Strength", why: str) -> str:
@@ -153,12 +138,11 @@ def print_curves(curves: "Sequence[Curve]") -> None:
         return
     colours = on_terminal() and not os.environ.get("NO_COLOR")
     print(drawn(curves, min(shutil.get_terminal_size().columns, _WIDEST), colours=colours))
-    out = console()
+    page = Page()
     for letter, colour, curve in zip(_LETTERS, _COLOURS, curves, strict=False):
         mark = ("━━ ", f"color({colour})") if colours else f"{letter} "
         alike = f" (and {curve.alike:,} like it)" if curve.alike else ""
-        named = styled(mark, (short_id(curve.id), "cyan"), f"{alike}  {one_line(curve.content, 60)}")
-        print_wrapped(out, named, indent=1, hanging=3)
+        page.write(mark, (short_id(curve.id), "cyan"), f"{alike}  {one_line(curve.content, 60)}", indent=1, hanging=3)
 
 
 def drawn(curves: "Sequence[Curve]", width: int, *, colours: bool) -> str:

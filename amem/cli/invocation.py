@@ -1,4 +1,4 @@
-"""What the global options say: which home, which collection, and how to open it."""
+"""One call of ``amem``: its home, its collection and how to open it, and what is said to the person on the way."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import shlex
 import shutil
 import sys
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -16,7 +16,7 @@ from amem.errors import CollectionNotFound, InvalidInput
 from amem.visible import visible, visible_name
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     import typer
 
@@ -37,6 +37,10 @@ class Invocation:
     env_file: str | None = None
     debug: bool = False
     agent: str | None = None
+    #: Whether the command's answer is wanted as JSON.
+    as_json: bool = False
+    #: What opening the collection brought up, to be told once the command has answered.
+    remarks: list[str] = field(default_factory=list)
 
     def settings(self) -> Settings:
         """The settings for this home. Raises InvalidInput."""
@@ -94,12 +98,12 @@ class Invocation:
             raise self.no_notes(settings) from missing
         with opened as memory:
             yield memory
-            tell_some([f"left out: {error} ({error.hint})" for error in memory.passed_over.values()], _NAMED)
+            self.remarks += some([f"left out: {error} ({error.hint})" for error in memory.passed_over.values()], _NAMED)
             if (advice := memory.language_advice()) is not None:
-                tell(str(advice))
+                self.remarks.append(str(advice))
 
     @contextmanager
-    def browsed(self, as_json: bool = False, *, empty: object = (), **opening: Any) -> Iterator[AgenticMemorySystem]:
+    def browsed(self, *, empty: object = (), **opening: Any) -> Iterator[AgenticMemorySystem]:
         """The collection for a command that reads, opened as by `memory`.
 
         Where nothing was ever added the command ends here, and well: it says so on stderr, and prints `empty` as JSON
@@ -115,7 +119,7 @@ class Invocation:
             except CollectionNotFound as missing:
                 if self._is_mistaken(opening.get("settings") or self.settings()):
                     raise
-                if as_json:
+                if self.as_json:
                     print_json(empty)
                 tell(f"{missing} ({missing.hint})")
                 raise typer.Exit from missing
@@ -129,10 +133,10 @@ class Invocation:
         there = settings.collection in names or is_archived(settings.home, settings.collection)
         return there or (self.collection is not None and bool(names))
 
-    def tell_no_notes(self, settings: Settings) -> None:
-        """Say so, of a home or a collection without notes."""
+    def without_notes(self, settings: Settings) -> str:
+        """What is told of a home or a collection without notes."""
         answer = self.no_notes(settings)
-        tell(f"{answer} ({answer.hint})")
+        return f"{answer} ({answer.hint})"
 
     def no_notes(self, settings: Settings) -> CollectionNotFound:
         """The answer of every command where nothing was ever added, with what to do next."""
@@ -172,12 +176,10 @@ def tell(line: str) -> None:
     _say(folded(line, command=f"{program()} "))
 
 
-def tell_some(lines: Sequence[str], most: int, more: str = "more", *, total: int | None = None) -> None:
-    """As `tell`, for the first so many lines, and how many there are `more` of all (or of `total`)."""
-    for line in lines[:most]:
-        tell(line)
-    if (left := (total or len(lines)) - most) > 0:
-        tell(f"... and {left:,} {more}")
+def some(lines: Sequence[str], most: int, more: str = "more", *, total: int | None = None) -> list[str]:
+    """The first so many lines, and how many there are `more` of all (or of `total`)."""
+    left = (total or len(lines)) - most
+    return [*lines[:most], *([f"... and {left:,} {more}"] if left > 0 else [])]
 
 
 def inform(sentence: str) -> None:
@@ -188,7 +190,7 @@ def inform(sentence: str) -> None:
 def folded(sentence: str, *, command: str = "") -> str:
     """A sentence for stderr: where that is a terminal too narrow for it, in lines that end between words.
 
-    From where `command` begins on it stays in one piece, to be copied.
+    From where `command` begins on it stays in one piece, to be copied; a sentence that begins with it is prose.
     """
     if not sys.stderr.isatty():
         return sentence
@@ -199,7 +201,7 @@ def folded(sentence: str, *, command: str = "") -> str:
     if cell_width(sentence) <= room:
         return sentence
     at = sentence.find(command) if command else -1
-    prose, kept = (sentence, "") if at < 0 else (sentence[:at].rstrip(), sentence[at:])
+    prose, kept = (sentence, "") if at <= 0 else (sentence[:at].rstrip(), sentence[at:])
     ends = [0, *breaks(prose, room - 2, first=room), len(prose)]
     lines = [prose[start:end].rstrip() for start, end in pairwise(ends)]
     return "\n  ".join(filter(None, (*lines, kept)))
@@ -261,13 +263,3 @@ def installed_program() -> str:
     if found is None:
         raise InvalidInput("cannot find the program amem", hint="install amem into an environment of its own")
     return str(Path(found).absolute())
-
-
-def print_done(what: str, ids: Collection[str], as_json: bool, *, part: Collection[str] = ()) -> None:
-    """Say what was done to which notes; of those in `part` only to a statement."""
-    from amem.cli.render import print_json, say, short_id
-
-    if as_json:
-        return print_json({what: list(ids)})
-    for id in ids:
-        say(f"{what} {'a statement of ' * (id in part)}{short_id(id)}")

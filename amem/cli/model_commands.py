@@ -1,20 +1,21 @@
-"""``amem models``: who analyses notes, what Ollama has, and fetching a model into it."""
+"""``amem models``: who analyses notes, what Ollama has, what was spent, and fetching a model."""
 
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from amem.cli.invocation import invocation, progress, tell
-from amem.cli.options import Json
-from amem.cli.render import print_json, print_table, say
+from amem.cli.command import Shown, Table, command
+from amem.cli.invocation import Invocation, progress, tell
+from amem.cli.options import argument, option
+from amem.cli.render import print_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from amem.analysts.choose import Survey
     from amem.settings import Settings
-    from amem.storage.costs import DaySpent, PurposeCost
+    from amem.storage.costs import PurposeCost
     from amem.storage.store import Session
 
 
@@ -22,67 +23,34 @@ models = typer.Typer(help="See which models are reachable, and fetch one.", invo
 
 
 @models.callback()
+@command()
 def reachable(
-    context: typer.Context,
-    as_json: Json = False,
-    cost: Annotated[bool, typer.Option("--cost", help="Show what an add, a chat turn and a remember cost.")] = False,
-) -> None:
+    call: Invocation,
+    cost: Annotated[bool, option("--cost", "Show what an add, a chat turn and a remember cost.")] = False,
+) -> Shown:
     """Who analyses notes and why, what Ollama has, and what was spent today."""
-    if context.invoked_subcommand is None:
-        if cost:
-            return show_costs(context, as_json)
-        list_models(context, as_json)
-
-
-def show_costs(context: typer.Context, as_json: bool) -> None:
-    """Calls and tokens of one add, chat answer, learning, remember or run of merging, as this collection has them."""
-    with _stored(invocation(context).settings()) as session:
-        found = [] if session is None else session.costs.report()
-    if as_json:
-        return print_json(found)
-    if not found:
-        return tell("no model was asked anything in this collection yet")
-    columns = ("for one", "times", "calls", "most", "tokens in", "tokens out")
-    print_table(columns, [_cost_row(each) for each in found])
-
-
-def _cost_row(cost: "PurposeCost") -> tuple[str, ...]:
-    calls, read, written = (part / cost.times for part in (cost.calls, cost.tokens_in, cost.tokens_out))
-    return (cost.purpose, f"{cost.times:,}", f"{calls:.2f}", str(cost.most_calls), f"{read:,.0f}", f"{written:,.0f}")
+    return _costs(call) if cost else _surveyed(call)
 
 
 @models.command("list")
-def list_models(context: typer.Context, as_json: Json = False) -> None:
+@command()
+def list_models(call: Invocation) -> Shown:
     """Who analyses notes and why, what Ollama has, and what was spent today."""
-    from amem.analysts.choose import survey, told
-
-    settings = invocation(context).settings()
-    found = survey(settings)
-    day, spent = _spent_today(settings)
-    rows = _served(found, settings)
-    if as_json:
-        return print_json(_shape(settings, found, day, spent, rows))
-    print_table(("about", "what"), told(found, settings, _tokens(spent)))
-    if rows:
-        columns = ("model", "for", "size", "context", "in use")
-        print_table(columns, [_row(each) for each in rows], spare=("context", "size", "for"))
+    return _surveyed(call)
 
 
 @models.command()
+@command()
 def pull(
-    context: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A model of Ollama's, such as llama3.2.")],
-    as_json: Json = False,
-) -> None:
+    call: Invocation,
+    name: Annotated[str, argument("NAME", "A model of Ollama's, such as llama3.2.", show_default=True)],
+) -> Shown:
     """Have Ollama fetch a model. Stopped with Ctrl-C, it goes on where it stopped when it is run again."""
     from amem.analysts.choose import choose
     from amem.llm.model_names import ollama_name
     from amem.llm.ollama_models import pull as fetch
 
-    call = invocation(context)
-    settings = call.settings()
-    model = ollama_name(name)
-    size = 0
+    settings, model, size = call.settings(), ollama_name(name), 0
     try:
         with closing(fetch(settings.ollama_host, model)) as steps, progress(model, in_bytes=True) as bar:
             for step in steps:
@@ -93,21 +61,38 @@ def pull(
     except KeyboardInterrupt:
         tell(f"stopped; {call.command('models', 'pull', model)} goes on where it stopped")
         raise
-    if as_json:
-        return print_json({"pulled": model, "size": size})
-    say(f"{model} is ready ({_size(size)})")
-    tell(choose(settings).reason)
+    told = [] if call.as_json else [choose(settings).reason]
+    return Shown({"pulled": model, "size": size}, f"{model} is ready ({_size(size)})", told=told)
 
 
-def _shape(
-    settings: "Settings", found: "Survey", day: str, spent: "list[DaySpent]", rows: list[dict[str, Any]]
-) -> dict[str, Any]:
-    today = {"day": day, "tokens": _tokens(spent), "limit": settings.llm_daily_tokens}
-    by_model = [
-        {"model": each.model, "calls": each.calls, "tokens_in": each.tokens_in, "tokens_out": each.tokens_out}
-        for each in spent
-    ]
-    return {
+def _costs(call: Invocation) -> Shown:
+    """Calls and tokens of one add, chat answer, learning, remember or run of merging, as this collection has them."""
+    with _stored(call.settings()) as session:
+        found = [] if session is None else session.costs.report()
+    columns = ("for one", "times", "calls", "most", "tokens in", "tokens out")
+    told = [] if found else ["no model was asked anything in this collection yet"]
+    return Table(found, columns, map(_cost_row, found), told=told)
+
+
+def _cost_row(cost: "PurposeCost") -> tuple[str, ...]:
+    calls, read, written = (part / cost.times for part in (cost.calls, cost.tokens_in, cost.tokens_out))
+    return (cost.purpose, f"{cost.times:,}", f"{calls:.2f}", str(cost.most_calls), f"{read:,.0f}", f"{written:,.0f}")
+
+
+def _surveyed(call: Invocation) -> Shown:
+    from amem.analysts.choose import survey, told
+    from amem.clock import SystemClock, zone
+    from amem.ledger import day_of
+
+    settings = call.settings()
+    found = survey(settings)
+    day = day_of(SystemClock().now(), zone(settings.timezone))
+    with _stored(settings) as session:
+        spent = [] if session is None else [each for each in session.spending.report(1) if each.day == day]
+    tokens = sum(each.tokens_in + each.tokens_out for each in spent)
+    rows = _served(found, settings)
+    by_model = [{name: getattr(each, name) for name in ("model", "calls", "tokens_in", "tokens_out")} for each in spent]
+    data = {
         "backend": settings.llm_backend,
         "model": found.analyst,
         "reason": found.reason,
@@ -116,8 +101,12 @@ def _shape(
         "ollama": {"host": found.host, "reachable": found.served is not None, "models": rows},
         "api_key": settings.api_key is not None,
         "api_base": settings.api_base,
-        "today": {**today, "models": by_model},
+        "today": {"day": day, "tokens": tokens, "limit": settings.llm_daily_tokens, "models": by_model},
     }
+    if not call.as_json:
+        print_table(("about", "what"), told(found, settings, tokens))
+    columns = ("model", "for", "size", "context", "in use")
+    return Table(data, columns, map(_row, rows), spare=("context", "size", "for"))
 
 
 def _row(model: dict[str, Any]) -> tuple[str, ...]:
@@ -126,15 +115,12 @@ def _row(model: dict[str, Any]) -> tuple[str, ...]:
     return (model["name"], model["for"], _size(model["size"]), context, use)
 
 
-def _tokens(spent: "list[DaySpent]") -> int:
-    return sum(each.tokens_in + each.tokens_out for each in spent)
-
-
 def _served(found: "Survey", settings: "Settings") -> list[dict[str, Any]]:
     from amem.analysts.choose import SURVEY_SECONDS
     from amem.llm.ollama_models import window
 
     using = {"notes": found.model, "embedding": settings.embed_model}
+    ours = {use: model.removeprefix("ollama/") for use, model in using.items() if model.startswith("ollama/")}
     return [
         {
             "name": each.name,
@@ -142,23 +128,10 @@ def _served(found: "Survey", settings: "Settings") -> list[dict[str, Any]]:
             "size": each.size,
             "context": window(found.host, each.name, SURVEY_SECONDS),
             "remote": each.remote,
-            "used_for": [
-                use
-                for use, model in using.items()
-                if model.startswith("ollama/") and each.called(model.removeprefix("ollama/"))
-            ],
+            "used_for": [use for use, model in ours.items() if each.called(model)],
         }
         for each in found.served or ()
     ]
-
-
-def _spent_today(settings: "Settings") -> "tuple[str, list[DaySpent]]":
-    from amem.clock import SystemClock, zone
-    from amem.ledger import day_of
-
-    day = day_of(SystemClock().now(), zone(settings.timezone))
-    with _stored(settings) as session:
-        return day, [] if session is None else [each for each in session.spending.report(1) if each.day == day]
 
 
 @contextmanager

@@ -2,11 +2,8 @@
 
 # No ``from __future__ import annotations`` in a module of commands: Typer reads annotations at run time.
 
-import inspect
-from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
-from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -17,17 +14,27 @@ if TYPE_CHECKING:
     from amem.query import Filter, Query
 
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON in its documented shape.")]
-Id = Annotated[
-    str,
-    typer.Argument(
-        metavar="ID", help="A note's id or the beginning of it.", show_default=False, autocompletion=complete_id
-    ),
-]
-Ids = Annotated[
-    list[str],
-    typer.Argument(metavar="ID", help="Ids, or beginnings of them.", show_default=False, autocompletion=complete_id),
-]
+_Texts = list[str] | None
+_Text = str | None
+
+
+def option(names: str, help: str, **more: Any) -> Any:
+    """An option by its names, separated by spaces, and what its help says."""
+    return typer.Option(*names.split(), help=help, **more)
+
+
+def argument(metavar: str, help: str, **more: Any) -> Any:
+    """An argument by what the help calls it ('' for its own name), and what it says."""
+    return typer.Argument(metavar=metavar or None, help=help, **{"show_default": False, **more})
+
+
+Json = Annotated[bool, option("--json", "Print JSON in its documented shape.")]
+Id = Annotated[str, argument("ID", "A note's id or the beginning of it.", autocompletion=complete_id)]
+Ids = Annotated[list[str], argument("ID", "Ids, or beginnings of them.", autocompletion=complete_id)]
+Question = Annotated[list[str], argument("", "The question, in your own words.")]
+Reason = Annotated[str, option("--reason -r", "Why, in words.")]
+Yes = Annotated[bool, option("--yes -y", "Do not ask.")]
+Force = Annotated[bool, option("--force", "Replace a file that is there.")]
 #: What every option that takes a time understands; `moment` reads it.
 TIMES = "2026-05-02, 2026-05, 7d, yesterday, 2 weeks ago, 上周"
 
@@ -35,17 +42,15 @@ TIMES = "2026-05-02, 2026-05, 7d, yesterday, 2 weeks ago, 上周"
 def time_option(name: str, what: str, *, examples: bool = False, panel: str | None = None) -> Any:
     """An option that takes a time in any form that `moment` reads."""
     said = f"{what}: {TIMES}." if examples else f"{what}."
-    return typer.Option(name, help=said, metavar="TIME", show_default=False, rich_help_panel=panel)
+    return option(name, said, metavar="TIME", show_default=False, rich_help_panel=panel)
 
 
-KnownAt = Annotated[str | None, time_option("--known-at", "What was known at this time, by notes as they stood")]
-Time = Annotated[str | None, time_option("--time", "When it was said or happened, now unless given", examples=True)]
+KnownAt = Annotated[_Text, time_option("--known-at", "What was known at this time, by notes as they stood")]
+Time = Annotated[_Text, time_option("--time", "When it was said or happened, now unless given", examples=True)]
 #: The least score that is not shown as 0.00: what scores less has nothing to do with the question.
 LEAST_SCORE = 0.005
-MinimumScore = Annotated[float | None, typer.Option("--min-score", help="Leave out what scores less (0 to 1).")]
-MinimumCosine = Annotated[
-    float | None, typer.Option("--min-cosine", help="Leave out what is less similar in meaning (-1 to 1).")
-]
+MinimumScore = Annotated[float | None, option("--min-score", "Leave out what scores less (0 to 1).")]
+MinimumCosine = Annotated[float | None, option("--min-cosine", "Leave out what is less similar in meaning (-1 to 1).")]
 
 
 def moment(text: str, timezone: str) -> datetime:
@@ -99,37 +104,33 @@ def pairs(given: list[str] | None) -> dict[str, Any]:
 _PANEL = "Which notes"
 
 
-def _option(*names: str, help: str, offers: Any = None) -> Any:
-    return typer.Option(*names, help=help, rich_help_panel=_PANEL, show_default=False, autocompletion=offers)
-
-
-_Texts = list[str] | None
-_Text = str | None
+def _where(names: str, help: str, offers: Any = None) -> Any:
+    return option(names, help, rich_help_panel=_PANEL, show_default=False, autocompletion=offers)
 
 
 @dataclass(kw_only=True, slots=True)
 class Where:
     """What the options said. `filter` makes a Filter of it, once the collection and its time zone are known."""
 
-    tag: Annotated[_Texts, _option("--tag", "-t", help="With this tag; repeatable.", offers=complete_tag)] = None
-    kind: Annotated[_Texts, _option("--kind", help="Of this kind; repeatable.", offers=complete_kind)] = None
-    category: Annotated[_Text, _option("--category", help="Of this category.")] = None
-    layer: Annotated[_Texts, _option("--layer", help="In this memory: short_term, long_term.")] = None
-    speaker: Annotated[_Text, _option("--speaker", help="Said by this person.")] = None
-    conversation: Annotated[_Text, _option("--conversation", help="Of this conversation.")] = None
-    user: Annotated[_Text, _option("--user", help="Added for this user_id.")] = None
-    agent: Annotated[_Text, _option("--agent-id", help="Added by this agent_id.")] = None
-    session: Annotated[_Text, _option("--session", help="Added in this session_id.")] = None
-    meta: Annotated[_Texts, _option("--meta", help="With this metadata, key=value; repeatable.")] = None
+    tag: Annotated[_Texts, _where("--tag -t", "With this tag; repeatable.", complete_tag)] = None
+    kind: Annotated[_Texts, _where("--kind", "Of this kind; repeatable.", complete_kind)] = None
+    category: Annotated[_Text, _where("--category", "Of this category.")] = None
+    layer: Annotated[_Texts, _where("--layer", "In this memory: short_term, long_term.")] = None
+    speaker: Annotated[_Text, _where("--speaker", "Said by this person.")] = None
+    conversation: Annotated[_Text, _where("--conversation", "Of this conversation.")] = None
+    user: Annotated[_Text, _where("--user", "Added for this user_id.")] = None
+    agent: Annotated[_Text, _where("--agent-id", "Added by this agent_id.")] = None
+    session: Annotated[_Text, _where("--session", "Added in this session_id.")] = None
+    meta: Annotated[_Texts, _where("--meta", "With this metadata, key=value; repeatable.")] = None
     since: Annotated[_Text, time_option("--since", "About this time or later", examples=True, panel=_PANEL)] = None
     until: Annotated[_Text, time_option("--until", "About a time before this", panel=_PANEL)] = None
     as_of: Annotated[_Text, time_option("--as-of", "What was true at this time", panel=_PANEL)] = None
     known_at: Annotated[
         _Text, time_option("--known-at", "What was known at this time, as notes stood", panel=_PANEL)
     ] = None
-    status: Annotated[_Texts, _option("--status", help="Of this status: active, superseded, ...; repeatable.")] = None
-    superseded: Annotated[bool, _option("--superseded", help="Superseded notes too.")] = False
-    everything: Annotated[bool, _option("--all", "-a", help="Superseded and archived notes too.")] = False
+    status: Annotated[_Texts, _where("--status", "Of this status: active, superseded, ...; repeatable.")] = None
+    superseded: Annotated[bool, _where("--superseded", "Superseded notes too.")] = False
+    everything: Annotated[bool, _where("--all -a", "Superseded and archived notes too.")] = False
 
     def words(self) -> str:
         """The options that were given, as a title has them: "tag work, since 2026-03-01"; '' without any."""
@@ -176,23 +177,20 @@ class Where:
 class Ranking:
     """How to look for notes, as `search` and `why` are told it."""
 
-    k: Annotated[int, typer.Option("-k", "--k", min=0, help="How many answers.")] = 5
+    k: Annotated[int, option("-k --k", "How many answers.", min=0)] = 5
     links: Annotated[bool, typer.Option(help="Let good answers bring in what they are linked to.")] = True
     minimum: MinimumScore = LEAST_SCORE
     minimum_cosine: MinimumCosine = None
     minimum_confidence: Annotated[
         float | None,
-        typer.Option(
-            "--min-confidence", "--minimum-confidence", help="Leave out what less likely holds the answer (0 to 1)."
-        ),
+        option("--min-confidence --minimum-confidence", "Leave out what less likely holds the answer (0 to 1)."),
     ] = None
     rerank: Annotated[
         bool | None,
-        typer.Option("--rerank/--no-rerank", help="Let a cross-encoder read the best again; default: setting rerank."),
+        option("--rerank/--no-rerank", "Let a cross-encoder read the best again; default: setting rerank."),
     ] = None
     diversity: Annotated[
-        float | None,
-        typer.Option("--diversity", help="What repeating an answer above costs (0 to 1).", show_default=False),
+        float | None, option("--diversity", "What repeating an answer above costs (0 to 1).", show_default=False)
     ] = None
 
     def query(self, text: str, where: Where, timezone: str, **more: Any) -> "Query":
@@ -216,48 +214,17 @@ class Ranking:
 class NoteFields:
     """Fields of a note that `add` and `edit` are given."""
 
-    category: Annotated[_Text, typer.Option("--category", help="A category.")] = None
+    category: Annotated[_Text, option("--category", "A category.")] = None
     kind: Annotated[
-        _Text, typer.Option("--kind", help="What sort of note: fact, preference, ...", autocompletion=complete_kind)
+        _Text, option("--kind", "What sort of note: fact, preference, ...", autocompletion=complete_kind)
     ] = None
-    speaker: Annotated[_Text, typer.Option("--speaker", help="Who said it.")] = None
-    keyword: Annotated[_Texts, typer.Option("--keyword", help="A keyword; repeatable.")] = None
-    note_context: Annotated[_Text, typer.Option("--context", help="One sentence on what it is about.")] = None
-    importance: Annotated[float | None, typer.Option("--importance", help="From 0 to 1.")] = None
+    speaker: Annotated[_Text, option("--speaker", "Who said it.")] = None
+    keyword: Annotated[_Texts, option("--keyword", "A keyword; repeatable.")] = None
+    note_context: Annotated[_Text, option("--context", "One sentence on what it is about.")] = None
+    importance: Annotated[float | None, option("--importance", "From 0 to 1.")] = None
 
     def given(self, **more: Any) -> dict[str, Any]:
         """Those that were given, and what else was."""
         named = {each.name.removeprefix("note_"): getattr(self, each.name) for each in fields(self)} | more
         named["keywords"] = named.pop("keyword")
         return {name: value for name, value in named.items() if value is not None}
-
-
-def spreading(*without: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the options of `Where`, `Ranking` and `NoteFields` where it takes one, but for those named."""
-
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        parameters: list[inspect.Parameter] = []
-        classes: dict[str, tuple[Any, list[Any]]] = {}
-        for each in inspect.signature(command).parameters.values():
-            if not is_dataclass(each.annotation):
-                parameters.append(each.replace(kind=inspect.Parameter.KEYWORD_ONLY))
-                continue
-            given = [option for option in fields(each.annotation) if option.name not in without]
-            classes[each.name] = each.annotation, given
-            parameters += [
-                inspect.Parameter(
-                    option.name, inspect.Parameter.KEYWORD_ONLY, default=option.default, annotation=option.type
-                )
-                for option in given
-            ]
-
-        @wraps(command)
-        def called(**values: Any) -> None:
-            for name, (made, given) in classes.items():
-                values[name] = made(**{each.name: values.pop(each.name) for each in given})
-            command(**values)
-
-        called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # what Typer reads
-        return called
-
-    return decorate

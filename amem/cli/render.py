@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from amem.clock import zone
+from amem.labels import cut as cut
 from amem.labels import short_id as short_id
 from amem.labels import short_ids as short_ids
 from amem.labels import title
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from datetime import tzinfo
 
-    from rich.console import Console, RenderableType
+    from rich.console import Console
     from rich.style import StyleType
     from rich.text import Text
 
@@ -30,13 +31,16 @@ if TYPE_CHECKING:
     from amem.retrieval.hit import Hit
     from amem.verdict import Conflict
 
+    #: A piece of a line, with how it looks where that is not plain.
+    Part = str | Text | tuple[str, StyleType]
+
 
 #: Cells between two columns of a table, and at its edges.
 _GAP, _EDGES = 3, 2
 #: The column that takes what room is left is of use from so many cells on.
 _READABLE = 24
 #: Columns that are never broken into lines.
-_WHOLE = ("id", "when", "kind", "op", "version", "model")
+_WHOLE = ("id", "when", "kind", "op", "who", "version", "model")
 
 
 def say(text: str, *, flush: bool = False) -> None:
@@ -106,11 +110,12 @@ def one_line(text: str, width: int | None = None) -> str:
     return line if width is None else cut(line, width)
 
 
-def cut(line: str, width: int) -> str:
-    """At most `width` terminal cells of a line; Chinese characters take two."""
-    from rich.cells import cell_len, set_cell_size
-
-    return line if cell_len(line) <= width else f"{set_cell_size(line, width - 1).rstrip()}…"
+def shortened(text: Text, width: int) -> Text:
+    """As `cut`, for a text with styles."""
+    if text.cell_len <= width:
+        return text
+    kept = cut(text.plain, width)[:-1]
+    return styled(text[: len(kept)], "…")
 
 
 def cell_width(line: str) -> int:
@@ -137,64 +142,100 @@ def size(number: int) -> str:
     return f"{number / 1e6:,.1f} MB" if number >= 100_000 else f"{-(-number // 1000)} kB"
 
 
-def styled(*parts: str | tuple[str, StyleType]) -> Text:
+def styled(*parts: Part) -> Text:
     """Plain and styled parts as one text, control characters shown."""
     from rich.text import Text
 
     made = Text()
     for part in parts:
-        text, style = (part, "") if isinstance(part, str) else part
-        made.append(visible(text), style)
+        if isinstance(part, str | tuple):
+            text, style = (part, "") if isinstance(part, str) else part
+            made.append(visible(text), style)
+        else:
+            made.append_text(part)
     return made
 
 
-def print_wrapped(out: Console, text: Text, *, indent: int = 0, hanging: int = 0) -> None:
-    """The text in lines that fit, indented, those after the first by `hanging` more; Chinese breaks anywhere."""
-    from amem.language.sentence_parts import breaks
+class Page:
+    """Standard output as Rich draws it on a terminal; nothing in a note is taken for markup."""
 
-    first, later = " " * indent, " " * (indent + hanging)
-    room = max(20, out.width - indent - hanging)
-    for number, line in enumerate(text.divide(breaks(text.plain, room, first=room + hanging))):
-        line.rstrip()
-        out.print(styled(later if number else first) + line, soft_wrap=True)
+    def __init__(self, out: Console | None = None) -> None:
+        self.out = out or console()
+
+    @property
+    def width(self) -> int:
+        """Its cells."""
+        return self.out.width
+
+    def write(self, *parts: Part, indent: int = 0, hanging: int = 0) -> None:
+        """Write a text in lines that fit, indented, all but the first by `hanging` more; Chinese breaks anywhere."""
+        from amem.language.sentence_parts import breaks
+
+        text, first, later = styled(*parts), " " * indent, " " * (indent + hanging)
+        room = max(20, self.width - indent - hanging)
+        for number, line in enumerate(text.divide(breaks(text.plain, room, first=room + hanging))):
+            line.rstrip()
+            self.whole(later if number else first, line)
+
+    def whole(self, *parts: Part) -> None:
+        """Write a line that is never broken, as a command to be copied."""
+        self.out.print(styled(*parts), soft_wrap=True)
+
+    def clipped(self, *parts: Part) -> None:
+        """Write a line that is cut off at the edge."""
+        self.out.print(styled(*parts), overflow="ellipsis", no_wrap=True)
 
 
 def print_table(
-    columns: Sequence[str], rows: Iterable[Sequence[str]], *, wide: str = "", spare: Sequence[str] = (), title: str = ""
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str | Text]],
+    *,
+    wide: str = "",
+    spare: Sequence[str] = (),
+    fold_below: int = 0,
 ) -> None:
     """A table on a terminal, with the column `wide` taking what room is left; tab-separated lines in a pipe.
 
-    Where a terminal is too narrow, the columns of `spare` are left out, the first one first. Without rows nothing is
-    printed: the command says so itself.
+    Where a terminal is too narrow, the columns of `spare` are left out, the first one first, and below `fold_below`
+    cells the wide one goes on in further lines. Without rows nothing is printed: the command says so itself.
     """
     if not on_terminal():
         for row in rows:
             say_row(*row)
         return
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
     out = console()
-    cells = [tuple(one_line(cell) for cell in row) for row in rows]
+    cells = [[styled(one_line(each)) if isinstance(each, str) else each for each in row] for row in rows]
     if not cells:
         return
-    kept = fitting(columns, cells, out.width, wide=wide, spare=spare)
-    names = [columns[place] for place in kept]
-    shown = [[row[place] for place in kept] for row in cells]
-    if wide in names:
-        # Rich cuts in the middle of a Chinese character, which leaves a hole before the dots.
-        at = names.index(wide)
-        others = [max(cell_width(row[place]) for row in (names, *shown)) for place in range(len(names)) if place != at]
-        room = max(_READABLE, out.width - _EDGES - _GAP * len(others) - sum(others))
-        shown = [[*row[:at], cut(row[at], room), *row[at + 1 :]] for row in shown]
-    out.print(table(names, shown, wide=wide, title=title))
+    plain = [["" if name == wide else cell.plain for name, cell in zip(columns, row, strict=True)] for row in cells]
+    kept = fitting(columns, plain, out.width, wide=wide, spare=spare)
+    made = Table(box=SIMPLE_HEAD, pad_edge=False, expand=bool(wide))
+    folds = out.width < fold_below
+    taken = sum(max(cell_width(row[at]) for row in (columns, *plain)) for at in kept if columns[at] != wide)
+    room = max(_READABLE, out.width - _EDGES - _GAP * (len(kept) - 1) - taken)
+    for at in kept:
+        name = columns[at]
+        if name == wide:
+            made.add_column(name, ratio=1, overflow="fold" if folds else "ellipsis", no_wrap=not folds)
+            if not folds:  # Rich cuts in the middle of a Chinese character, which leaves a hole before the dots.
+                for row in cells:
+                    row[at] = shortened(row[at], room)
+        else:
+            made.add_column(name, no_wrap=name in _WHOLE, overflow="fold", justify="right" if name == "op" else "left")
+    for row in cells:
+        made.add_row(*(row[at] for at in kept))
+    out.print(made)
 
 
 def fitting(
     columns: Sequence[str], rows: Sequence[Sequence[str]], width: int, *, wide: str, spare: Sequence[str]
 ) -> list[int]:
     """Places of the columns that fit into `width` cells, with room to read the one called `wide`."""
-    from rich.cells import cell_len
-
     needed = [
-        _READABLE if name == wide else max(map(cell_len, (name, *(row[place] for row in rows))))
+        _READABLE if name == wide else max(map(cell_width, (name, *(row[place] for row in rows))))
         for place, name in enumerate(columns)
     ]
     kept = list(range(len(columns)))
@@ -205,23 +246,6 @@ def fitting(
     return kept
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, wide: str = "", title: str = "") -> RenderableType:
-    """The table, as Rich draws it."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    made = Table(box=SIMPLE_HEAD, pad_edge=False, title=title or None, title_justify="left", title_style="bold")
-    for column in columns:
-        if column == wide:
-            made.add_column(column, ratio=1, overflow="ellipsis", no_wrap=True)
-        else:
-            made.add_column(column, no_wrap=column in _WHOLE, overflow="fold")
-    made.expand = bool(wide)
-    for row in rows:
-        made.add_row(*(styled(one_line(cell)) for cell in row))
-    return made
-
-
 # Answers of a search and their explanations, as people read them.
 
 #: How words look that matched.
@@ -229,45 +253,37 @@ FOUND = "bold yellow"
 _TITLE = 60
 
 
-def print_hits(hits: Sequence[Hit], zone: tzinfo, *, out: Console | None = None) -> None:
-    """Each hit with its score, text and reasons; in a pipe id, score, day, content, reasons, confidence and catalog.
+def hit_row(hit: Hit, zone: tzinfo) -> tuple[str, ...]:
+    """A hit for another program: id, score, day, content, reasons, confidence and catalog."""
+    why = " ".join((hit.explanation.words(), *(f"May be out of date: {each}." for each in hit.doubts)))
+    row = (short_id(hit.id), f"{hit.score:.3f}", said_on(hit, zone), hit.text, why, f"{hit.confidence:.2f}")
+    return (*row, hit.catalog) if hit.is_catalog else row
+
+
+def draw_hits(page: Page, hits: Sequence[Hit], zone: tzinfo) -> None:
+    """Each hit with its score, text and reasons.
 
     Where none of them surely answers, a line says so first, and those that hardly do are dim.
     """
     from amem.retrieval.confidence import NOTHING_CERTAIN, Support, best_support
 
-    if out is None and not on_terminal():
-        for hit in hits:
-            why = " ".join((hit.explanation.words(), *(f"May be out of date: {each}." for each in hit.doubts)))
-            said: tuple[str, ...] = said_on(hit, zone), hit.text, why, f"{hit.confidence:.2f}"
-            said += (hit.catalog,) if hit.is_catalog else ()
-            say_row(short_id(hit.id), f"{hit.score:.3f}", *said)
-        return
-    out = out or console()
     if hits and best_support(hits) is not Support.STRONG:
-        out.print(styled((NOTHING_CERTAIN, "yellow")))
+        page.out.print(styled((NOTHING_CERTAIN, "yellow")))
     for place, hit in enumerate(hits, start=1):
-        tags = " ".join(f"#{tag}" for tag in hit.tags)
-        out.print(
-            styled(
-                (f"{place:>2}  ", "dim"),
-                (f"{hit.score:.2f}  ", "bold"),
-                (short_id(hit.id), "cyan"),
-                f"  {said_on(hit, zone)}  {hit.kind}  ",
-                (f"{hit.catalog}  " if hit.is_catalog else "", "magenta"),
-                (tags, "green"),
-            ),
-            overflow="ellipsis",
-            no_wrap=True,
+        page.clipped(
+            (f"{place:>2}  ", "dim"),
+            (f"{hit.score:.2f}  ", "bold"),
+            (short_id(hit.id), "cyan"),
+            f"  {said_on(hit, zone)}  {hit.kind}  ",
+            (f"{hit.catalog}  " if hit.is_catalog else "", "magenta"),
+            (tagged(hit.tags), "green"),
         )
-        faint = "dim" if hit.support is Support.NONE else ""
-        print_wrapped(out, shown(hit, faint), indent=4)
+        page.write(shown(hit, "dim" if hit.support is Support.NONE else ""), indent=4)
         for doubt in hit.doubts:
-            print_wrapped(out, styled((f"may be out of date: {doubt}", "yellow")), indent=4)
-        print_wrapped(out, styled((hit.explanation.words(), "dim")), indent=4)
-        for source in hit.sources:
-            if origin := origin_of(source):
-                print_wrapped(out, styled((f"from {origin}", "dim")), indent=4)
+            page.write((f"may be out of date: {doubt}", "yellow"), indent=4)
+        page.write((hit.explanation.words(), "dim"), indent=4)
+        for origin in filter(None, map(origin_of, hit.sources)):
+            page.write((f"from {origin}", "dim"), indent=4)
 
 
 def shown(hit: Hit, look: str = "") -> Text:
@@ -311,33 +327,30 @@ def print_card(memory: AgenticMemorySystem, note: MemoryNote) -> None:
     from amem.rendering import text_of
 
     if not on_terminal():
-        for name, value in [("id", note.id), *_facts(memory, note)]:
+        for name, value in [("id", note.id), *_fields(memory, note)]:
             say(f"{name}: {one_line(value)}")
         say(f"\n{text_of(note)}\n")
         return
-    out = console()
-    out.print(styled((short_id(note.id), "bold cyan"), f"  {note.kind}  ", (_tags(note), "green")))
-    out.print()
-    print_wrapped(out, styled(text_of(note)), indent=2)
-    out.print()
-    for name, value in _facts(memory, note):
-        print_wrapped(out, styled((f"{name:<11}", "dim"), value), indent=2, hanging=11)
-    out.print()
-
-
-def print_receipt(memory: AgenticMemorySystem, receipt: Receipt, *, mark: str = "") -> None:
-    """What adding a note did: how it was analysed, what it was linked to, what it changed. `mark` goes before it."""
-    out = console()
-    if not receipt.stored:
-        out.print(styled((mark, "dim"), "already saved as ", (short_id(receipt.id), "bold cyan")))
-        return
-    note = memory.read(receipt.id)
-    assert note is not None
-    out.print(
-        styled((mark, "dim"), "stored ", (short_id(note.id), "bold cyan"), f"  {note.kind}  ", (_tags(note), "green"))
+    page = Page()
+    page.out.print(
+        styled((short_id(note.id), "bold cyan"), f"  {note.kind}  ", (tagged(note.tags), "green")), "", sep="\n"
     )
+    page.write(text_of(note), indent=2)
+    page.out.print()
+    for name, value in _fields(memory, note):
+        page.write((f"{name:<11}", "dim"), value, indent=2, hanging=11)
+    page.out.print()
+
+
+def draw_receipt(page: Page, note: MemoryNote | None, receipt: Receipt, *, mark: str = "") -> None:
+    """What adding a note did: how it was analysed, what it was linked to, what it changed. `mark` goes before it."""
+    if note is None or not receipt.stored:
+        page.out.print(styled((mark, "dim"), "already saved as ", (short_id(receipt.id), "bold cyan")))
+        return
+    tags = (tagged(note.tags), "green")
+    page.out.print(styled((mark, "dim"), "stored ", (short_id(note.id), "bold cyan"), f"  {note.kind}  ", tags))
     if note.context:
-        print_wrapped(out, styled(note.context), indent=2)
+        page.write(note.context, indent=2)
     done = [_of_conflict(each, note.id) for each in receipt.conflicts]
     told = {(each.later, each.earlier) for each in receipt.conflicts}
     done += [
@@ -348,7 +361,7 @@ def print_receipt(memory: AgenticMemorySystem, receipt: Receipt, *, mark: str = 
     done += [("rewrote ", each.id, f"{', '.join(each.fields)}: {each.reason}") for each in receipt.evolved]
     done += [("waits for review: ", each.id, each.reason) for each in receipt.queued]
     for what, id, reason in done:
-        print_wrapped(out, styled(what, (short_id(id), "cyan"), f"  {reason}"), indent=2, hanging=2)
+        page.write(what, (short_id(id), "cyan"), f"  {reason}", indent=2, hanging=2)
 
 
 def _of_conflict(conflict: Conflict, id: str) -> tuple[str, str, str]:
@@ -367,7 +380,7 @@ def _of_conflict(conflict: Conflict, id: str) -> tuple[str, str, str]:
     return f"{label} ", other, reason
 
 
-def _facts(memory: AgenticMemorySystem, note: MemoryNote) -> Iterator[tuple[str, str]]:
+def _fields(memory: AgenticMemorySystem, note: MemoryNote) -> Iterator[tuple[str, str]]:
     from amem.rendering import fallen, mark
 
     if catalog := memory.catalog_of(note.id):
@@ -433,5 +446,6 @@ def _other(memory: AgenticMemorySystem, link: Link, id: str) -> str:
     return f"{short_id(id)} {words}{reason} ({link.made_by})"
 
 
-def _tags(note: MemoryNote) -> str:
-    return " ".join(f"#{tag}" for tag in note.tags)
+def tagged(tags: Iterable[str]) -> str:
+    """``#home #food``."""
+    return " ".join(f"#{tag}" for tag in tags)

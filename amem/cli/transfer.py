@@ -1,51 +1,52 @@
-"""``amem import``, ``amem export`` and ``amem graph``: notes in and out."""
+"""Notes in and out: imports, exports, pictures of the graph, and a folder of Markdown files kept in step."""
 
+import sys
+import tempfile
 from dataclasses import replace
+from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from threading import Event
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from amem.cli.exits import ExitCode
-from amem.cli.invocation import invocation, progress, tell, tell_some
-from amem.cli.options import Json, Where, spreading
-from amem.cli.render import count, json_line, print_json, say
+from amem.cli.command import Shown, command
+from amem.cli.exits import ExitCode, ended_by_interrupt
+from amem.cli.invocation import Invocation, progress, some, tell
+from amem.cli.options import Force, Where, argument, option
+from amem.cli.render import count, json_line, on_terminal, say
 from amem.visible import escaped_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from amem.cli.invocation import Invocation
     from amem.interop.formats import Format
-    from amem.interop.importing import Importer, ImportReport
+    from amem.interop.importing import ImportReport
     from amem.interop.items import Read
     from amem.settings import Settings
+    from amem.vault.report import Step, SyncReport
 
 
-_NAMED = 10
+#: So many problems are named, and so many steps of a sync.
+_NAMED, _STEPS = 10, 20
 #: Bytes that are read from standard input: it is kept on disk whole, and may have no end.
 _MOST_PIPED = 4 << 30
+_FORMATS = (
+    "markdown, text, jsonl, locomo, messages, claude-code, codex, chatgpt, claude, mcp-memory, mem0; "
+    "default: by its shape."
+)
 
 
+@command()
 def import_notes(
-    context: typer.Context,
-    path: Annotated[
-        str | None, typer.Argument(metavar="PATH", help="A file or folder; - is standard input.", show_default=False)
-    ] = None,
-    format: Annotated[
-        str | None,
-        typer.Option(
-            "--format",
-            "-f",
-            help="markdown, text, jsonl, locomo, messages, claude-code, codex, chatgpt, claude, mcp-memory, mem0; "
-            "default: by its shape.",
-        ),
-    ] = None,
+    call: Invocation,
+    path: Annotated[str | None, argument("PATH", "A file or folder; - is standard input.")] = None,
+    format: Annotated[str | None, option("--format -f", _FORMATS)] = None,
     from_chroma: Annotated[
-        Path | None, typer.Option("--from-chroma", metavar="DIR", help="The Chroma folder of A-Mem instead.")
+        Path | None, option("--from-chroma", "The Chroma folder of A-Mem instead.", metavar="DIR")
     ] = None,
-    as_json: Json = False,
-) -> None:
+) -> Shown:
     """Import a Markdown folder, a text or JSONL file, or conversations; twice adds nothing twice.
 
     Conversations are LoCoMo files, session files of Claude Code and Codex (or a folder of them, with --format), what
@@ -56,16 +57,16 @@ def import_notes(
     from amem.interop.importing import Importer
     from amem.interop.transcripts import session_files
 
-    call = invocation(context)
-    settings = call.settings()
-    shape = _format(format)
+    settings, shape = call.settings(), _format(format)
     if (path is None) is (from_chroma is None) or (from_chroma is not None and shape is not None):
         raise typer.BadParameter("name a PATH, or --from-chroma DIR alone")
     path = str(from_chroma) if path is None else path
-    sessions = [] if path == "-" or from_chroma else session_files(Path(path), shape)
-    if sessions:
-        return _import_sessions(call, settings, sessions, as_json)
-    items = _first_read(_chroma(from_chroma, settings) if from_chroma else _items(path, settings, shape))
+    if path != "-" and not from_chroma and (sessions := session_files(Path(path), shape)):
+        return _sessions(call, settings, sessions)
+    items = _chroma(from_chroma, settings) if from_chroma else _items(path, settings, shape)
+    # What cannot be read at all makes no collection.
+    first = next(items, None)
+    items = items if first is None else chain([first], items)
     with call.memory(create=True, notify=True, settings=settings) as memory, progress("importing") as bar:
         if path != "-" and (vault := memory.vault(path).kept_folder()) is not None:
             raise InvalidInput(
@@ -76,78 +77,14 @@ def import_notes(
         try:
             report = importer.run(items)
         except BaseException:
-            _say_stopped(importer)
+            _tell_stopped(importer.done, "note", "which are stored; ")
             raise
-    if as_json:
-        print_json(report)
-    else:
-        say(_summary(report))
-        tell_some([f"skipped {each.where}: {each.why}" for each in report.problems()], _NAMED, total=report.refused)
-        tell_some([f"left {kept.file} (note {kept.note[:8]}): {kept.why}" for kept in report.kept], _NAMED)
-        _tell_undo(call, report.operations)
-    if report.refused:
-        raise typer.Exit(ExitCode.FAILED)
+    told = some([f"skipped {each.where}: {each.why}" for each in report.problems()], _NAMED, total=report.refused)
+    told += some([f"left {kept.file} (note {kept.note[:8]}): {kept.why}" for kept in report.kept], _NAMED)
+    return _taken_in(call, report, _summary(report), told, report.refused)
 
 
-@spreading("status", "superseded", "everything", "as_of", "known_at")
-def export(
-    context: typer.Context,
-    where: Where,
-    path: Annotated[Path | None, typer.Argument(help="File to write; default: standard output.")] = None,
-    active: Annotated[bool, typer.Option("--active", help="Leave out superseded and archived notes.")] = False,
-    versions: Annotated[bool, typer.Option("--versions", help="Every note's history too.")] = False,
-    markdown: Annotated[
-        bool, typer.Option("--markdown", help="A folder of Markdown files instead, one for each active note.")
-    ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
-    as_json: Json = False,
-) -> None:
-    """Write notes as JSON Lines, with links, reasons and sources, as import reads them back; or as Markdown files."""
-    from amem.errors import InvalidInput
-    from amem.interop.exporting import exported, write_lines
-
-    if markdown:
-        return _export_folder(context, where, path, force=force, as_json=as_json)
-    if path is not None and path.exists() and not force:
-        raise InvalidInput(f"{path} is there already", hint="give --force to replace it")
-    call = invocation(context)
-    # A file that was asked for and is not written is a failure.
-    with call.browsed() if path is None else call.memory() as memory:
-        wanted = replace(where, everything=not active).filter(memory.settings.timezone)
-        lines = (json_line(record) for record in exported(memory, wanted, versions=versions))
-        if path is None or str(path) == "-":
-            for line in lines:
-                say(line)
-            return
-        number = write_lines(path, lines)
-    if as_json:
-        print_json({"exported": number, "path": str(path)})
-    else:
-        tell(f"wrote {count(number, 'note')} to {path}")
-
-
-def _export_folder(context: typer.Context, where: Where, folder: Path | None, *, force: bool, as_json: bool) -> None:
-    from amem.errors import InvalidInput
-
-    if folder is None or str(folder) == "-":
-        raise InvalidInput("no folder was named", hint="amem export --markdown DIR")
-    with invocation(context).memory() as memory:
-        report = memory.vault(folder).export(where.filter(memory.settings.timezone), force=force)
-    if as_json:
-        print_json(report)
-    else:
-        parts = [f"wrote {count(report.written, 'file')} to {folder}"]
-        parts += [f"{report.unchanged:,} as before"] if report.unchanged else []
-        parts += [f"removed {report.removed:,}"] if report.removed else []
-        tell(", ".join(parts))
-        tell_some([f"left alone: {path}: {why}" for path, why in report.problems], _NAMED)
-    if report.problems:
-        raise typer.Exit(ExitCode.FAILED)
-
-
-def _import_sessions(
-    call: "Invocation", settings: "Settings", files: "list[tuple[Path, Format]]", as_json: bool
-) -> None:
+def _sessions(call: Invocation, settings: "Settings", files: "list[tuple[Path, Format]]") -> Shown:
     from amem.interop.transcripts import SessionReport, remember_sessions
 
     report = SessionReport()
@@ -155,62 +92,53 @@ def _import_sessions(
         try:
             remember_sessions(memory, files, progress=bar, report=report)
         except BaseException:
-            if report.operations:
-                tell(f"stopped after {count(report.messages, 'message')}; the same import goes on from there")
+            _tell_stopped(report.messages if report.operations else 0, "message")
             raise
-    if as_json:
-        print_json(report)
-    else:
-        parts = [
-            f"learnt {count(report.learnt, 'note')} from {count(report.messages, 'message')}",
-            count(report.episodes, "episode"),
-            *([f"{report.known:,} known already"] if report.known else []),
-            *([f"skipped {len(report.refused):,}"] if len(report.refused) else []),
-        ]
-        say(", ".join(parts))
-        tell_some([f"skipped {each.where}: {each.why}" for each in report.refused], _NAMED)
-        _tell_undo(call, report.operations)
-    if report.refused:
-        raise typer.Exit(ExitCode.FAILED)
+    parts = [
+        f"learnt {count(report.learnt, 'note')} from {count(report.messages, 'message')}",
+        count(report.episodes, "episode"),
+        *([f"{report.known:,} known already"] if report.known else []),
+        *([f"skipped {len(report.refused):,}"] if len(report.refused) else []),
+    ]
+    told = some([f"skipped {each.where}: {each.why}" for each in report.refused], _NAMED)
+    return _taken_in(call, report, ", ".join(parts), told, len(report.refused))
 
 
-def _tell_undo(call: "Invocation", operations: "Sequence[int]") -> None:
-    if operations:
-        tell("undo with: " + "; ".join(call.command("undo", str(each)) for each in operations))
+def _tell_stopped(number: int, what: str, more: str = "") -> None:
+    if number:
+        tell(f"stopped after {count(number, what)}{', ' if more else '; '}{more}the same import goes on from there")
+
+
+def _taken_in(call: Invocation, report: Any, line: str, told: list[str], refused: int) -> Shown:
+    if report.operations:
+        told.append("undo with: " + "; ".join(call.command("undo", str(each)) for each in report.operations))
+    return Shown(report, line, told=told, code=ExitCode.FAILED if refused else ExitCode.OK)
 
 
 def _format(name: str | None) -> "Format | None":
     from amem.errors import InvalidInput
     from amem.interop.formats import Format
 
-    if name is None:
-        return None
     try:
-        return Format(name.lower())
+        return None if name is None else Format(name.lower())
     except ValueError:
         raise InvalidInput(f"there is no format {name!r}", hint=f"the formats are {', '.join(Format)}") from None
 
 
 def _items(path: str, settings: "Settings", format: "Format | None") -> "Iterator[Read]":
+    from amem.errors import InvalidInput
     from amem.interop.reader import read_path, read_stream
 
     if path != "-":
         yield from read_path(Path(path), settings, format)
         return
-    import sys
-    import tempfile
-    from functools import partial
-
-    from amem.errors import InvalidInput
-
     # Kept aside whole, so that its format and encoding are known before the first note is stored.
     with tempfile.SpooledTemporaryFile(max_size=16 << 20) as kept:
         for block in iter(partial(sys.stdin.buffer.read, 1 << 20), b""):
             kept.write(block)
             if kept.tell() > _MOST_PIPED:
-                raise InvalidInput(
-                    f"standard input goes on past {_MOST_PIPED >> 30} GB", hint="import it from files, piece by piece"
-                )
+                too_long = f"standard input goes on past {_MOST_PIPED >> 30} GB"
+                raise InvalidInput(too_long, hint="import it from files, piece by piece")
         kept.seek(0)
         yield from read_stream(kept, settings, format)  # type: ignore[arg-type]  # a spooled file reads as bytes
 
@@ -221,14 +149,6 @@ def _chroma(folder: Path, settings: "Settings") -> "Iterator[Read]":
     from amem.interop.items import split_long
 
     return split_long(read_chroma(folder, zone(settings.timezone)), settings.max_note_chars)
-
-
-def _first_read(items: "Iterator[Read]") -> "Iterator[Read]":
-    """The same items, the first one read already: what cannot be read at all makes no collection."""
-    from itertools import chain
-
-    first = next(items, None)
-    return items if first is None else chain([first], items)
 
 
 def _summary(report: "ImportReport") -> str:
@@ -244,49 +164,89 @@ def _summary(report: "ImportReport") -> str:
         parts[0] += f" from {count(files[Fate.NEW], 'file')}"
     elif report.duplicates:
         parts.append(f"{report.duplicates:,} known already")
-    if report.empty:
-        parts.append(f"{count(report.empty, 'empty file')} skipped")
-    if report.refused:
-        parts.append(f"skipped {report.refused:,}")
-    if report.links:
-        parts.append(count(report.links, "link"))
-    if report.evolved:
-        parts.append(count(report.evolved, "rewrite"))
-    if report.queued:
-        parts.append(f"{report.queued:,} to review")
-    if report.degraded:
-        parts.append(f"{report.degraded:,} to finish with amem enrich")
-    return ", ".join(parts)
+    more = (
+        (report.empty, f"{count(report.empty, 'empty file')} skipped"),
+        (report.refused, f"skipped {report.refused:,}"),
+        (report.links, count(report.links, "link")),
+        (report.evolved, count(report.evolved, "rewrite")),
+        (report.queued, f"{report.queued:,} to review"),
+        (report.degraded, f"{report.degraded:,} to finish with amem enrich"),
+    )
+    return ", ".join(parts + [words for number, words in more if number])
 
 
-def _say_stopped(importer: "Importer") -> None:
-    if importer.done:
-        tell(f"stopped after {count(importer.done, 'note')}, which are stored; the same import goes on from there")
+def _refuse_existing(path: Path | None, force: bool) -> None:
+    from amem.errors import InvalidInput
+
+    if path is not None and path.exists() and not force:
+        raise InvalidInput(f"{path} is there already", hint="give --force to replace it")
+
+
+@command("status", "superseded", "everything", "as_of", "known_at")
+def export(
+    call: Invocation,
+    where: Where,
+    path: Annotated[Path | None, argument("", "File to write; default: standard output.", show_default=True)] = None,
+    active: Annotated[bool, option("--active", "Leave out superseded and archived notes.")] = False,
+    versions: Annotated[bool, option("--versions", "Every note's history too.")] = False,
+    markdown: Annotated[
+        bool, option("--markdown", "A folder of Markdown files instead, one for each active note.")
+    ] = False,
+    force: Force = False,
+) -> Shown | None:
+    """Write notes as JSON Lines, with links, reasons and sources, as import reads them back; or as Markdown files."""
+    from amem.interop.exporting import exported, write_lines
+
+    if markdown:
+        return _export_folder(call, where, path, force=force)
+    _refuse_existing(path, force)
+    # A file that was asked for and is not written is a failure.
+    with replace(call, as_json=False).browsed() if path is None else call.memory() as memory:
+        wanted = replace(where, everything=not active).filter(memory.settings.timezone)
+        lines = (json_line(record) for record in exported(memory, wanted, versions=versions))
+        if path is None or str(path) == "-":
+            for line in lines:
+                say(line)
+            return None
+        number = write_lines(path, lines)
+    return Shown({"exported": number, "path": str(path)}, told=[f"wrote {count(number, 'note')} to {path}"])
+
+
+def _export_folder(call: Invocation, where: Where, folder: Path | None, *, force: bool) -> Shown:
+    from amem.errors import InvalidInput
+
+    if folder is None or str(folder) == "-":
+        raise InvalidInput("no folder was named", hint="amem export --markdown DIR")
+    with call.memory() as memory:
+        report = memory.vault(folder).export(where.filter(memory.settings.timezone), force=force)
+    parts = [f"wrote {count(report.written, 'file')} to {folder}"]
+    parts += [f"{report.unchanged:,} as before"] if report.unchanged else []
+    parts += [f"removed {report.removed:,}"] if report.removed else []
+    told = [", ".join(parts), *some([f"left alone: {path}: {why}" for path, why in report.problems], _NAMED)]
+    return Shown(report, told=told, code=ExitCode.FAILED if report.problems else ExitCode.OK)
 
 
 # ``amem graph``: the note graph as a page, a picture, or a file for other programs.
 
 
-def _file(name: str, help: str) -> typer.models.OptionInfo:
-    option: typer.models.OptionInfo = typer.Option(name, metavar="FILE", help=help, show_default=False)
-    return option
+def _file(name: str, help: str) -> Any:
+    return option(name, help, metavar="FILE", show_default=False)
 
 
-@spreading("known_at")
+@command("known_at")
 def graph(
-    context: typer.Context,
+    call: Invocation,
     where: Where,
     id: Annotated[
-        str | None, typer.Argument(metavar="ID", help="The note in the middle; default: the whole collection.")
+        str | None, argument("ID", "The note in the middle; default: the whole collection.", show_default=True)
     ] = None,
     html: Annotated[Path | None, _file("--html", "A page that opens offline in any browser.")] = None,
     svg: Annotated[Path | None, _file("--svg", "A picture.")] = None,
     graphml: Annotated[Path | None, _file("--graphml", "For Gephi, yEd or Cytoscape.")] = None,
     dot: Annotated[Path | None, _file("--dot", "For Graphviz.")] = None,
-    hops: Annotated[int, typer.Option(min=0, help="With ID: how many links away.")] = 2,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many notes.")] = 500,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
-    as_json: Json = False,
+    hops: Annotated[int, option("", "With ID: how many links away.", min=0)] = 2,
+    limit: Annotated[int, option("--limit -n", "At most so many notes.", min=1)] = 500,
+    force: Annotated[bool, option("--force", "Replace files that are there.")] = False,
 ) -> None:
     """Write the graph of notes and links to files (- is standard output); --json prints it."""
     from amem.errors import InvalidInput
@@ -297,16 +257,13 @@ def graph(
 
     files = {"html": html, "svg": svg, "graphml": graphml, "dot": dot}
     wanted = {name: path for name, path in files.items() if path is not None}
-    if not wanted and not as_json:
+    if not wanted and not call.as_json:
         raise InvalidInput("say what to write", hint="such as amem graph --html notes.html")
     for path in wanted.values():
-        if str(path) != "-" and path.exists() and not force:
-            raise InvalidInput(f"{path} is there already", hint="give --force to replace it")
-    given = where != Where()
-    call = invocation(context)
-    with call.memory() if wanted else call.browsed(as_json, empty={}) as memory:
+        _refuse_existing(None if str(path) == "-" else path, force)
+    with call.memory() if wanted else call.browsed(empty={}) as memory:
         about = None if id is None else memory.resolve(id)
-        chosen = where.filter(memory.settings.timezone) if given else None
+        chosen = where.filter(memory.settings.timezone) if where != Where() else None
         found = read_graph(memory, about, hops=hops, limit=limit, filter=chosen)
         title = heading(found, memory.settings.collection, where.words())
     for name, path in wanted.items():
@@ -316,7 +273,108 @@ def graph(
         else:
             write_lines(path, [text])
             tell(f"wrote {count(len(found.nodes), 'note')} and {count(len(found.edges), 'link')} to {path}")
-    if as_json:
+    if call.as_json:
         say(escaped_json(WRITERS["json"](found).rstrip("\n")))
     if found.left_out:
         tell(f"{count(found.left_out, 'more note')} left out; --limit takes more")
+
+
+# ``amem vault``: a folder of Markdown files, such as an Obsidian vault, kept in step with the notes.
+
+
+#: What a step is called when it is said what would be done.
+_INFINITIVE = {
+    "added": "add",
+    "changed": "change",
+    "merged": "merge",
+    "renamed": "rename",
+    "deleted": "delete",
+    "restored": "restore",
+    "linked": "link",
+    "written": "write",
+    "updated": "update",
+    "put back": "put back",
+    "removed": "remove",
+}
+Folder = Annotated[Path, argument("DIR", "The folder; made where there is none.", show_default=True)]
+
+vault = typer.Typer(help="Keep a folder of Markdown files and the notes in step, both ways.", no_args_is_help=True)
+
+
+@vault.command()
+@command()
+def sync(
+    call: Invocation,
+    folder: Folder,
+    dry_run: Annotated[bool, option("--dry-run", "Say what would be done, and do nothing.")] = False,
+) -> Shown:
+    """Bring files and notes into step: what was changed on either side goes to the other."""
+    with call.memory(create=not dry_run, notify=True) as memory, progress("writing files") as bar:
+        report = memory.vault(folder).sync(dry_run=dry_run, progress=bar)
+    return _synced(call, report, ExitCode.FAILED if report.problems else ExitCode.OK)
+
+
+@vault.command()
+@command()
+def status(call: Invocation, folder: Folder) -> Shown:
+    """Say what a sync would do, which conflicts wait, and which files cannot be used."""
+    with call.memory() as memory:
+        return _synced(call, memory.vault(folder).sync(dry_run=True))
+
+
+@vault.command()
+@command()
+def watch(
+    call: Invocation,
+    folder: Folder,
+    once: Annotated[bool, option("--once", "End after the first sync that had something to do.")] = False,
+) -> None:
+    """Sync whenever a file or a note changes, until Ctrl-C."""
+    from amem.vault.watch import watch as watching
+
+    def heard(report: "SyncReport") -> bool:
+        if call.as_json or not report.is_quiet or report.problems:
+            _synced(call, report).show(call)
+        return once and not report.is_quiet
+
+    with call.memory(create=True, notify=True) as memory:
+        tell(f"watching {folder} (Ctrl-C ends)")
+        with ended_by_interrupt(stop := Event()):
+            watching(memory.vault(folder), memory.pulse, heard, stop=stop)
+
+
+def _synced(call: Invocation, report: "SyncReport", code: int = ExitCode.OK) -> Shown:
+    told: list[str] = []
+    if report.is_quiet:
+        match = "matches its file" if report.matching == 1 else "match their files"
+        lines = [f"Nothing to do: {count(report.matching, 'note')} {match}"]
+    else:
+        would = "would " if report.dry_run else ""
+        lines = [
+            *_steps(f"{would}change in amem", report.to_notes, report.dry_run),
+            *_steps(f"{would}change in the folder", report.to_files, report.dry_run),
+            *(f"conflict: {step.path}: {step.more}" for step in report.conflicts),
+        ]
+        told += [f"{count(report.matching, 'note')} matched before"] * bool(report.matching and on_terminal())
+    told += some([f"{step.path}: {step.more}" for step in report.remarks], _STEPS)
+    told += some([f"left alone: {step.path}: {step.more}" for step in report.problems], _STEPS)
+    if report.waiting:
+        waits = count(len(report.waiting), "conflict waits", "conflicts wait")
+        told += [f"{waits} to be settled: take from the file what", "you want into the note's own, then delete it:"]
+        told += some([f"  {path}" for path in report.waiting], _STEPS)
+    if report.operation is not None:
+        told.append(f"undo with: {call.command('undo', str(report.operation))}")
+    return Shown(report, *lines, told=told, code=code)
+
+
+def _steps(title: str, steps: "Sequence[Step]", dry_run: bool) -> list[str]:
+    if not steps:
+        return []
+    named = [_INFINITIVE[step.what] if dry_run else step.what for step in steps]
+    said = ", ".join(f"{named.count(what):,} {what}" for what in dict.fromkeys(named))
+    lines = [
+        f"  {what:<9} {step.path}" + (f" ({step.more})" if step.more else "")
+        for what, step in zip(named[:_STEPS], steps, strict=False)
+    ]
+    left = len(steps) - _STEPS
+    return [f"{title}: {said}", *lines, *([f"  ... and {left:,} more (--json names them)"] if left > 0 else [])]

@@ -191,6 +191,21 @@ class Reply:
         """True when the model answered in full."""
         return self.state is TurnState.ANSWERED
 
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {
+            "session": self.session,
+            "turn": self.turn,
+            "answer": self.text,
+            "notice": self.notice,
+            "in_memory": self.in_memory,
+            "state": str(self.state),
+            "model": self.model,
+            "error": self.error,
+            "hint": self.hint,
+            "recalled": [each.to_dict() for each in self.recalled],
+        }
+
 
 class PieceKind(StrEnum):
     """What a piece of a streamed reply is."""
@@ -308,6 +323,27 @@ class Replayed:
     turn: Turn
     recalled: tuple[Recalled, ...]
     learnt: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        turn = self.turn
+        return {
+            "turn": turn.number,
+            "at": turn.at.isoformat(),
+            "question": turn.question,
+            "answer": turn.answer,
+            "state": str(turn.state),
+            "in_memory": turn.supported,
+            "model": turn.model,
+            "prompt": turn.prompt,
+            "error": turn.error,
+            "recalled": [each.to_dict() for each in self.recalled],
+            "learning": str(turn.learning),
+            "learnt": list(self.learnt),
+            "operation": turn.learnt_by,
+            "tokens_in": turn.tokens_in,
+            "tokens_out": turn.tokens_out,
+        }
 
     def reply(self) -> Reply:
         """The reply as far as it is kept: without its notice and hint."""

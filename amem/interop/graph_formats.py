@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from amem.errors import InvalidInput
 from amem.interop.exporting import write_lines
 from amem.interop.graph import read_graph
+from amem.labels import cut
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -221,7 +222,7 @@ def _labels(
     nodes: Sequence[Node], places: Mapping[str, tuple[float, float]], width: int, height: int
 ) -> list[tuple[float, float, str]]:
     """Middle, foot and text of names: below, above or beside their notes, or left out, so that none lies on another."""
-    from rich.cells import cell_len, set_cell_size
+    from rich.cells import cell_len
 
     def box(x: float, y: float, wide: float, high: float) -> tuple[float, float, float, float]:
         return x - wide / 2, y - high / 2, x + wide / 2, y + high / 2
@@ -230,7 +231,7 @@ def _labels(
     shown: list[tuple[float, float, str]] = []
     for node in nodes:
         (x, y), r = places[node.id], _radius(node.strength)
-        title = node.title if cell_len(node.title) <= _CELLS else f"{set_cell_size(node.title, _CELLS - 1).rstrip()}…"
+        title = cut(node.title, _CELLS)
         wide = cell_len(title) * _CELL
         below, beside = r + _LINE / 2 + 1, r + wide / 2 + 4
         for cx, cy in ((x, y + below), (x, y - below), (x + beside, y), (x - beside, y)):

@@ -83,7 +83,7 @@ def test_chinese_words_are_tried_the_same(cli: Cli) -> None:
 
 @pytest.fixture
 def at_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("conflicts", "log"):
+    for module in ("command", "truth", "history"):
         monkeypatch.setattr(f"amem.cli.{module}.on_terminal", lambda: True)
 
 

@@ -10,7 +10,8 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from amem.cli.facts import ending, print_intervals
+from amem.cli.facts import draw_intervals, ending
+from amem.cli.render import Page
 from amem.language.intervals import Interval
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ SHOWN = [
 
 def drawn(width: int, *, grouped: bool) -> list[str]:
     out = Console(file=io.StringIO(), width=width, highlight=False, force_terminal=False)
-    print_intervals(SHOWN, UTC, grouped=grouped, out=out)
+    draw_intervals(Page(out), SHOWN, UTC, grouped=grouped)
     assert isinstance(out.file, io.StringIO)
     return out.file.getvalue().splitlines()
 

@@ -90,7 +90,7 @@ def test_days_that_are_none_are_refused(cli: Cli, told: dict[str, str]) -> None:
 def test_at_a_terminal_it_is_grouped_and_fits(
     cli: Cli, told: dict[str, str], columns: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("amem.cli.fade.on_terminal", lambda: True)
+    monkeypatch.setattr("amem.cli.command.on_terminal", lambda: True)
     text = cli.ok("fade", *told.values(), "--days", "90", "--plot", COLUMNS=str(columns), NO_COLOR="1")
 
     lines = text.splitlines()

@@ -54,8 +54,8 @@ def test_help_loads_nothing_heavy() -> None:
 def test_completing_a_line_loads_the_command_that_it_names_and_no_other(cli: Cli) -> None:
     typed = {"_AMEM_COMPLETE": "complete_bash", "COMP_CWORD": "4", "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
     found = imported(env={**typed, "COMP_WORDS": f"amem --home {cli.home} list --ta"})
-    assert "amem.cli.read" in found
-    assert not found & {"amem.cli.write", "amem.cli.manage", "amem.language", "amem.memory_system"}
+    assert "amem.cli.note_commands" in found
+    assert not found & {"amem.cli.search", "amem.cli.maintenance", "amem.language", "amem.memory_system"}
 
 
 @pytest.mark.parametrize("words", [("list",), ("list", "--json"), ("log",), ("log", "--json"), ("show", "{id}")])

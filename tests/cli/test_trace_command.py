@@ -89,7 +89,7 @@ def named(output: str, ids: dict[str, str]) -> str:
 def test_a_terminal_shows_a_tree(
     cli: Cli, story: dict[str, str], monkeypatch: pytest.MonkeyPatch, columns: int, expected: str
 ) -> None:
-    monkeypatch.setattr("amem.cli.trace.on_terminal", lambda: True)
+    monkeypatch.setattr("amem.cli.command.on_terminal", lambda: True)
     shown = cli.ok("trace", story["decision"][:8], COLUMNS=str(columns))
     assert named(shown, story) == expected
 
@@ -124,7 +124,7 @@ def test_a_superseded_cause_is_marked(cli: Cli, story: dict[str, str], monkeypat
     newer = cli.add("PostgreSQL is now run by the provider.")
     cli.ok("supersede", story["server99"], newer)
     assert cli.ok("trace", story["decision"]).split("\t")[5] == "superseded"
-    monkeypatch.setattr("amem.cli.trace.on_terminal", lambda: True)
+    monkeypatch.setattr("amem.cli.command.on_terminal", lambda: True)
     assert f"superseded by {newer[:8]}" in cli.ok("trace", story["decision"])
 
 
@@ -136,7 +136,7 @@ def test_a_note_that_rests_on_nothing_says_so(cli: Cli) -> None:
 
 
 def test_a_long_chain_leaves_half_of_a_narrow_terminal_for_words(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("amem.cli.trace.on_terminal", lambda: True)
+    monkeypatch.setattr("amem.cli.command.on_terminal", lambda: True)
     cli.env["AMEM_NEIGHBOURS"] = "0"
     notes = [cli.add(f"Step number {place} came before.") for place in range(14)]
     for later, earlier in pairwise(notes):

@@ -10,8 +10,8 @@ import pytest
 from rich.console import Console
 from sitting import Sitting
 
-from amem.cli.render import cell_width
-from amem.cli.why import print_comparison, print_explanation
+from amem.cli.render import Page, cell_width
+from amem.cli.search import draw_comparison, draw_explanation
 from amem.note import Kind, MemoryNote
 from amem.retrieval.explanation import Explanation, KeptOut, LegShare, Lent, Prior, Via
 from amem.retrieval.question import Intent, Period, Reading
@@ -63,9 +63,9 @@ def drawn(width: int, *explanations: Explanation, others: dict[str, str] | None 
     """What is printed: one explanation in full, or several side by side."""
     out = Console(file=io.StringIO(), width=width, highlight=False, force_terminal=False)
     if len(explanations) == 1:
-        print_explanation(explanations[0], NOTE, UTC, others or {}, catalog=catalog, out=out)
+        draw_explanation(Page(out), explanations[0], NOTE, UTC, others or {}, catalog)
     else:
-        print_comparison(explanations, {"note-1": NOTE}, UTC, catalogs={"note-1": catalog} if catalog else {}, out=out)
+        draw_comparison(Page(out), explanations, {"note-1": NOTE}, UTC, {"note-1": catalog} if catalog else {})
     assert isinstance(out.file, io.StringIO)
     return out.file.getvalue().splitlines()
 

@@ -1,4 +1,4 @@
-"""``amem mcp`` and ``amem hook``: the memory for editors and coding agents.
+"""amem beside other programs: for editors and coding agents (MCP, hooks), and as a browser in a window or on a page.
 
 A hook must not keep anybody waiting, and importing what a memory needs takes longer than it may. So what a session is
 told was made ready when the last one was learnt from, which a process of its own does; see ``amem.cli.sessions``.
@@ -7,41 +7,42 @@ told was made ready when the last one was learnt from, which a process of its ow
 import json
 import os
 import sys
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from amem.cli.invocation import installed_program, invocation, tell
+from amem.cli.command import command
+from amem.cli.exits import ExitCode
+from amem.cli.invocation import Invocation, installed_program, tell
+from amem.cli.options import argument, option
 from amem.cli.render import print_json, say
 from amem.cli.sessions import READY, change_counter, folder_of, have_learnt, project_collection, ready, told
 from amem.errors import InvalidInput, MissingExtra
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
-    from amem.cli.invocation import Invocation
-
-
+@command(json=False)
 def mcp(
-    context: typer.Context,
-    http: Annotated[bool, typer.Option("--http", help="Serve by HTTP on this machine, not by stdio.")] = False,
-    port: Annotated[int | None, typer.Option(min=0, max=65535, help="With --http; 0 takes any free one.")] = None,
-    read_only: Annotated[bool, typer.Option("--read-only", help="Only tools that read; nothing is written.")] = False,
+    call: Invocation,
+    http: Annotated[bool, option("--http", "Serve by HTTP on this machine, not by stdio.")] = False,
+    port: Annotated[int | None, option("", "With --http; 0 takes any free one.", min=0, max=65535)] = None,
+    read_only: Annotated[bool, option("--read-only", "Only tools that read; nothing is written.")] = False,
     per_project: Annotated[
-        bool, typer.Option("--per-project", help="The collection that amem hook keeps for this folder's project.")
+        bool, option("--per-project", "The collection that amem hook keeps for this folder's project.")
     ] = False,
     per_client: Annotated[
-        bool, typer.Option("--per-client", help="A collection for each client, under the client's name.")
+        bool, option("--per-client", "A collection for each client, under the client's name.")
     ] = False,
     install: Annotated[
         str | None,
-        typer.Option(metavar="CLIENT", help="Print the settings for claude, claude-code, cursor, vscode or zed."),
+        option("", "Print the settings for claude, claude-code, cursor, vscode or zed.", metavar="CLIENT"),
     ] = None,
-    write: Annotated[bool, typer.Option("--write", help="With --install: merge them into its file.")] = False,
+    write: Annotated[bool, option("--write", "With --install: merge them into its file.")] = False,
 ) -> None:
     """Serve the memory to editors, coding agents and assistants (Model Context Protocol)."""
-    call = invocation(context)
     if port is not None and not http:
         raise typer.BadParameter("--port goes with --http")
     if write and install is None:
@@ -77,7 +78,7 @@ def _address(url: str) -> None:
 
 
 def _install(
-    call: "Invocation", name: str, *, http: bool, port: int | None, read_only: bool, named: str | None, write: bool
+    call: Invocation, name: str, *, http: bool, port: int | None, read_only: bool, named: str | None, write: bool
 ) -> None:
     from amem.mcp import clients
 
@@ -94,13 +95,12 @@ def _install(
         # The client may start it in any folder and with other variables than this shell has.
         whose = ["--agent", settings.agent] if settings.agent else ["--collection", settings.collection]
         where = ["--home", str(settings.home), *([] if named else whose)]
-        env = [] if call.env_file is None else ["--env-file", str(Path(call.env_file).absolute())]
-        entry = client.by_command([installed_program(), *where, *env, "mcp", *flags])
+        entry = client.by_command([installed_program(), *where, *_env_file(call), "mcp", *flags])
     _offer(client.path(), client.key, {clients.NAME: entry}, client.title, write, lambda servers: {clients.NAME: entry})
 
 
 def _offer(
-    path: Path, section: str, shown: Any, title: str, write: bool, wanted: "Callable[[dict[str, Any]], dict[str, Any]]"
+    path: Path, section: str, shown: Any, title: str, write: bool, wanted: Callable[[dict[str, Any]], dict[str, Any]]
 ) -> None:
     """Print what belongs in a section of another program's settings, or merge `wanted` of what is there into it."""
     from amem.interop.settings_files import part_of, read_settings, write_settings
@@ -118,6 +118,10 @@ def _offer(
     tell(f"restart {title} to have it use amem")
 
 
+def _env_file(call: Invocation) -> list[str]:
+    return [] if call.env_file is None else ["--env-file", str(Path(call.env_file).absolute())]
+
+
 # ``amem hook``: what a coding agent's program runs when a session begins and ends, so that the next one remembers it.
 
 
@@ -132,21 +136,21 @@ hook = typer.Typer(help="Let the sessions of a coding agent remember each other.
 
 
 @hook.command()
+@command(json=False)
 def install(
-    context: typer.Context,
-    client: Annotated[str, typer.Argument(metavar="CLIENT", help="Whose sessions: claude-code.")],
-    write: Annotated[bool, typer.Option("--write", help="Merge the hooks into its settings.")] = False,
+    call: Invocation,
+    client: Annotated[str, argument("CLIENT", "Whose sessions: claude-code.", show_default=True)],
+    write: Annotated[bool, option("--write", "Merge the hooks into its settings.")] = False,
 ) -> None:
     """Print the hooks for Claude Code's settings; each project gets a collection, with -c or --agent all share one."""
     if client.strip().lower() != _CLIENT:
         raise InvalidInput(f"there are no hooks for {client!r}", hint=f"there are some for {_CLIENT}")
-    call = invocation(context)
     import shlex
 
     words = [installed_program(), "--home", str(call.settings().home)]
     words += [] if call.collection is None else ["--collection", call.collection]
     words += ["--agent", agent] if (agent := _agent(call)) else []
-    words += [] if call.env_file is None else ["--env-file", str(Path(call.env_file).absolute())]
+    words += _env_file(call)
     hooks = {
         event: {"hooks": [{"type": "command", "command": shlex.join([*words, "hook", command]), "timeout": _SECONDS}]}
         for event, command in _EVENTS.items()
@@ -160,9 +164,9 @@ def install(
 
 
 @hook.command("session-start")
-def session_start(context: typer.Context) -> None:
+@command(json=False)
+def session_start(call: Invocation) -> None:
     """Print what earlier sessions left in memory for the project; Claude Code gives it to the model."""
-    call = invocation(context)
     asked = _asked()
     name = call.collection or (call.settings().collection if _agent(call) else project_collection(folder_of(asked)))
     folder = _home(call) / name
@@ -176,24 +180,22 @@ def session_start(context: typer.Context) -> None:
 
 
 @hook.command("session-end")
-def session_end(context: typer.Context) -> None:
+@command(json=False)
+def session_end(call: Invocation) -> None:
     """Have a session learnt from, by a process of its own, when it ends or is about to be made shorter."""
-    call = invocation(context)
     asked = _asked()
     have_learnt(installed_program(), _home(call), call.collection, call.env_file, asked, agent=_agent(call))
 
 
 @hook.command(hidden=True)
+@command(json=False)
 def learn(
-    context: typer.Context, transcript: Annotated[Path, typer.Argument()], project: Annotated[Path, typer.Argument()]
+    call: Invocation, transcript: Annotated[Path, typer.Argument()], project: Annotated[Path, typer.Argument()]
 ) -> None:
     """Learn from a session's file, and make ready what the next session is told."""
-    from dataclasses import replace
-
     from amem.interop.formats import Format
     from amem.interop.transcripts import remember_sessions
 
-    call = invocation(context)
     call = replace(call, agent=_agent(call) or "")  # as for the hook that started it
     with call.memory(create=True, notify=True) as memory:
         report = remember_sessions(memory, [(transcript, Format.CLAUDE_CODE)])
@@ -203,7 +205,7 @@ def learn(
     _made_ready(call, name, project)
 
 
-def _asked() -> "Mapping[str, Any]":
+def _asked() -> Mapping[str, Any]:
     try:
         held = json.load(sys.stdin)
     except (ValueError, RecursionError) as error:
@@ -214,18 +216,17 @@ def _asked() -> "Mapping[str, Any]":
     return held
 
 
-def _agent(call: "Invocation") -> str | None:
+def _agent(call: Invocation) -> str | None:
     """The agent whose memory all sessions share; None where each project has a collection."""
     return call.agent or (None if call.collection is not None else os.environ.get("AMEM_AGENT")) or None
 
 
-def _home(call: "Invocation") -> Path:
+def _home(call: Invocation) -> Path:
     # Settings take longer to read than a hook should take; the installed one names the home.
     return call.settings().home if call.home is None else Path(call.home).expanduser().absolute()
 
 
-def _made_ready(call: "Invocation", collection: str, project: Path) -> str:
-    from dataclasses import replace
+def _made_ready(call: Invocation, collection: str, project: Path) -> str:
     from datetime import date
 
     with replace(call, collection=collection, agent=_agent(call) or "").memory() as memory:
@@ -245,3 +246,81 @@ def _others(groups: Any, event: str, path: Path) -> list[Any]:
     if not isinstance(groups, list):
         raise InvalidInput(f"{event!r} in {path} holds no list; nothing was changed", hint="mend it by hand")
     return [group for group in groups if f" hook {_EVENTS[event]}" not in json.dumps(group)]
+
+
+# ``amem tui`` and ``amem desktop``: the note browser in a terminal, on a web page, in a window.
+
+
+#: Seconds that the process is given to end by itself after its window.
+_GRACE = 3.0
+
+
+@command(json=False)
+def tui(
+    call: Invocation,
+    web: Annotated[bool, option("--web", "Serve it on a web page of this machine instead.")] = False,
+    port: Annotated[int | None, option("", "With --web: the port; 0 takes any free one.")] = None,
+    served: Annotated[bool, typer.Option("--served", hidden=True)] = False,
+) -> None:
+    """Browse the notes in the terminal, or with --web on a web page that only this machine can open."""
+    if port is not None and not web:
+        raise typer.BadParameter("--port goes with --web")
+    if web:
+        from amem_tui.serving.page_server import PORT, serve
+
+        _openable(call)
+        return serve(call.settings(), PORT if port is None else port, told=_page_address, env_file=call.env_file)
+    if not served:
+        if not (sys.stdin.isatty() and sys.stdout.isatty()):
+            raise InvalidInput("the browser needs a terminal", hint="in a pipe, use amem list, show and search")
+        # A shell may export its size when it started: believed, it would outlast every change of the window.
+        for size in ("COLUMNS", "LINES"):
+            os.environ.pop(size, None)
+    import amem_tui
+
+    raise typer.Exit(amem_tui.run(call.settings(), create=call.collection is None))
+
+
+@command(json=False)
+def desktop(
+    call: Invocation,
+    install: Annotated[bool, option("--install", "Put it into the menu of this desktop.")] = False,
+    uninstall: Annotated[bool, option("--uninstall", "Take it out of the menu again.")] = False,
+) -> None:
+    """Browse the notes in a window of its own (extra "desktop"), which remembers its size."""
+    if install and uninstall:
+        raise typer.BadParameter("--install and --uninstall exclude each other")
+    from amem_tui.serving.desktop import check_display, check_extra, open_desktop
+
+    if install or uninstall:
+        from amem_tui.serving import launcher
+        from amem_tui.serving.page_server import amem_command
+
+        if uninstall:
+            return tell("taken out of the menu" if launcher.uninstall() else "there was nothing in the menu")
+        check_extra()  # an entry that opens nothing would say so to nobody
+        entry = launcher.install(amem_command(call.settings(), "desktop", env_file=call.env_file))
+        return tell(f"put into the menu: {entry}")
+    check_display()
+    _openable(call)
+    code = ExitCode.FAILED
+    try:
+        open_desktop(call.settings(), env_file=call.env_file)
+        code = ExitCode.OK
+    finally:
+        # Threads of pywebview may wait for a page that is gone, for ever; all is said and stored by then.
+        end = threading.Timer(_GRACE, os._exit, (code,))
+        end.daemon = True
+        end.start()
+
+
+def _openable(call: Invocation) -> None:
+    """Say here what is wrong with the collection, if anything is: the process behind a page has nobody to tell."""
+    with call.memory(create=call.collection is None):
+        pass
+
+
+def _page_address(url: str) -> None:
+    # On stdout, alone: what is printed there can be handed to a program that opens it.
+    say(url, flush=True)
+    tell("open this address in a web browser on this machine; Ctrl-C ends it")

@@ -1,0 +1,344 @@
+"""What happened and what waits for a person's word: the log, versions of a note, undo, redo and review."""
+
+from itertools import chain
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from amem.cli.command import Drawing, Shown, Table, command
+from amem.cli.invocation import Invocation, at_terminal
+from amem.cli.options import TIMES, Id, argument, moment, option
+from amem.cli.render import Page, count, in_words, on_terminal, one_line, short_id, styled, when
+from amem.clock import zone
+from amem.labels import title
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from datetime import tzinfo
+
+    from rich.text import Text
+
+    from amem.memory_system import AgenticMemorySystem
+    from amem.storage.records import Review, UndoReport, Version
+    from amem.storage.reviews import Flag
+    from amem.summaries import Summaries, Tree
+
+
+#: Operations that one look takes in: far more than a person reads, so that a huge import stays bounded.
+_MOST = 20_000
+#: So much of what an operation set off is shown without --all.
+_CHILDREN = 3
+#: Below so many columns a line of the log says too little.
+_ROOMY = 72
+
+
+@command()
+def log(
+    call: Invocation,
+    since: Annotated[str, option("--since", f"all, or a time: {TIMES}.", metavar="TIME")] = "yesterday",
+    limit: Annotated[int, option("--limit -n", "How many operations.", min=1)] = 40,
+    actor: Annotated[str | None, option("--actor", "Only what this one did: user, agent, ...")] = None,
+    everything: Annotated[bool, option("--all -a", "Every step an operation set off.")] = False,
+) -> Shown:
+    """What was written, linked and rewritten since yesterday, by whom; each line can be undone by its number."""
+    from amem.summaries import Summaries, nested
+
+    with call.browsed() as memory:
+        timezone = memory.settings.timezone
+        start = None if since == "all" else moment(since, timezone)
+        trees = nested(memory.log(since=start, limit=_MOST, actor=actor))[:limit]
+        summaries = Summaries(memory)
+        if call.as_json:
+            return Shown([summaries.record(tree) for tree in trees])
+        if on_terminal():
+            rows = list(chain.from_iterable(_rows(summaries, tree, zone(timezone), everything) for tree in trees))
+        else:
+            rows = [_cells(summaries, tree) for tree in _flat(trees)]
+        told = []
+        if not trees and since == "all":
+            told = ["nothing happened"]
+        elif not trees:
+            told = [f"nothing since {since}; see further back with --since 7d or all"]
+        elif on_terminal():
+            told = [f"{count(memory.count(), 'note')} in all; take one back with: {call.command('undo')} OP"]
+        if waiting := len(memory.reviews()):
+            told.append(f"{count(waiting, 'proposed change')} to decide: {call.command('review')}")
+    columns = ("op", "when", "who", "what")
+    return Table(None, columns, rows, wide="what", spare=("who", "when"), fold_below=_ROOMY, told=told)
+
+
+def _cells(summaries: "Summaries", tree: "Tree") -> tuple[str, ...]:
+    """Id, parent, time, actor, action, state, summary."""
+    each = tree.operation
+    state = "undone" if each.undone else ""
+    made = (each.at.isoformat(), each.actor, each.action, state)
+    return (str(each.id), str(each.parent or ""), *made, summaries.of(tree))
+
+
+def _rows(
+    summaries: "Summaries", tree: "Tree", zone: "tzinfo", everything: bool, depth: int = 0
+) -> "Iterator[tuple[str | Text, ...]]":
+    """Operation, time, who, what; then what it set off."""
+    operation = tree.operation
+    style = "dim strike" if operation.undone else "dim" if depth or not tree.taught else ""
+    lead = ("  " * depth + ("↳ " if depth else ""), "dim")
+    what = styled(lead, (summaries.of(tree), style), (" undone" if operation.undone else "", "yellow"))
+    yield str(operation.id), when(operation.at, zone) if not depth else "", operation.actor, what
+    if not (tree.taught or everything):
+        return
+    shown = tree.children if everything else tree.children[:_CHILDREN]
+    for child in shown:
+        yield from _rows(summaries, child, zone, everything, depth + 1)
+    if rest := [child.operation for child in tree.children[len(shown) :]]:
+        links, rewritten = sum(each.links for each in rest), sum(len(each.notes) for each in rest)
+        more = f"{len(rest):,} more (--all): {count(links, 'link')}, {count(rewritten, 'rewrite')}"
+        yield "", "", "", styled(("  " * (depth + 1) + f"… {more}", "dim"))
+
+
+def _flat(trees: "Iterable[Tree]") -> "Iterator[Tree]":
+    for tree in trees:
+        yield tree
+        yield from _flat(tree.children)
+
+
+@command()
+def history(
+    call: Invocation,
+    id: Id,
+    rollback: Annotated[int | None, option("--rollback", "Set the note back to this version.")] = None,
+) -> Shown:
+    """Every version of a note: what changed, by whom and why."""
+    from amem.interop.json_records import version_record
+
+    with call.memory() as memory:
+        full = memory.resolve(id, deleted=True)
+        if rollback is not None:
+            fields = memory.rollback(full, rollback)
+            data = {"id": full, "fields": list(fields)}
+            if not fields:
+                return Shown(data, told=[f"nothing differs from version {rollback}"])
+            return Shown(data, f"set back {', '.join(fields)} of {short_id(full)} to version {rollback}", undo=1)
+        versions = memory.history(full)
+        local = zone(memory.settings.timezone)
+    rows = [(each.version, each.at.isoformat(), each.actor, each.action, ",".join(each.changes)) for each in versions]
+    return Drawing(list(map(version_record, versions)), rows, lambda page: _draw_versions(page, versions, local))
+
+
+def _draw_versions(page: Page, versions: "Sequence[Version]", zone: "tzinfo") -> None:
+    for each in versions:
+        head = f"  {when(each.at, zone)}  {each.actor}  {each.action}  (operation {each.operation})"
+        page.out.print(styled((f"version {each.version}", "bold cyan"), head))
+        asked = f"prompts {each.prompts}" if each.prompts else ""
+        if why := "; ".join(filter(None, (each.cause, asked))):
+            page.out.print(styled((f"    {why}", "dim")))
+        if each.version > 1:
+            _draw_changes(page, each.changes)
+
+
+def _draw_changes(page: Page, changes: "Mapping[str, tuple[Any, Any]]") -> None:
+    """Fields with what they were and what they became."""
+    for name, (before, after) in changes.items():
+        page.out.print(styled((f"    {name}", "bold")))
+        page.write(("- ", "red"), one_line(in_words(before), 600), indent=6, hanging=2)
+        page.write(("+ ", "green"), one_line(in_words(after), 600), indent=6, hanging=2)
+
+
+@command()
+def undo(
+    call: Invocation,
+    operation: Annotated[
+        int | None, argument("OP", "Its number in the log; default: the newest.", show_default=True)
+    ] = None,
+) -> Shown:
+    """Take back the newest operation that somebody asked for, or the one named, with all it set off.
+
+    Later work stays. Maintenance is taken back by its number only.
+    """
+    with call.memory() as memory:
+        decided = {each.id for each in memory.reviews()}
+        report = memory.undo(operation)
+        for each in memory.reviews():
+            if each.id not in decided:
+                call.remarks += _published(call, memory, each)
+        if report.passed_over is not None:
+            back = call.command("undo", str(report.passed_over))
+            call.remarks.append(f"the maintenance since then stands; take it back with: {back}")
+        return _reversed(memory, report)
+
+
+def _published(call: Invocation, memory: "AgenticMemorySystem", review: "Review") -> list[str]:
+    """Where the copy stays that a proposal published which is open again: it is taken back in the catalog alone."""
+    from amem.maintenance.shared_notes import FIELD
+
+    _, name = review.changes.get(FIELD, (None, ""))
+    catalog = memory.catalogs.get(name)
+    for each in [] if catalog is None else catalog.log(limit=_LOOKED_THROUGH, actor=memory.actor):
+        if each.action == "publish" and not each.undone and short_id(review.note) in each.cause.split():
+            undo = call.in_collection(name).command("undo", str(each.id))
+            return [f"the copy stays in {name}; take it back with: {undo}"]
+    return []
+
+
+@command()
+def redo(call: Invocation) -> Shown:
+    """Do again what was undone last."""
+    with call.memory() as memory:
+        return _reversed(memory, memory.redo())
+
+
+def _reversed(memory: "AgenticMemorySystem", report: "UndoReport") -> Shown:
+    from amem.interop.json_records import undo_record
+    from amem.reversal import reversal_lines
+
+    done, *others = reversal_lines(memory, report)
+    return Shown(undo_record(report), done, told=others)
+
+
+# ``amem review``: what machines proposed and a person decides.
+
+
+_SHOWN = 160
+#: The newest operations of a catalog, among which a publication is looked for.
+_LOOKED_THROUGH = 1000
+review = typer.Typer(help="Decide the changes that machines proposed.", invoke_without_command=True)
+Numbers = Annotated[list[int], argument("N", "Numbers of reviews.")]
+
+
+@review.callback()
+@command()
+def decide(
+    call: Invocation,
+    interactive: Annotated[bool, option("--interactive -i", "Ask even when not on a terminal.")] = False,
+) -> Shown:
+    """Go through the open changes one by one on a terminal; list them elsewhere."""
+    with call.browsed() as memory:
+        found = memory.reviews()
+        if call.as_json or not found or not (interactive or (at_terminal() and on_terminal())):
+            return _listed(memory, found)
+        return _asked(memory, found)
+
+
+@review.command("list")
+@command()
+def list_reviews(call: Invocation) -> Shown:
+    """List the open changes."""
+    with call.browsed() as memory:
+        return _listed(memory, memory.reviews())
+
+
+@review.command()
+@command()
+def accept(call: Invocation, numbers: Numbers) -> Shown:
+    """Apply proposed changes."""
+    with call.memory() as memory:
+        lines = [f"accepted {number}: {', '.join(memory.accept(number))}" for number in numbers]
+    return Shown({"accepted": numbers}, *lines)
+
+
+@review.command()
+@command()
+def reject(call: Invocation, numbers: Numbers) -> Shown:
+    """Turn proposed changes down."""
+    with call.memory() as memory:
+        for number in numbers:
+            memory.reject(number)
+    return Shown({"rejected": numbers}, *(f"rejected {number}" for number in numbers))
+
+
+@review.command()
+@command()
+def flags(call: Invocation) -> Shown:
+    """List notes that lean on something that is no longer so (those that disagree: amem conflicts)."""
+    with call.browsed() as memory:
+        found = _leaning(memory)
+        blocks = _flags(memory, found)
+    names = ("note", "because", "reason", "at", "operation")
+    data = [{name: getattr(each, name) for name in names} for each in found]
+    return _blocks(data, blocks, [_OF_FLAGS if found else "nothing is flagged"])
+
+
+#: What is listed: its cells in a pipe; on a terminal its name, words, changes and why.
+_Block = tuple[tuple[object, ...], tuple[str, str, list[str], str]]
+_OF_FLAGS = "amem keep ID says that a note holds, amem edit ID mends it, amem retract ID takes it back"
+
+
+def _leaning(memory: "AgenticMemorySystem") -> "list[Flag]":
+    """The flags but those of pairs that disagree, which `amem conflicts` lists."""
+    apart = {(each.earlier, each.later) for each in memory.conflicts_open()}
+    return [flag for flag in memory.flags() if (flag.note, flag.because) not in apart]
+
+
+def _text(memory: "AgenticMemorySystem", id: str) -> str:
+    note = memory.read(id)
+    return note.content if note else ""
+
+
+def _flags(memory: "AgenticMemorySystem", found: "Sequence[Flag]") -> list[_Block]:
+    blocks: list[_Block] = []
+    for each in found:
+        words, id = _text(memory, each.note), short_id(each.note)
+        cells = (id, one_line(words, 40), short_id(each.because), each.reason)
+        blocks.append((cells, (id, title(words), [], f"may be out of date: {each.reason}")))
+    return blocks
+
+
+def _listed(memory: "AgenticMemorySystem", found: "Sequence[Review]") -> Shown:
+    from amem.interop.json_records import review_record
+
+    blocks: list[_Block] = []
+    for each in found:
+        words, id, sure = _text(memory, each.note), short_id(each.note), f"{each.confidence:.2f}"
+        changes = [f"{name}: {in_words(after)}" for name, (_, after) in each.changes.items()]
+        cells = (each.id, id, one_line(words, 40), "; ".join(changes), sure, each.reason)
+        why = f"because {each.reason} ({sure})"
+        blocks.append((cells, (str(each.id), f"{id}  {title(words)}", changes, why)))
+    flagged = _flags(memory, _leaning(memory))
+    told = [_OF_FLAGS] if flagged else [] if found else ["nothing to decide"]
+    return _blocks([review_record(each) for each in found], blocks + flagged, told)
+
+
+def _blocks(data: object, blocks: "Sequence[_Block]", told: list[str]) -> Shown:
+    def draw(page: Page) -> None:
+        for _, (name, words, changes, why) in blocks:
+            hanging = len(name) + 2
+            page.write((name, "cyan"), f"  {one_line(words, _SHOWN)}", hanging=hanging)
+            for change in changes:
+                page.write((one_line(change), "bold"), indent=hanging, hanging=2)
+            page.write((one_line(why), "dim"), indent=hanging)
+
+    return Drawing(data, (cells for cells, _ in blocks), draw, told=told)
+
+
+def _asked(memory: "AgenticMemorySystem", found: "Sequence[Review]") -> Shown:
+    """One after the other: accept, reject, skip, or accept all that are left."""
+    page, every, accepted, rejected = Page(), False, 0, 0
+    for place, each in enumerate(found, start=1):
+        if not every:
+            _draw_review(page, memory, each, f"{place} of {count(len(found), 'change')}  ")
+            answer = _answer()
+            if answer == "q":
+                break
+            every = answer == "A"
+        if every or answer == "a":
+            memory.accept(each.id)
+            accepted += 1
+        elif answer == "r":
+            memory.reject(each.id)
+            rejected += 1
+    return Shown(None, f"accepted {accepted}, rejected {rejected}, left {len(found) - accepted - rejected}")
+
+
+def _answer() -> str:
+    while True:
+        said = typer.prompt("[a]ccept, [r]eject, [s]kip, accept [A]ll, [q]uit", default="s", err=True).strip()
+        if said[:1] in ("a", "r", "s", "A", "q"):
+            return str(said[:1])
+
+
+def _draw_review(page: Page, memory: "AgenticMemorySystem", each: "Review", place: str) -> None:
+    note = memory.read(each.note)
+    page.out.print("", styled((place, "bold"), (short_id(each.note), "cyan"), f"  {each.made_by}"), sep="\n")
+    if note is not None:
+        page.out.print(styled(f"  {one_line(note.content, 300)}"))
+    _draw_changes(page, each.changes)
+    page.out.print(styled((f"    because {each.reason} (confidence {each.confidence:.2f})", "dim")))

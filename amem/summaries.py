@@ -1,0 +1,193 @@
+"""What operations did, in a line each: what was written, rewritten, linked and learnt, as the log tells it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from amem.errors import AmbiguousId, NotFound
+from amem.labels import cut, short_id, short_ids, title
+from amem.note import Status
+from amem.reversal import counted, described
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from amem.memory_system import AgenticMemorySystem
+    from amem.storage.records import Operation
+
+
+#: Characters of a title where it stands alone and beside others, and how many notes are named.
+_WORDS, _FEWER, _NAMED = 40, 24, 2
+#: What each action did to the notes it changed.
+_DID = {
+    "evolve": "rewrote",
+    "enrich": "analysed",
+    "extract": "learnt from",
+    "update": "edited",
+    "delete": "deleted",
+    "restore": "restored",
+    "pin": "pinned",
+    "unpin": "unpinned",
+    "accept": "accepted a change of",
+    "rollback": "rolled back",
+    "retag": "retagged",
+    "import": "changed",
+    "reinstate": "reinstated",
+    "merge": "merged",
+    "merge fork": "merged a fork into",
+    "fade": "let fade",
+    "promote": "moved to long-term memory",
+    "demote": "moved back to short-term memory",
+    "return": "brought back",
+    "supersede": "superseded",
+    "unsupersede": "reinstated",
+    "retract": "retracted",
+    "keep": "confirmed",
+    "mend": "mended",
+    "reject": "left as it is",
+    "compress": "summed up",
+    "topic": "wrote the page of",
+}
+#: Of an import so many notes are looked at for what became of them.
+_LOOKED_AT = 1_000
+#: These may come to nothing.
+_LEARNING = ("remember", "extract")
+#: What these did depends on what they reversed.
+_REVERSALS = ("undo", "redo")
+#: Actions that are about the notes; the links that came of it are said after them.
+_FOREMOST = ("supersede", "unsupersede", "retract", "update", "rollback")
+#: Of these a note may lose one statement and stand.
+_ENDING = ("supersede", "retract")
+#: Actions whose cause the summary says in better words.
+_SAID_ALREADY = ("evolve", "delete", "restore", "pin", "unpin", "extract", "retract", "unsupersede")
+
+
+@dataclass(slots=True)
+class Tree:
+    """An operation with what it set off, oldest child first."""
+
+    operation: Operation
+    children: list[Tree] = field(default_factory=list)
+
+    @property
+    def taught(self) -> bool:
+        """Whether a conversation, or a part of one, taught anything, or still waits to be learnt from."""
+        operation = self.operation
+        if operation.action not in _LEARNING or operation.created or operation.notes or operation.links:
+            return True
+        return any(each.taught for each in self.children) or (operation.action == "remember" and not self.children)
+
+
+def nested(operations: Iterable[Operation]) -> list[Tree]:
+    """The operations as trees, newest first; a child whose parent is not among them stands on its own."""
+    trees = {each.id: Tree(each) for each in sorted(operations, key=lambda each: each.id)}
+    tops: list[Tree] = []
+    for tree in trees.values():
+        parent = trees.get(tree.operation.parent or 0)
+        (tops if parent is None else parent.children).append(tree)
+    return tops[::-1]
+
+
+class Summaries:
+    """Says in words what operations did, reading each note at most once."""
+
+    def __init__(self, memory: AgenticMemorySystem) -> None:
+        self._memory = memory
+        self._texts: dict[str, str] = {}
+
+    def of(self, tree: Tree) -> str:
+        """One line: what was written, rewritten and linked; of a conversation also that it taught nothing."""
+        if tree.taught:
+            return self._summary(tree.operation)
+        cause = short_ids(tree.operation.cause)
+        if tree.operation.action == "extract":
+            return f"learnt nothing ({cause.removeprefix('learnt ')})"
+        return f"learnt nothing from a conversation ({cause})"
+
+    def record(self, tree: Tree) -> dict[str, Any]:
+        """The tree as JSON: an operation with a summary in words and its children."""
+        from amem.interop.json_records import operation_record
+
+        children = [self.record(child) for child in tree.children]
+        return operation_record(tree.operation) | {"summary": self.of(tree), "children": children}
+
+    def _summary(self, operation: Operation) -> str:
+        if operation.action in _REVERSALS and (operation.notes or operation.links):
+            return f"{'redid' if operation.action == 'redo' else 'undid'} {described(self._memory, operation)}"
+        parts = []
+        did = _DID.get(operation.action, operation.action)
+        if operation.created:
+            parts.append(f"wrote {self._names(operation.created, _WORDS)}")
+        if operation.notes and operation.action in _FOREMOST:
+            parts += self._ended(operation) or [f"{did} {self._names(operation.notes, _WORDS)}"]
+        if operation.links:
+            parts.append(self._linked(operation))
+        if operation.notes and operation.action == "import":
+            parts += self._became(operation)
+        elif operation.notes and operation.action not in _FOREMOST:
+            parts.append(f"{did} {self._names(operation.notes, _FEWER if parts else _WORDS)}")
+        cause = "" if parts and operation.action in _SAID_ALREADY else short_ids(operation.cause)
+        if not parts:
+            return cause if cause.startswith(operation.action) else ": ".join(filter(None, (operation.action, cause)))
+        return f"{'; '.join(parts)}{f' ({cause})' if cause else ''}"
+
+    def _ended(self, operation: Operation) -> list[str]:
+        """Of notes that stand but for a statement: ``ended “Ana works at Kestrel” of “Ana: work and home”``."""
+        if operation.action not in _ENDING:
+            return []
+        changes = self._memory.doings(operation.id).changes
+        found = []
+        for id in operation.notes:
+            before, after = changes.get(id, {}).get("overturned", ([], []))
+            if "status" in changes.get(id, {}) or not after:
+                return []
+            said = [f"“{cut(' '.join(each['text'].split()), _WORDS)}”" for each in after if each not in (before or [])]
+            found.append(f"ended {', '.join(said)} of {self._name(id, _FEWER)}" if said else "")
+        return list(filter(None, found))
+
+    def _became(self, operation: Operation) -> list[str]:
+        """What an import made of notes that were there: ``hid “boat”``."""
+        changes = self._memory.doings(operation.id, most=_LOOKED_AT).changes
+        found: dict[str, list[str]] = {}
+        for id in operation.notes:
+            found.setdefault(_fate(changes.get(id, {})), []).append(id)
+        width = _WORDS if len(found) == 1 else _FEWER
+        return [f"{did} {self._names(ids, width)}" for did, ids in sorted(found.items())]
+
+    def _linked(self, operation: Operation) -> str:
+        if operation.action in ("link", "unlink"):
+            link = self._memory.doings(operation.id).links[0]
+            return f"{operation.action}ed {' → '.join(self._name(id, _FEWER) for id in (link.source, link.target))}"
+        arrived = operation.cause.split(" ", 1)[0] if operation.action == "evolve" else ""
+        if not arrived:
+            return f"changed {counted(operation.links, 'link')}"
+        try:
+            return f"linked {self._name(self._memory.resolve(arrived, deleted=True), _FEWER)} to {operation.links}"
+        except (NotFound, AmbiguousId):
+            return f"linked {arrived} to {operation.links}"
+
+    def _names(self, ids: Sequence[str], width: int) -> str:
+        words = ", ".join(self._name(id, width) for id in ids[:_NAMED])
+        if len(ids) == 1:
+            return words
+        return f"{counted(len(ids), 'note')}: {words}{', …' if len(ids) > _NAMED else ''}"
+
+    def _name(self, id: str, width: int) -> str:
+        if id not in self._texts:
+            note = self._memory.read(id)
+            gone = {} if note else self._memory.cards_of([id])
+            self._texts[id] = note.content if note else gone[id].text if id in gone else ""
+        text = self._texts[id]
+        return f"“{cut(title(text), width)}”" if text else f"{short_id(id)} (purged)"
+
+
+def _fate(changes: Mapping[str, tuple[Any, Any]]) -> str:
+    before, now = changes.get("status", (None, None))
+    if now == Status.DELETED:
+        return "hid"
+    if before == Status.DELETED:
+        return "brought back"
+    if now == Status.SUPERSEDED:
+        return "superseded"
+    return "updated" if "content" in changes else "moved" if changes.keys() == {"metadata"} else "changed"
