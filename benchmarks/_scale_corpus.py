@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from amem import NewNote, Source
+from amem.token_vectors import WIDTH, Tokens, TokenVector
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 DIMENSION, SUBJECTS, WORDS = 384, 400, 30
+#: Words of a text that have a vector: as many as turns of LoCoMo have on average.
+TOLD = 15
 FIRST = ("Ana", "Bruno", "Carla", "Deniz", "Emre", "Femi", "Goran", "Hana", "Ines", "Jonas", "Kenji", "Lena")
 BEGIN, DAYS = datetime(2023, 1, 1, 8, tzinfo=UTC), 1_000
 MONTHS = (
@@ -39,14 +42,18 @@ LONG, SAME = 400, 0.85
 
 
 class TableEmbedder:
-    """Vectors gathered around the subject a text is about; `seconds`, and
-    `processor` of a processor, are what it has taken, which is nobody's to pay."""
+    """Vectors gathered around the subject a text is about, and one for each of its first words, made from its letters.
+
+    `seconds`, and `processor` of a processor, are what it has taken, which is nobody's to pay.
+    """
 
     name = "benchmark-table"
     dimension = DIMENSION
+    gives_tokens = True
 
     def __init__(self) -> None:
         self._centres = np.random.default_rng(7).standard_normal((SUBJECTS, DIMENSION)).astype(np.float32)
+        self._words: dict[str, NDArray[np.int8]] = {}
         self.seconds = self.processor = 0.0
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -56,6 +63,24 @@ class TableEmbedder:
         self.seconds += time.perf_counter() - start
         self.processor += time.process_time() - begun
         return rows
+
+    def embed_tokens(self, texts: Sequence[str]) -> list[TokenVector]:
+        rows = self.embed(texts)
+        start, begun = time.perf_counter(), time.process_time()
+        found = [TokenVector.of(row, self._told(text)) for row, text in zip(rows, texts, strict=True)]
+        self.seconds += time.perf_counter() - start
+        self.processor += time.process_time() - begun
+        return found
+
+    def _told(self, text: str) -> Tokens:
+        words = [word for each in text.split() if len(word := each.strip(".?,").casefold()) > 3][:TOLD]
+        return Tokens(np.stack([self._word(word) for word in words]), tuple(words))
+
+    def _word(self, word: str) -> NDArray[np.int8]:
+        if word not in self._words:
+            noise = np.random.default_rng(zlib.crc32(word.encode())).integers(-127, 128, WIDTH, dtype=np.int8)
+            self._words[word] = noise
+        return self._words[word]
 
     def _row(self, text: str) -> NDArray[np.float32]:
         subject = next((int(word[3:]) for word in text.split() if word.startswith("sub") and word[3:].isdigit()), 0)

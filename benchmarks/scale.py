@@ -3,6 +3,7 @@
     python benchmarks/scale.py [--sizes 1000,10000,100000] [--json FILE]
     python benchmarks/scale.py --sizes 100000 --home DIR --searches    # go on with what was built there: searches only
     python benchmarks/scale.py --sizes 100000 --home DIR --profile     # where the time of a search goes
+    python benchmarks/scale.py --sizes 10000,100000 --home DIR --searches --grown-from 10000   # 100k out of the 10k
 
 Without model and without embedding: vectors come from a table, the offline analyst reads the notes. The notes are
 invented: 400 subjects with words of their own over a common vocabulary with natural (Zipf) frequencies, vectors
@@ -24,6 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from _scale_corpus import Corpus, TableEmbedder
+from _scale_growth import grow
 from _scale_peers import naive_bm25, naive_chroma, p50, timed
 from _scale_searches import opened
 
@@ -37,10 +39,13 @@ KINDS = ("notes", "chats")
 _OF_CHATS = ("search", "explain")
 
 
-def measure(size: int, folder: Path, *, searches_only: bool) -> dict[str, Any]:
-    """All figures at one size."""
+def measure(size: int, folder: Path, *, searches_only: bool, small: Path | None = None) -> dict[str, Any]:
+    """All figures at one size; with `small` the collections are grown from those there."""
     found: dict[str, Any] = {"notes": size}
     for kind in KINDS:
+        if small is not None and not (folder / kind / "built").exists():
+            grow(small / kind, folder / kind, size)
+            (folder / kind / "built").touch()
         built = build(size, folder / kind, kind)
         found |= built if kind == "notes" and not searches_only else {}
         figures = json.loads(in_a_process_of_its_own(folder / kind, size))
@@ -98,6 +103,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--home", type=Path, help="build the collections here, or go on with them (default: nowhere)")
     parser.add_argument("--searches", action="store_true", help="time searches only, without writing and peers")
+    parser.add_argument("--grown-from", type=int, help="fill larger collections with copies of those of this size")
     parser.add_argument("--profile", action="store_true", help="where the time of a search goes, instead of a table")
     parser.add_argument("--open", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--seed", type=int, default=0, help=argparse.SUPPRESS)
@@ -115,7 +121,8 @@ def main() -> None:
                     build(size, home / str(size) / kind, kind)
                     print(f"{size:,} {kind}\n{in_a_process_of_its_own(home / str(size) / kind, size, '--profile')}")
                 continue
-            columns.append(measure(size, home / str(size), searches_only=given.searches))
+            small = home / str(given.grown_from) if given.grown_from and size > given.grown_from else None
+            columns.append(measure(size, home / str(size), searches_only=given.searches, small=small))
             print(f"{size:,} done", file=sys.stderr)
     if columns:
         print(table(columns))

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from amem.language.terms import FTS5_TOKENIZE as FTS5_TOKENIZE
     from amem.language.terms import Typed as Typed
     from amem.language.terms import asked_terms as asked_terms
+    from amem.language.terms import held_terms as held_terms
     from amem.language.terms import index_terms as index_terms
     from amem.language.terms import located_terms as located_terms
     from amem.language.terms import query_terms as query_terms
@@ -34,6 +35,7 @@ _HOMES = {
     "asked_terms": "terms",
     "cjk_share": "scripts",
     "hashtags": "markup",
+    "held_terms": "terms",
     "index_terms": "terms",
     "is_cjk": "scripts",
     "located_terms": "terms",

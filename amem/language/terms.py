@@ -14,7 +14,7 @@ from amem.language.numerals import otherwise_written
 from amem.language.scripts import CJK, HAN, is_cjk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
 
 # The terms a text is indexed under and asked for by: made here, so that SQLite's FTS5 and rank-bm25 agree.
@@ -241,6 +241,28 @@ def search_terms(text: str) -> list[str]:
     if not text.isascii():
         terms += [each for run in _runs(text) for each in run if _is_more(each)]
     return terms
+
+
+def held_terms(text: str, wanted: Collection[str]) -> set[str]:
+    """Those of the `wanted` terms that `search_terms` has of the text, without a stem for every word of it."""
+    begins = {_start(term) for term in wanted}
+    found: set[str] = set()
+    for token in words_of(text):
+        if not _is_plain(token) or _start(token.lower()) in begins:
+            found.update(term for term in _terms(token) if term in wanted)
+    if not text.isascii():
+        found.update(each for run in _runs(text) for each in run if each in wanted and _is_more(each))
+    return found
+
+
+def _is_plain(token: str) -> bool:
+    """Whether a token is one English word, whose stem begins with the same two letters."""
+    return token.isascii() and token.isalpha() and (token.islower() or token[1:].islower())
+
+
+def _start(word: str) -> str:
+    # "Dying" becomes "die".
+    return word[:1] + word[1:2].replace("y", "i")
 
 
 def asked_terms(question: str) -> list[str]:

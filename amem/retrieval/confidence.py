@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from amem.language import index_terms, normalize, query_terms, search_terms
+from amem.language import held_terms, index_terms, normalize, query_terms
 from amem.language.scripts import CHINESE_BIGRAMS, CHINESE_KEPT, CHINESE_SINGLE_WORDS, is_cjk, words
 from amem.language.terms import bigrams, content_terms, is_searched_alone, words_of
 from amem.retrieval.calibration import CALIBRATION as CALIBRATION
@@ -216,7 +216,7 @@ class _Piece:
     pairs: tuple[str, ...] = ()
 
     def held(self, terms: set[str], text: str) -> float:
-        """How far a text with these search terms holds it, 0..1: a character whose neighbours differ counts half."""
+        """How far a text with these of its terms holds it, 0..1: a character whose neighbours differ counts half."""
         if self.terms:
             return len(self.terms & terms) / len(self.terms)
         if any(pair in text for pair in self.pairs):
@@ -274,6 +274,7 @@ class _Question:
         self.total = frequencies.total
         self.pieces = _pieces(asked, counted)
         self.weight = sum(piece.weight for piece in self.pieces)
+        self._terms = frozenset().union(*(piece.terms for piece in self.pieces))
         self.names = _names_in(reading.text, reading.names)
         self.details = [held for asked, held in _DETAILS if asked.search(reading.text)]
         self.stating, self.beside, self.exact = stating, beside, exact
@@ -303,7 +304,7 @@ class _Question:
     def without_missing(self, note: MemoryNote) -> str:
         """The question without what the note does not hold; '' where nothing is left."""
         text = _searched(note)
-        terms, folded = set(search_terms(text)), text.casefold()
+        terms, folded = held_terms(text, self._terms), text.casefold()
         left = self.meaning
         for piece in self.pieces:
             if not piece.held(terms, folded):
@@ -313,7 +314,7 @@ class _Question:
     def _share(self, text: str) -> float:
         if not self.weight:
             return 0.0
-        terms, folded = set(search_terms(text)), text.casefold()
+        terms, folded = held_terms(text, self._terms), text.casefold()
         return sum(piece.weight * piece.held(terms, folded) for piece in self.pieces) / self.weight
 
 

@@ -92,7 +92,7 @@ class Near(Opinion):
         return ()
 
     def _near(self, keys: Keys) -> Floats:
-        around = self.asked.talk.around(keys.tolist())
+        around = self.asked.talk.around(keys)
         every = np.union1d(keys, around.neighbours)
         best, held = self._best(every)
         near = best[np.searchsorted(every, keys)]

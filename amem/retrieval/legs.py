@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
     from amem.protocols import Vector
     from amem.query import Query
-    from amem.retrieval.expansion import Talk
     from amem.retrieval.hit import DenseIndex
     from amem.retrieval.question import Period, Reading
     from amem.retrieval.ranking import Gate
+    from amem.retrieval.talk import Talk
     from amem.storage.store import Session
 
 

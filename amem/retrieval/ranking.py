@@ -13,7 +13,7 @@ from amem.errors import InvalidInput
 from amem.language import index_terms, query_terms
 from amem.note import Kind, Status
 from amem.rendering import holding_text
-from amem.retrieval.expansion import SEEDS, Reached, Talk, best, better, causes, neighbours, next_to, replied, spread
+from amem.retrieval.expansion import SEEDS, Reached, best, better, causes, neighbours, next_to, replied, spread
 from amem.retrieval.explanation import ASKING, Prior
 from amem.retrieval.fusion import Heard, Panel
 from amem.retrieval.legs import Asked
@@ -21,6 +21,7 @@ from amem.retrieval.question import Intent
 from amem.retrieval.question_times import timely
 from amem.retrieval.rerank import pool, spaced
 from amem.retrieval.router import Names, Router
+from amem.retrieval.talk import Talks
 from amem.retrieval.words import Frequencies
 
 if TYPE_CHECKING:
@@ -230,6 +231,7 @@ class Ranker:
         self._zone = zone(settings.timezone)
         self.router = Router(settings)
         self.frequencies = Frequencies()
+        self._talks = Talks(settings.window)
         self._names = Names(self.frequencies, settings.user_name)
         self._panel = Panel(dense, settings, self.frequencies, predicates, trust)
 
@@ -256,7 +258,7 @@ class Ranker:
         """
         gate = Gate(session, query.filter, pages=reading.overview)
         standing = Priors(query, reading, self._settings)
-        talk = Talk(session, self._settings.window)
+        talk = self._talks.seen_by(session)
         asked = self._panel.settle(Asked(session, query, reading, vector, gate, self._settings.candidates, talk), event)
         diversity = self._settings.diversity if query.diversity is None else query.diversity
         places = max(query.k, pool(query.k) if diversity > 0 else 0)

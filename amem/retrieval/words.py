@@ -52,6 +52,8 @@ class Frequencies:
         self.total = 0
         #: The change counter it was counted at.
         self.counted_at = -1
+        #: Terms that no note held at a value of the change counter: the next note may hold them, and has to be found.
+        self._absent: tuple[int, set[str]] = -1, set()
 
     def follow(self, session: Session) -> None:
         """Count anew when the collection has changed by more than a fiftieth since."""
@@ -66,10 +68,13 @@ class Frequencies:
     def of(self, session: Session, terms: Sequence[str]) -> dict[str, int]:
         """For each index term how many notes held it when last counted."""
         with self._lock:
-            unknown = [term for term in terms if term not in self._held]
+            if self._absent[0] != session.counter or len(self._absent[1]) > _REMEMBERED:
+                self._absent = session.counter, set()
+            absent = self._absent[1]
+            unknown = [term for term in terms if term not in self._held and term not in absent]
             counted = session.text.document_frequency(unknown) if unknown else {}
-            # A term nobody holds is not remembered: the next note may hold it, and has to be found at once.
             self._held.update({term: count for term, count in counted.items() if count})
+            absent.update(term for term, count in counted.items() if not count)
             found = {term: self._held.get(term, 0) for term in terms}
             for term in found.keys() & self._held.keys():
                 self._held.move_to_end(term)
@@ -131,7 +136,7 @@ class Words:
         # A filter says who may answer, not who may lend words.
         hosts = best[:_HOSTS].tolist()
         own = self._first(best if gate.allowed is None else best[np.isin(best, gate.allowed)], limit)
-        near = self._asked.talk.around(hosts, theirs=True).neighbours if self._decay else ()
+        near = self._asked.talk.around(hosts).neighbours if self._decay else ()
         candidates = np.array(sorted({*own, *map(int, near)}), dtype=np.int64)
         worth = self.scores(candidates)[0]
         return self._first(candidates[np.argsort(-worth, kind="stable")][: np.count_nonzero(worth > 0)], limit)
@@ -187,7 +192,7 @@ class Words:
     def _windowed(self, keys: Keys) -> Floats:
         """For each note and term the best of its own score and what its neighbours lend."""
         best = self._rows(keys)
-        around = self._asked.talk.around(keys.tolist())
+        around = self._asked.talk.around(keys)
         around = around.where(np.isin(around.neighbours, self._held))
         if len(around.keys):
             order = np.argsort(keys)

@@ -52,14 +52,6 @@ _ORDERS = {
     "importance": "importance DESC, key DESC",
     "pinned": "pinned DESC, importance DESC, key DESC",
 }
-#: The turns around a note in its conversation, by the index on conversation and ordinal.
-_TURNS = (
-    "SELECT there.key, there.conversation_id, there.ordinal, there.at, there.status = 'active'"
-    " FROM json_each(:keys) AS asked CROSS JOIN notes AS here ON here.key = asked.value"
-    " CROSS JOIN notes AS there ON there.conversation_id = here.conversation_id"
-    " AND there.ordinal BETWEEN here.ordinal - :reach AND here.ordinal + :reach"
-    f" AND {in_scope('there')}"
-)
 #: By the indexes of 0004_scopes.sql, which hold the few notes that say whose they are.
 _OWNED = " UNION ALL ".join(
     f"SELECT key FROM notes WHERE json_extract(metadata, '$.{name}') IS NOT NULL" for name in SCOPES
@@ -245,13 +237,10 @@ class NoteReading:
         sql = f"SELECT {', '.join(('key', *names))} FROM notes WHERE {_IN_KEYS}"
         return {key: tuple(row) for key, *row in self._session.rows(sql, keys=listed(map(int, keys)))}
 
-    def turns(self, keys: Sequence[int], reach: int) -> list[tuple[int, str, int, str, int]]:
-        """(key, conversation, ordinal, at, whether it is active) of these notes and all up to `reach` turns away.
-
-        Some more than once; none of a note outside any conversation.
-        """
-        asked = listed(map(int, keys))
-        return self._session.rows(_TURNS, keys=asked, reach=reach, **scope_values(self._session.scope))
+    def of_scope(self, keys: Sequence[int]) -> set[int]:
+        """Those of these notes that are of the session's scope."""
+        sql = f"SELECT key FROM notes WHERE {_IN_KEYS} AND {in_scope()}"
+        return set(self._session.column(sql, keys=listed(map(int, keys)), **scope_values(self._session.scope)))
 
     def within(self, since: datetime | None, until: datetime | None, limit: int) -> list[int]:
         """Keys of notes that speak of that time or began to be so in it, whatever their status; at most twice `limit`.

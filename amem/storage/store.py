@@ -158,7 +158,7 @@ class Session:
         found = [self.past(name(row), partial(whole, row)) for row in rows]
         return [each for each in found if each is not None]
 
-    @property
+    @cached_property
     def counter(self) -> int:
         """The change counter as this transaction sees it."""
         return int(self.value("SELECT value FROM counter"))
@@ -166,7 +166,8 @@ class Session:
     @cached_property
     def seq(self) -> int:
         """The counter value that stamps all this transaction changes; the first use increments it."""
-        return int(self.value("UPDATE counter SET value = value + 1 RETURNING value"))
+        self.counter = int(self.value("UPDATE counter SET value = value + 1 RETURNING value"))
+        return self.counter
 
     def begin(
         self,

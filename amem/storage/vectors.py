@@ -29,6 +29,10 @@ _TOKENS = (
     "SELECT notes.key, held.tokens FROM json_each(:keys) AS asked CROSS JOIN notes ON notes.key = asked.value"
     " CROSS JOIN vectors AS held ON held.space = :space AND held.hash = notes.text_hash WHERE held.tokens IS NOT NULL"
 )
+_SPACE = (
+    "SELECT id, model, dimension, recipe, (SELECT value FROM meta WHERE key = 'collection'), tokens"
+    " FROM spaces WHERE active = 1"
+)
 #: States as the dense leg knows them.
 STATE = {Status.ACTIVE: 0, Status.SUPERSEDED: 1, Status.ARCHIVED: 2}
 GONE = 3
@@ -65,13 +69,14 @@ class Vectors:
 
     def space(self) -> Space | None:
         """The space in use; None in a collection that never embedded anything."""
-        rows = self._session.rows("SELECT id, model, dimension, recipe, tokens FROM spaces WHERE active = 1")
-        return self._space_of(*rows[0]) if rows else None
+        rows = self._session.rows(_SPACE)
+        return Space(*rows[0]) if rows else None
 
     def add_space(self, model: str, dimension: int, recipe: str, *, active: bool, tokens: str = "") -> Space:
         """Make a space; an active one needs that none is active yet (see `switch`)."""
         row = {"model": model, "dimension": dimension, "recipe": recipe, "active": int(active), "tokens": tokens}
-        return self._space_of(self._session.insert("spaces", row), model, dimension, recipe, tokens)
+        made = self._session.insert("spaces", row)
+        return Space(made, model, dimension, recipe, str(self._session.remembered("collection")), tokens)
 
     def switch(self, space: Space, hashes: Mapping[int, bytes]) -> None:
         """Make `space` the one in use, give each note key its new text hash, and drop every other space."""
@@ -81,10 +86,6 @@ class Vectors:
             self._session.update("notes", {"text_hash": hashed, "vector_seq": seq, "seq": seq}, key=key)
         self._session.change("DELETE FROM vectors WHERE space <> :id", id=space.id)
         self._session.change("DELETE FROM spaces WHERE id <> :id", id=space.id)
-
-    def _space_of(self, id: int, model: str, dimension: int, recipe: str, tokens: str) -> Space:
-        collection = self._session.value("SELECT value FROM meta WHERE key = 'collection'")
-        return Space(id, model, dimension, recipe, str(collection), tokens)
 
     def drop_unused(self, space: Space) -> None:
         """Remove a space that never came into use."""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amem.language import asked_terms, index_terms, query_terms, search_terms
+from amem.language import asked_terms, held_terms, index_terms, query_terms, search_terms
 from amem.language.numerals import in_characters, value_of
 
 
@@ -90,3 +90,24 @@ def test_numbers_are_read_as_people_write_them(written: str, number: int | None)
 @given(st.integers(0, 99_999_999))
 def test_a_number_in_characters_reads_back(number: int) -> None:
     assert value_of(in_characters(number)) == number
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Dying, lying and tying; the skies, an early sky, ugly ties. Skiing idly, singly, gently, only.",
+        "Ana's CamelCase iPhone at v15.3, snake_case and foo-bar, USA, Café, O'Brien, C++ and yes, aged eyes.",
+        "家里有两只猫，房租每个月三千八 at the Kafka broker",
+    ],
+)
+def test_the_terms_that_are_asked_of_a_text_are_those_it_is_searched_by(text: str) -> None:
+    terms = set(search_terms(text))
+    assert held_terms(text, terms) == terms
+    for term in terms:
+        assert held_terms(text, {term, "nowhere"}) == {term}
+
+
+@given(st.text(), st.text())
+def test_any_terms_of_another_text_are_told_apart(text: str, other: str) -> None:
+    wanted = set(search_terms(other)) | set(search_terms(text[: len(text) // 2]))
+    assert held_terms(text, wanted) == wanted & set(search_terms(text))

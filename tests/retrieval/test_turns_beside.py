@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
-from amem.note import Kind
+from amem.note import Kind, Status
 from amem.query import Filter
+from amem.retrieval.talk import Turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from asking import Collection
+    from briefed import Open
+
+    from amem import Hit
 
 WORDS = {"legs": ("lexical",), "k": 20}
 
@@ -100,6 +107,79 @@ def test_a_neighbour_that_was_superseded_lends_nothing(collection: Collection) -
     newer = collection.add("The boat leaves at ten.")
     collection.supersede(host, newer)
     assert collection.found("ferry", **WORDS) == []
+
+
+def test_what_another_process_changes_lends_from_the_next_search_on(
+    open_collection: Callable[..., Collection], tmp_path: Path
+) -> None:
+    ours, theirs = open_collection(folder=tmp_path / "one"), open_collection(folder=tmp_path / "one")
+    host, reply = talk(theirs, "The ferry leaves at nine.", "Only on weekdays, mind.")
+    assert ours.found("ferry", **WORDS) == [host, reply]
+    (between,) = talk(theirs, "From the old pier.", first=2)
+    theirs.change(reply, ordinal=3)
+    assert ours.found("ferry", **WORDS) == [host, between, reply]
+    theirs.change(between, status=str(Status.ARCHIVED))
+    theirs.change(host, content="The tram leaves at ten.")
+    assert ours.found("tram", **WORDS) == [host, reply]
+    theirs.change(reply, conversation_id="elsewhere")
+    assert ours.found("tram", **WORDS) == [host]
+    theirs.change(reply, conversation_id="talk")
+    assert ours.found("tram", **WORDS) == [host, reply]
+    with theirs.store.write() as session:
+        session.notes.purge([host])
+    assert ours.found("tram", **WORDS) == []
+
+
+def test_turns_that_follow_changes_are_those_read_anew(open_collection: Callable[..., Collection]) -> None:
+    collection, chance = open_collection(), Random(7)
+    with collection.store.read() as session:
+        followed = Turns.of(session, session.counter, 3)
+    ids: list[str] = []
+    for step in range(60):
+        if step % 3 or not ids:
+            place = {
+                "conversation_id": chance.choice(("a", "b", "c", None)),
+                "ordinal": chance.choice((1, 2, 2, 5, 8, -3)),
+            }
+            ids.append(collection.add(f"turn {step}", at=f"2026-01-0{step % 8 + 1}", **place))
+        else:
+            place = {"conversation_id": chance.choice(("a", "d")), "ordinal": chance.choice((2, 4, 6))}
+            collection.change(chance.choice(ids), **place)
+        if step % 4 == 0:
+            with collection.store.read() as session:
+                followed = followed.after(session, session.counter)
+                anew = Turns.of(session, session.counter, 3)
+            assert placed(followed) == placed(anew)
+    assert len(placed(followed)) > 20
+
+
+def placed(turns: Turns) -> dict[int, object]:
+    """For each turn its conversation, its place, and who stands beside it."""
+    names = {number: name for name, number in turns.names.items()}
+    found = {}
+    for key, talk, ordinal in zip(turns.keys.tolist(), turns.talks.tolist(), turns.ordinals.tolist(), strict=True):
+        near = turns.beside(np.array([key]))
+        found[key] = names[talk], ordinal, near.neighbours.tolist(), near.steps.tolist()
+    return found
+
+
+def test_nobody_outside_the_scope_lends_words(open_memory: Open) -> None:
+    memory = open_memory()
+    memory.add("The ferry leaves at nine.", conversation_id="talk", ordinal=1, user_id="ana")
+    reply = memory.add("Only on weekdays, mind.", conversation_id="talk", ordinal=2, user_id="ben").id
+
+    def lent(hits: list[Hit]) -> list[str]:
+        return [
+            word
+            for hit in hits
+            if hit.id == reply
+            for leg in hit.explanation.legs
+            for each in leg.lent
+            for word in each.words
+        ]
+
+    assert lent(memory.search("ferry weekdays", 5)) == ["ferry"]
+    assert lent(memory.scoped(user_id="ben").search("ferry weekdays", 5)) == []
 
 
 def test_a_filter_says_who_may_answer_and_not_who_may_lend(collection: Collection) -> None:
