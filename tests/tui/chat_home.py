@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from amem_tui.chat.chat_screen import ChatScreen
+from amem_tui.page import lay_out
 from driving import browsing, wait_until
 
 from amem.memory_system import AgenticMemorySystem
@@ -15,9 +16,10 @@ from amem.testing import FakeOllama, FrozenClock, HashEmbedder, ScriptedAnalyst
 from amem.testing.willing import willing_model
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Sequence
     from pathlib import Path
 
+    from amem_tui.page import Part
     from textual.pilot import Pilot
 
 
@@ -99,14 +101,19 @@ async def over(pilot: Pilot[None]) -> None:
 
 def spoken(pilot: Pilot[None]) -> list[tuple[str, str]]:
     """Questions and answers as they are shown."""
-    return [(each.question_view.text, each.answer_view.text) for each in room(pilot).transcript.views]
+    views = room(pilot).transcript.views
+    return [(laid_out(each.question_parts), laid_out(each.answer_parts)) for each in views]
+
+
+def laid_out(parts: Sequence[Part], width: int = 80) -> str:
+    return "\n".join(line.text.plain for line in lay_out(parts, width).lines)
 
 
 def ending(pilot: Pilot[None], place: int = -1) -> str:
     """What is said of how a turn ended."""
-    return str(room(pilot).transcript.views[place].ending.visual)
+    return room(pilot).transcript.views[place].ending.plain
 
 
 def aside(pilot: Pilot[None]) -> str:
     """What the panel says, wherever its lines end."""
-    return " ".join(room(pilot).panel.text.split())
+    return " ".join(laid_out(room(pilot).panel.parts, 400).split())

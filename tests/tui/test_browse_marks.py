@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from amem_tui.browse.note_list import NoteList
-from amem_tui.dialogs import PathPrompt, Question
+from amem_tui.dialogs import Prompt, Question
 from conftest import CAT, KETTLE, TEA
 from driving import browsing, hint, listed, opened, said, screen_text, titles, toasts, wait_until
 from textual.widgets import Input
@@ -122,12 +122,12 @@ async def test_notes_are_written_to_a_file_which_is_replaced_only_when_asked_twi
     monkeypatch.chdir(tmp_path)
     async with browsing(memory) as pilot:
         await pilot.press("x")
-        await asked(pilot, PathPrompt)
+        await asked(pilot, Prompt)
         assert pilot.app.screen.query_one(Input).value == "The-new-kettle-holds-green-tea-at-80-deg.md"
         await pilot.press("escape")
-        await wait_until(pilot, lambda: not isinstance(pilot.app.screen, PathPrompt))
+        await wait_until(pilot, lambda: not isinstance(pilot.app.screen, Prompt))
         await pilot.press("space", "space", "x")
-        await asked(pilot, PathPrompt)
+        await asked(pilot, Prompt)
         assert "Write 2 notes to a file" in screen_text(pilot)
         path = pilot.app.screen.query_one(Input)
         for name, words in (("out.doc", ".md to read"), ("nowhere/out.md", "cannot be written")):
@@ -136,18 +136,18 @@ async def test_notes_are_written_to_a_file_which_is_replaced_only_when_asked_twi
             await wait_until(pilot, lambda words=words: words in said(pilot, ".answers"))
         path.value = "out.jsonl"
         await pilot.press("enter")
-        await wait_until(pilot, lambda: not isinstance(pilot.app.screen, PathPrompt))
+        await wait_until(pilot, lambda: not isinstance(pilot.app.screen, Prompt))
         assert f"Wrote 2 notes to {tmp_path / 'out.jsonl'}" in toasts(pilot)
         lines = (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()
         assert [json.loads(line)["content"] for line in lines] == [KETTLE, CAT]
 
         await pilot.press("x")
-        await asked(pilot, PathPrompt)
+        await asked(pilot, Prompt)
         pilot.app.screen.query_one(Input).value = "out.jsonl"
         (tmp_path / "out.jsonl").write_text("mine")
         await pilot.press("enter")
         await wait_until(pilot, lambda: "enter once more replaces it" in said(pilot, ".answers"))
         assert (tmp_path / "out.jsonl").read_text() == "mine"
         await pilot.press("enter")
-        await wait_until(pilot, lambda: not isinstance(pilot.app.screen, PathPrompt))
+        await wait_until(pilot, lambda: not isinstance(pilot.app.screen, Prompt))
         assert "芝麻" in (tmp_path / "out.jsonl").read_text(encoding="utf-8")

@@ -10,7 +10,8 @@ from amem_tui.chat.chat_screen import ChatScreen
 from chat_home import Home, Talker, aside, over, room, say, spoken, talking
 from driving import opened, screen_text, toasts, wait_until
 from textual import events
-from textual.selection import SELECT_ALL
+from textual.geometry import Offset
+from textual.selection import Selection
 from textual.widgets import Input
 
 from amem.testing import FakeOllama
@@ -142,8 +143,9 @@ async def test_selected_words_are_remembered_as_they_are_and_u_takes_that_back(h
         await say(pilot, "How hot?")
         await pilot.press("escape")
         assert not room(pilot).check_action("remember", ())
-        answer = room(pilot).transcript.views[0].query_one(".answer")
-        room(pilot).selections = {answer: SELECT_ALL}
+        turn = room(pilot).transcript.views[0]
+        line = next(n for n, each in enumerate(turn.text.split("\n")) if "Water" in each)
+        room(pilot).selections = {turn: Selection(Offset(0, line), Offset(99, line))}
         await pilot.press("w")
         await wait_until(pilot, lambda: "Remembered" in toasts(pilot))
         assert [note.content for note in memory.list()] == ["Water for green tea wants 80 degrees."]
@@ -161,11 +163,11 @@ async def test_the_answer_is_copied_and_links_in_it_open_notes_or_copy_addresses
         await say(pilot, "Where does it say so?")
         await pilot.press("escape", "y")
         assert pilot.app.clipboard == home.talker.answers[0]
-        answer = room(pilot).transcript.views[0].query_one(".answer")
-        line = answer.text
-        await pilot.click(answer, offset=(2 + line.index("this"), 0))
+        turn = room(pilot).transcript.views[0]
+        row, line = next((row, line) for row, line in enumerate(turn.text.split("\n")) if "this" in line)
+        await pilot.click(turn, offset=(2 + line.index("this"), row))
         await wait_until(pilot, lambda: pilot.app.clipboard == "https://example.org/tea")
-        await pilot.click(answer, offset=(2 + line.index("Green"), 0))
+        await pilot.click(turn, offset=(2 + line.index("Green"), row))
         await wait_until(pilot, lambda: isinstance(pilot.app.screen, BrowseScreen))
         await wait_until(pilot, lambda: opened(pilot) == TEA)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from amem_tui.graph.canvas import GraphCanvas
 from amem_tui.graph.drawing import STROKES
-from amem_tui.graph.link_types import SHORT, TypeRow
+from amem_tui.graph.graph_screen import SHORT, TypeRow
 from amem_tui.themes import AA, CONTRAST, contrast
 from driving import browsing, listed, settled
 from linked_notes import collection, in_the_graph, move, rested

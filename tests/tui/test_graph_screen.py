@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 from amem_tui.browse.browse_screen import BrowseScreen
-from amem_tui.dialogs import PathPrompt
+from amem_tui.dialogs import Prompt
 from amem_tui.graph.canvas import GraphCanvas
-from amem_tui.graph.graph_screen import GraphScreen
-from amem_tui.graph.link_types import TypeRow
+from amem_tui.graph.graph_screen import GraphScreen, TypeRow
 from driving import said, screen_text, wait_until
 from linked_notes import TEXTS, collection, hub, in_the_graph, move, press, rested
 
@@ -364,9 +363,9 @@ async def test_the_graph_is_written_as_a_page_with_one_key(
     async with in_the_graph(memory, ids["move"]) as pilot:
         await press(pilot, "1")
         await pilot.press("p")
-        await wait_until(pilot, lambda: isinstance(pilot.app.screen, PathPrompt))
+        await wait_until(pilot, lambda: isinstance(pilot.app.screen, Prompt))
         await pilot.press("enter")
-        await wait_until(pilot, lambda: not isinstance(pilot.app.screen, PathPrompt))
+        await wait_until(pilot, lambda: not isinstance(pilot.app.screen, Prompt))
     (page,) = tmp_path.glob("*.html")
     text = page.read_text(encoding="utf-8")
     assert all(ids[name] in text for name in ("move", "rotterdam", "cat"))

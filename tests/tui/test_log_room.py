@@ -10,8 +10,7 @@ import pytest
 from amem_tui.browse.browse_screen import BrowseScreen
 from amem_tui.dialogs import Picker
 from amem_tui.history.history_screen import HistoryScreen
-from amem_tui.log.log_list import Line, LogList, Outline
-from amem_tui.log.log_screen import LogScreen
+from amem_tui.log.log_screen import Line, LogList, LogScreen, Outline
 from amem_tui.page import Page
 from conftest import CAT, KETTLE, TEA
 from driving import browsing, opened, options, screen_text, settled, titles, toasts, wait_until

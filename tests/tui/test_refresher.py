@@ -17,28 +17,30 @@ async def test_what_is_wanted_during_a_look_is_looked_at_after_it_and_only_once(
         looks.append(len(looks))
         await going.wait()
 
-    refresher = Refresher(look)
-    assert refresher.want()
-    keeping = asyncio.create_task(refresher.keep())
+    started: list[asyncio.Task[None]] = []
+    refresher = Refresher(look, lambda look: started.append(asyncio.create_task(look())))
+    refresher.want()
     await asyncio.sleep(0)
     assert looks == [0]
-    assert not refresher.want()
-    assert not refresher.want(now=True)
+    refresher.want()
+    refresher.want(now=True)
     going.set()
-    await keeping
+    await started[0]
     assert looks == [0, 1]
-    assert refresher.want()
+    assert len(started) == 1
 
 
 async def test_a_look_that_fails_leaves_the_next_one_free() -> None:
     async def look() -> None:
         raise ValueError("out of paper")
 
-    refresher = Refresher(look)
-    refresher.want()
-    with pytest.raises(ValueError, match="paper"):
-        await refresher.keep()
-    assert refresher.want()
+    started: list[asyncio.Task[None]] = []
+    refresher = Refresher(look, lambda look: started.append(asyncio.create_task(look())))
+    for _ in range(2):
+        refresher.want()
+        with pytest.raises(ValueError, match="paper"):
+            await started[-1]
+    assert len(started) == 2
 
 
 async def test_work_apart_answers_or_fails_as_it_would_here() -> None:

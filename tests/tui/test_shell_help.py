@@ -28,8 +28,8 @@ HEAVY = ("chromadb", "torch", "litellm", "sentence_transformers", "onnxruntime",
 
 
 def help_text(pilot: Pilot[None]) -> str:
-    groups = pilot.app.screen.query(".help-column")
-    return "\n".join(str(group.visual) for group in groups)
+    screen = pilot.app.screen
+    return "\n".join(map(str, screen.columns)) if isinstance(screen, HelpScreen) else ""
 
 
 async def help_of(pilot: Pilot[None]) -> str:

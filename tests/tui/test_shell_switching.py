@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from amem_tui.browse.note_list import NoteList
 from amem_tui.browser_app import NotesApp
-from amem_tui.dialogs import NotePicker
+from amem_tui.dialogs import NotePicker, Prompt
 from amem_tui.log.log_screen import LogScreen
 from amem_tui.note_form import NoteForm
 from amem_tui.switchers import CollectionsScreen
@@ -189,15 +189,17 @@ async def test_a_collection_is_copied_under_a_name_that_is_checked(two: AgenticM
         await pilot.press("ctrl+o")
         await front(pilot, CollectionsScreen)
         await wait_until(pilot, lambda: len(found(pilot)) == 2)
-        name = pilot.app.screen.query_one("#name", Input)
         for wanted, complaint in (("garden", "already"), ("../out", "cannot name a collection")):
             await pilot.press("c")
-            name.value = wanted
+            await front(pilot, Prompt)
+            pilot.app.screen.query_one(Input).value = wanted
             await pilot.press("enter")
-            await wait_until(pilot, lambda complaint=complaint: complaint in said(pilot, "#asked"))
+            await wait_until(pilot, lambda complaint=complaint: complaint in said(pilot, ".answers"))
             await pilot.press("escape")
+            await front(pilot, CollectionsScreen)
         await pilot.press("c")
-        assert name.value == "memories-copy"
+        await front(pilot, Prompt)
+        assert pilot.app.screen.query_one(Input).value == "memories-copy"
         await pilot.press("enter")
         await wait_until(pilot, lambda: "memories is copied to memories-copy" in toasts(pilot))
         await wait_until(pilot, lambda: any("memories-copy" in line and "3 notes" in line for line in found(pilot)))

@@ -6,7 +6,7 @@ import asyncio
 import threading
 from contextlib import contextmanager, suppress
 from time import monotonic
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from textual.message import Message
 
@@ -15,11 +15,12 @@ from amem.errors import AmemError, StorageBusy, StorageError, StorageGone, Stora
 from amem_tui.formatting import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
+    from collections.abc import Callable, Coroutine, Iterator
 
     from amem.memory_system import AgenticMemorySystem
     from amem_tui.browser_app import NotesApp
 
+    Look: TypeAlias = Callable[[], Coroutine[Any, Any, None]]
 
 Answer = TypeVar("Answer")
 
@@ -56,39 +57,39 @@ async def in_own_thread(work: Callable[[], Answer]) -> Answer:
 
 
 class Refresher:
-    """ThemedApp as often as somebody wants to know, one look at a time, and rests as long as a slow look took.
+    """Looks as often as somebody wants to know, one look at a time, and rests as long as a slow look took.
 
-    `want` says that what was seen may be old, and whether a worker has to `keep` looking; that ends when nothing more
-    was wanted. What a person wants to know `now` cuts the rest short.
+    `start` runs what it is given beside all else, as `Widget.run_worker` does; that ends when nothing more is wanted.
     """
 
-    def __init__(self, look: Callable[[], Awaitable[None]]) -> None:
-        self._look = look
-        self._stale = self._looking = False
+    def __init__(self, look: Look, start: Callable[[Look], object]) -> None:
+        self._look, self._start = look, start
+        #: Whether what was seen may be old.
+        self.stale = self.looking = False
         self._urged = asyncio.Event()
 
-    def want(self, *, now: bool = False) -> bool:
-        """True when nobody is looking yet."""
-        self._stale = True
+    def want(self, *, now: bool = False) -> None:
+        """Have it looked once more; what a person wants to know `now` cuts the rest short."""
+        self.stale = True
         if now:
             self._urged.set()
-        return not self._looking
+        if not self.looking:
+            self.looking = True
+            self._start(self._keep_looking)
 
-    async def keep(self) -> None:
-        """Look until nothing more is wanted."""
-        self._looking = True
+    async def _keep_looking(self) -> None:
         try:
-            while self._stale:
-                self._stale = False
+            while self.stale:
+                self.stale = False
                 self._urged.clear()
                 began = monotonic()
                 await self._look()
                 took = monotonic() - began
-                if self._stale and took > _LONG:
+                if self.stale and took > _LONG:
                     with suppress(TimeoutError):
                         await asyncio.wait_for(self._urged.wait(), min(took, _LONGEST_REST))
         finally:
-            self._looking = False
+            self.looking = False
 
 
 class CollectionChanged(Message):

@@ -16,7 +16,7 @@ from textual.widgets.option_list import Option
 
 from amem.errors import AmemError
 from amem.note import Status
-from amem_tui.formatting import GLYPHS, day, one_line, plural, title
+from amem_tui.formatting import GLYPHS, clean, day, one_line, plural, title
 from amem_tui.lists import fit
 
 if TYPE_CHECKING:
@@ -71,67 +71,84 @@ class Question(ModalScreen[bool]):
         self.dismiss(yes)
 
 
-class PathPrompt(ModalScreen[None]):
-    """Asks for a path. `write` writes a file there and returns how many notes it holds.
+class Prompt(ModalScreen[None]):
+    """Asks for a line, which begins as `value`.
 
-    It is told whether it may replace a file: when it was asked for twice. `forms` says which endings mean what, `then`
-    what to do with the file.
+    `do` does something with it and returns why that could not be done, "" when it was; it is told whether this line
+    was refused before. `keys` says below the line what can be pressed.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Cancel")]
 
     def __init__(
-        self,
-        client: CollectionClient,
-        heading: str,
-        path: str,
-        write: Callable[[Path, bool], int],
-        *,
-        forms: str = "",
-        then: str = "",
+        self, heading: str, value: str, do: Callable[[str, bool], Awaitable[str]], *, keys: str = "enter goes on"
     ) -> None:
         super().__init__()
-        self._client, self._heading, self._path, self._write, self._then = client, heading, path, write, then
-        self._keys = "    ".join(["enter writes", *([forms] if forms else []), "escape cancels"])
+        self._heading, self._value, self._do, self._keys = heading, value, do, f"{keys}    escape cancels"
         self._refused = ""
-        self._writing = False
+        self._busy = False
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog") as box:
-            box.border_title = Content(self._heading)
-            yield Input(self._path, id="path", compact=True, select_on_focus=False)
-            yield Static(self._keys, classes="answers")
+            box.border_title = Content(clean(self._heading))
+            yield Input(self._value, id="line", compact=True, select_on_focus=False)
+            yield Static(Content(self._keys), classes="answers")
 
     @on(Input.Changed)
     def _changed(self) -> None:
         self._refused = ""
-        self.query_one(".answers", Static).update(Content(self._keys))
+        self._say(self._keys)
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:
-        if event.value.strip() and not self._writing:
-            self._writing = True
-            self._try(event.value, replace=self._refused == event.value)
+        if (typed := event.value.strip()) and not self._busy:
+            self._busy = True
+            self._try(typed)
 
     @work
-    async def _try(self, said: str, *, replace: bool) -> None:
-        path = Path(said.strip()).expanduser()
-        try:
-            number = await self._client.ask(partial(self._write, path, replace))
-        except AmemError as error:
-            refusal = f"{error}{f': {error.hint}' if error.hint else '; enter once more replaces it'}"
-        except OSError as error:
-            refusal = f"This cannot be written: {error.strerror or error}"
+    async def _try(self, typed: str) -> None:
+        self._say("…")
+        self._refused, before = typed, self._refused
+        if refusal := await self._do(typed, typed == before):
+            self._busy = False
+            self._say(refusal)
         else:
-            self._client.say(f"Wrote {plural(number, 'note')} to {path.absolute()}{self._then}")
             self.dismiss()
-            return
-        self._writing = False
-        self._refused = said
-        self.query_one(".answers", Static).update(Content(refusal))
+
+    def _say(self, words: str) -> None:
+        self.query_one(".answers", Static).update(Content(clean(words)))
 
     def action_leave(self) -> None:
         self.dismiss()
+
+
+def path_prompt(
+    client: CollectionClient,
+    heading: str,
+    path: str,
+    write: Callable[[Path, bool], int],
+    *,
+    forms: str = "",
+    then: str = "",
+) -> Prompt:
+    """Ask for a path, where `write` writes a file and returns how many notes it holds.
+
+    It is told whether it may replace a file: when it was asked for twice. `forms` says which endings mean what, `then`
+    what to do with the file.
+    """
+
+    async def do(typed: str, again: bool) -> str:
+        path = Path(typed).expanduser()
+        try:
+            number = await client.ask(partial(write, path, again))
+        except AmemError as error:
+            return f"{error}{f': {error.hint}' if error.hint else '; enter once more replaces it'}"
+        except OSError as error:
+            return f"This cannot be written: {error.strerror or error}"
+        client.say(f"Wrote {plural(number, 'note')} to {path.absolute()}{then}")
+        return ""
+
+    return Prompt(heading, path, do, keys="    ".join(["enter writes", *([forms] if forms else [])]))
 
 
 class Lines(OptionList, inherit_bindings=False):
@@ -317,23 +334,22 @@ class NotePicker(ModalScreen[None]):
 
     @work(exclusive=True, group="find")
     async def _look(self, words: str) -> None:
-        with self._client.refusals():
-            find = partial(found_by, self._client.memory, words, but=self._but)
-            found = await self._client.ask(find)
-            if not self.is_attached:
-                return
-            shown = self.query_one("#found", OptionList)
-            room = max(10, shown.size.width - _DATE - 6)
-            shown.clear_options()
-            shown.add_options([Option(self._line(card, room), id=card.id) for card in found])
-            if found:
-                shown.highlighted = 0
-            else:
-                shown.add_option(Option(Content("No note holds these words."), disabled=True))
-            self._listed = words
-            if self._hurried:
-                self._hurried = False
-                self.action_pick()
+        find = partial(found_by, self._client.memory, words, but=self._but)
+        found = await self._client.ask(find)
+        if not self.is_attached:
+            return
+        shown = self.query_one("#found", OptionList)
+        room = max(10, shown.size.width - _DATE - 6)
+        shown.clear_options()
+        shown.add_options([Option(self._line(card, room), id=card.id) for card in found])
+        if found:
+            shown.highlighted = 0
+        else:
+            shown.add_option(Option(Content("No note holds these words."), disabled=True))
+        self._listed = words
+        if self._hurried:
+            self._hurried = False
+            self.action_pick()
 
     def _line(self, card: Card, room: int) -> Content:
         return Content.assemble(

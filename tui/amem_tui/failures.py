@@ -14,11 +14,9 @@ from typing import TYPE_CHECKING, ClassVar, TextIO
 from rich.text import Text
 from textual import events, on, work
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.message import Message
 from textual.screen import ModalScreen
-from textual.widgets import Static
 from textual.worker import WorkerFailed
 
 from amem.errors import AmemError, StorageBusy, StorageCorrupt, StorageFull, StorageGone, StorageReadOnly
@@ -28,6 +26,7 @@ from amem_tui.client import CollectionChanged, words
 from amem_tui.footer import KeyFooter
 from amem_tui.formatting import clean, one_line
 from amem_tui.key_queue import OneKeyAtATime
+from amem_tui.page import Page, labelled, remark, space
 from amem_tui.rooms import NotesScreen
 
 if TYPE_CHECKING:
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
 
     from amem.settings import Settings
     from amem_tui.client import CollectionClient
+    from amem_tui.page import Part
 
 
 FILE_NAME = "tui.log"
@@ -107,7 +107,6 @@ _HEADINGS = {
     StorageReadOnly: "It cannot be opened",
     StorageBusy: "The collection is busy",
 }
-_FIELDS = {"which": "Collection", "what": "What", "do": "What to do", "doctor": "Look at it"}
 
 
 class Retry(Message):
@@ -142,12 +141,7 @@ class UnreadableScreen(ModalScreen[None]):
         self._over = False
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll(id="unreadable"):
-            for field, label in _FIELDS.items():
-                with Horizontal(classes="line"):
-                    yield Static(label, classes="label")
-                    yield Static(id=f"unreadable-{field}", classes="value")
-            yield Static(id="unreadable-safe")
+        yield Page(id="unreadable")
         yield KeyFooter()
 
     def on_mount(self) -> None:
@@ -156,17 +150,19 @@ class UnreadableScreen(ModalScreen[None]):
     def say(self, error: AmemError) -> None:
         """Tell of this failure now, which may be another than before."""
         self._error = error
-        self.query_one("#unreadable").border_title = Content(_heading(error))
-        said = {
-            "which": self._collection,
-            "what": str(error),
-            "do": error.hint or "try it again",
-            "doctor": shlex.join(["amem", "--home", str(self._home), "--collection", self._collection, "doctor"]),
-        }
-        for field, text in said.items():
-            self.query_one(f"#unreadable-{field}", Static).update(Content(clean(text)))
+        command = shlex.join(["amem", "--home", str(self._home), "--collection", self._collection, "doctor"])
         waiting = " It is tried again every moment; this goes by itself when it answers." if self.for_now else ""
-        self.query_one("#unreadable-safe", Static).update(Content(f"What was saved before is safe.{waiting}"))
+        told = {
+            "Collection": (self._collection, "bold"),
+            "What": (str(error), ""),
+            "What to do": (error.hint or "try it again", ""),
+            "Look at it": (command, "$accent"),
+        }
+        fields = [labelled(name, Content.styled(clean(text), look), cells=13) for name, (text, look) in told.items()]
+        parts: list[Part] = [part for each in fields for part in (each, space())]
+        page = self.query_one(Page)
+        page.border_title = Content(_heading(error))
+        self.call_later(page.show, [*parts, remark(f"What was saved before is safe.{waiting}")])
         self.refresh_bindings()
 
     def end(self) -> None:

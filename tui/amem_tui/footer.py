@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 from rich.cells import cell_len
 from textual import events, on
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.keys import format_key
 from textual.screen import ModalScreen
-from textual.widgets import Static
 
 from amem_tui.formatting import GLYPHS, SIGNS
 from amem_tui.lists import fit
+from amem_tui.page import Columns, Page
 from amem_tui.word_line import Word, WordLine
 
 if TYPE_CHECKING:
@@ -27,6 +26,8 @@ if TYPE_CHECKING:
 
 
 _KEY_WIDTH = 13
+#: Cells of a column of keys at least.
+_COLUMN = 40
 _MAKERS = (
     (*SIGNS["person"], "a person wrote it"),
     (*SIGNS["agent"], "an agent wrote it"),
@@ -44,29 +45,26 @@ class HelpScreen(ModalScreen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,question_mark,q", "leave", "Close", show=False),
-        Binding("down,j", "scroll(1)", "Down", show=False),
-        Binding("up,k", "scroll(-1)", "Up", show=False),
-        Binding("pagedown,space", "scroll(10)", "Page down", show=False),
-        Binding("pageup", "scroll(-10)", "Page up", show=False),
+        Binding("space", "page_down", "Page down", show=False),
     ]
 
     def __init__(self, here: Content, everywhere: Content) -> None:
         super().__init__()
-        self._columns = here, everywhere
+        self.columns = here, everywhere
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll(id="help") as sheet:
-            sheet.border_title = "Keys"
-            sheet.border_subtitle = "escape closes"
-            with Horizontal(id="help-columns"):
-                for column in self._columns:
-                    yield Static(column, classes="help-column")
+        page = Page(id="help")
+        page.border_title, page.border_subtitle = "Keys", "escape closes"
+        yield page
+
+    async def on_mount(self) -> None:
+        await self.query_one(Page).show([Columns(self.columns, _COLUMN)])
+
+    def action_page_down(self) -> None:
+        self.query_one(Page).action_page_down()
 
     def action_leave(self) -> None:
         self.dismiss()
-
-    def action_scroll(self, lines: int) -> None:
-        self.query_one("#help", VerticalScroll).scroll_relative(y=lines, animate=False)
 
 
 def help_screen(screen: Screen[Any], title: str, legend: Sequence[tuple[str, str]] = ()) -> HelpScreen:

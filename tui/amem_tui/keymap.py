@@ -227,7 +227,7 @@ FORK_KEYS = (
 
 
 #: Keys by the room where they work, under the name that their ids begin with; those of ``app`` work in all rooms.
-_ROOMS = {
+ROOM_KEYS = {
     "app": APP_KEYS,
     "form": FORM_KEYS,
     "collections": COLLECTION_KEYS,
@@ -249,13 +249,13 @@ _NAMED = {key.value.split("+")[-1] for key in Keys}
 
 def every_key() -> dict[str, Binding]:
     """Bindings by id, ``browse.delete``; those of every screen first."""
-    return {binding.id: binding for keys in _ROOMS.values() for binding in keys if binding.id is not None}
+    return {binding.id: binding for keys in ROOM_KEYS.values() for binding in keys if binding.id is not None}
 
 
 def room_keys(wanted: Mapping[str, str]) -> dict[str, str]:
     """The key that leads to each room; where there are several, the first."""
     known = every_key()
-    rooms = {room: known[f"app.{room}"] for room in _ROOMS if f"app.{room}" in known}
+    rooms = {room: known[f"app.{room}"] for room in ROOM_KEYS if f"app.{room}" in known}
     return {room: wanted.get(f"app.{room}", binding.key).split(",")[0].strip() for room, binding in rooms.items()}
 
 
@@ -296,7 +296,7 @@ def as_textual_wants(own: Mapping[str, str]) -> dict[str, str]:
 def _refuse_clashes(wanted: Mapping[str, str], known: Mapping[str, Binding]) -> None:
     """Where both keys are as they come, a room may take one of the app's; a person's own are to be told apart."""
     taken = {name: _spelt(wanted.get(name, binding.key)).split(",") for name, binding in known.items()}
-    room_of = {binding.id: room for room, keys in _ROOMS.items() for binding in keys}
+    room_of = {binding.id: room for room, keys in ROOM_KEYS.items() for binding in keys}
     for name in wanted:
         for other, keys in taken.items():
             here, there = room_of[name], room_of[other]

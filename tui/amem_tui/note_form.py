@@ -335,8 +335,7 @@ class NoteForm(ModalScreen[None]):
         self._client.say(said)
         self.dismiss()
         self._client.app.read_note(id)
-        with self._client.refusals():
-            await self._client.look()
+        await self._client.look()
 
     def action_other_version(self) -> None:
         self._show_other()
@@ -344,20 +343,17 @@ class NoteForm(ModalScreen[None]):
     @work(group="other", exclusive=True)
     async def _show_other(self) -> None:
         assert self._note is not None
-        with self._client.refusals():
-            now = await self._client.ask(partial(self._client.memory.read, self._note.id))
-            if now is None:
-                self._conflict = NoteNotFound("this note was deleted meanwhile", hint="ctrl+n saves it as a new note")
-                self._notice(words(self._conflict), error=True)
-                return
-            text = self.query_one("#form-draft", TextArea).text
-            versions = f"As it is now\n\n{clean(now.content)}\n\nAs you have it\n\n{clean(text)}"
-            saves = Question(
-                "Changed meanwhile", versions, key="ctrl+s", yes="saves yours in its place", no="goes back"
-            )
-            if await self.app.push_screen_wait(saves):
-                self._note = now  # seen, and to be overwritten knowingly; undo brings it back
-                self.action_save()
+        now = await self._client.ask(partial(self._client.memory.read, self._note.id))
+        if now is None:
+            self._conflict = NoteNotFound("this note was deleted meanwhile", hint="ctrl+n saves it as a new note")
+            self._notice(words(self._conflict), error=True)
+            return
+        text = self.query_one("#form-draft", TextArea).text
+        versions = f"As it is now\n\n{clean(now.content)}\n\nAs you have it\n\n{clean(text)}"
+        saves = Question("Changed meanwhile", versions, key="ctrl+s", yes="saves yours in its place", no="goes back")
+        if await self.app.push_screen_wait(saves):
+            self._note = now  # seen, and to be overwritten knowingly; undo brings it back
+            self.action_save()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """A choice between two versions is offered when there are two."""

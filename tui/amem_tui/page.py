@@ -6,7 +6,7 @@ The widget draws the lines that are in view, and moves among the places.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from rich.cells import cell_len
@@ -145,6 +145,24 @@ def side_by_side(
 
 
 @dataclass(frozen=True, slots=True)
+class Columns:
+    """Texts beside each other where each has `least` cells, else below each other."""
+
+    texts: tuple[Content, ...]
+    least: int
+
+    def lines(self, width: int) -> Iterator[Line]:
+        """Its lines, none wider than `width` cells."""
+        each = width // len(self.texts) - _GAP
+        if each >= self.least:
+            yield from side_by_side([Block(text) for text in self.texts], [each] * len(self.texts))
+            return
+        for place, text in enumerate(self.texts):
+            yield from [Line(Content())] if place else []
+            yield from Block(text).lines(width)
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
     """Rows of cells below their headers, in columns as wide as there is room; `right` says which lean there."""
 
@@ -198,6 +216,19 @@ class Rule:
         yield Line(Content.styled("─" * width, "$foreground 25%"))
 
 
+@dataclass(frozen=True, slots=True)
+class Indented:
+    """A part so many cells further to the right."""
+
+    part: Part
+    cells: int = 2
+
+    def lines(self, width: int) -> Iterator[Line]:
+        for line in self.part.lines(max(1, width - self.cells)):
+            places = tuple(replace(p, start=p.start + self.cells, end=p.end + self.cells) for p in line.places)
+            yield Line(line.text.pad_left(self.cells), places, line.whole)
+
+
 class Part(Protocol):
     """What a page is made of."""
 
@@ -214,6 +245,12 @@ def space() -> Block:
 def remark(text: str, style: str = "$muted") -> Block:
     """A remark."""
     return Block(Content.styled(text, style))
+
+
+def labelled(label: Content | str, value: Content, places: Sequence[Place] = (), *, cells: int = 11) -> Block:
+    """A label of so many cells, and beside it what there is to say."""
+    head = Content.styled(label.ljust(cells), "$muted") if isinstance(label, str) else label
+    return Block(value, tuple(places), head, Content(" " * max(cells, head.cell_length)))
 
 
 def entry(head: Content, destination: Destination, *more: Content, indent: int = 0) -> Block:
@@ -308,6 +345,14 @@ def _bounded(lead: Content, width: int) -> Content:
 
 #: Characters that are laid out while nobody notices; more are laid out in a thread.
 _AT_ONCE = 6_000
+
+
+def _characters(part: Part) -> int:
+    if isinstance(part, Indented):
+        return _characters(part.part)
+    return len(part.text.plain) if isinstance(part, Block) else _AT_ONCE
+
+
 #: A place so many lines beyond the edge is near enough to go to; farther ones the page is scrolled to first.
 _NEAR = 3
 
@@ -340,7 +385,8 @@ class Page(ScrollView, can_focus=True):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._parts: Sequence[Part] = ()
+        #: What it shows.
+        self.parts: Sequence[Part] = ()
         self.sheet = Sheet()
         self._laid_out_at = 0
         self._choosing = False
@@ -367,15 +413,15 @@ class Page(ScrollView, can_focus=True):
         screen yet is laid out once its width is known.
         """
         keep = keep or (about is not None and about == self._about)
-        self._parts, self._choosing, self._about = parts, choose, about
+        self.parts, self._choosing, self._about = parts, choose, about
         place, top = self._chosen, self.scroll_offset.y
         width = self._width
         if width < 1:
             self._take(Sheet(), 0)
             return
-        small = sum(len(part.text.plain) if isinstance(part, Block) else _AT_ONCE for part in parts) <= _AT_ONCE
+        small = sum(map(_characters, parts)) <= _AT_ONCE
         sheet = lay_out(parts, width) if small else await asyncio.to_thread(lay_out, parts, width)
-        if parts is not self._parts:
+        if parts is not self.parts:
             return  # something else is to be shown by now
         self._take(sheet, width)
         self.scroll_to(y=top if keep else 0, animate=False, immediate=True)
@@ -392,14 +438,14 @@ class Page(ScrollView, can_focus=True):
         self._fit()
 
     def _fit(self) -> None:
-        if self._parts and self._width not in (0, self._laid_out_at):
+        if self.parts and self._width not in (0, self._laid_out_at):
             self._lay_out_again()
 
     @work(exclusive=True)
     async def _lay_out_again(self) -> None:
         """After a change of width, from about the same place of the text."""
         share = self.scroll_offset.y / max(1, len(self.sheet.lines))
-        await self.show(self._parts, keep=True, choose=self._choosing, about=self._about)
+        await self.show(self.parts, keep=True, choose=self._choosing, about=self._about)
         self.scroll_to(y=round(share * len(self.sheet.lines)), animate=False, immediate=True)
 
     @property
@@ -411,7 +457,7 @@ class Page(ScrollView, can_focus=True):
         self._chosen = None
         self._strips.clear()
         self.virtual_size = Size(width, len(sheet.lines))
-        self.refresh()
+        self.refresh(layout=bool(self.styles.auto_dimensions))
 
     def action_step(self, by: int) -> None:
         place = self._next(by)

@@ -16,7 +16,7 @@ from amem_tui import changes
 from amem_tui.client import CollectionChanged
 from amem_tui.footer import KeyFooter
 from amem_tui.formatting import one_line
-from amem_tui.keymap import room_keys
+from amem_tui.keymap import ROOM_KEYS, room_keys
 from amem_tui.word_line import Name, TabStrip, Word, WordLine
 
 if TYPE_CHECKING:
@@ -121,9 +121,16 @@ class NotesScreen(Screen[None]):
 
     #: The line on top.
     bar = getters.query_one(RoomBar)
-    ROOM: ClassVar[str]
+    ROOM: ClassVar[str] = ""
     #: Actions that stand first in the line below the screen; the others follow in the order of their keys.
     FOOTER: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls, **options: bool) -> None:
+        """Give a room the keys and the style sheet that go by its name."""
+        if cls.ROOM:
+            cls.BINDINGS = [*ROOM_KEYS[cls.ROOM], *cls.__dict__.get("BINDINGS", ())]
+            cls.CSS_PATH = f"{cls.ROOM}.tcss"
+        super().__init_subclass__(**options)
 
     def __init__(self, client: CollectionClient) -> None:
         super().__init__()

@@ -12,13 +12,13 @@ from textual.command import DiscoveryHit, Hit, Provider
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Input, OptionList, Static
+from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from amem.collection import collection_names, folder_of, listed_collection, with_present_origins
 from amem.errors import AmemError, CollectionExists
 from amem_tui.client import words
-from amem_tui.dialogs import found_by
+from amem_tui.dialogs import Prompt, found_by
 from amem_tui.footer import KeyFooter
 from amem_tui.formatting import clean, day, one_line, plural, title
 from amem_tui.keymap import COLLECTION_KEYS
@@ -127,7 +127,7 @@ _NAME_ROOM = 24
 
 
 class CollectionsScreen(ModalScreen[None]):
-    """Every collection with how many notes and bytes it holds; a name is asked for on the line below."""
+    """Every collection with how many notes and bytes it holds."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*COLLECTION_KEYS]
 
@@ -136,8 +136,6 @@ class CollectionsScreen(ModalScreen[None]):
         self._client = client
         settings = client.memory.settings
         self._home, self._here = settings.home, settings.collection
-        self._asking = ""
-        self._copying = False
         self._listed: dict[str, Listed] = {}
 
     def compose(self) -> ComposeResult:
@@ -145,36 +143,31 @@ class CollectionsScreen(ModalScreen[None]):
             sheet.border_title = "Collections"
             sheet.border_subtitle = Content(one_line(str(self._home), 60))
             yield OptionList(id="found", compact=True)
-            yield Static(id="asked")
-            yield Input(id="name", compact=True)
         yield KeyFooter()
 
     def on_mount(self) -> None:
-        self._ask_name("")
-        self.set_focus(self.query_one("#found"))
         self._list()
 
     @work(exclusive=True, group="list")
     async def _list(self) -> None:
         shown = self.query_one("#found", OptionList)
-        with self._client.refusals():
-            # Each is opened to be counted, which may take its time; what is counted is shown.
-            names = await self._client.ask(partial(collection_names, self._home))
-            before = shown.highlighted_option
-            wanted = self._here if before is None else before.id
-            shown.clear_options()
-            for name in names:
-                shown.add_option(Option(_collection_line(name, self._here, None), id=name))
-            if names:
-                shown.highlighted = names.index(wanted) if wanted in names else 0
-            for name in names:
-                found = await self._client.ask(partial(listed_collection, self._home, name))
-                self._listed[name] = found
-                shown.replace_option_prompt(name, _collection_line(name, self._here, found))
-                self.refresh_bindings()
-            # What a source is called now is known when all are.
-            for found in with_present_origins([self._listed[name] for name in names]):
-                shown.replace_option_prompt(found.name, _collection_line(found.name, self._here, found))
+        # Each is opened to be counted, which may take its time; what is counted is shown.
+        names = await self._client.ask(partial(collection_names, self._home))
+        before = shown.highlighted_option
+        wanted = self._here if before is None else before.id
+        shown.clear_options()
+        for name in names:
+            shown.add_option(Option(_collection_line(name, self._here, None), id=name))
+        if names:
+            shown.highlighted = names.index(wanted) if wanted in names else 0
+        for name in names:
+            found = await self._client.ask(partial(listed_collection, self._home, name))
+            self._listed[name] = found
+            shown.replace_option_prompt(name, _collection_line(name, self._here, found))
+            self.refresh_bindings()
+        # What a source is called now is known when all are.
+        for found in with_present_origins([self._listed[name] for name in names]):
+            shown.replace_option_prompt(found.name, _collection_line(found.name, self._here, found))
 
     @property
     def _chosen(self) -> str | None:
@@ -198,7 +191,8 @@ class CollectionsScreen(ModalScreen[None]):
             self._client.app.switch_collection(name)
 
     def action_copy(self) -> None:
-        self._ask_name("copy", f"Copy {self._here} to a collection called", f"{self._here}-copy")
+        heading = f"Copy {self._here} to a collection called"
+        self.app.push_screen(Prompt(heading, f"{self._here}-copy", self._copy, keys="enter copies"))
 
     def action_diff(self) -> None:
         """Show what the open collection and the chosen one did since one was copied from the other."""
@@ -216,53 +210,32 @@ class CollectionsScreen(ModalScreen[None]):
         return "fork" if there.is_fork_of(here) else "source" if here.is_fork_of(there) else ""
 
     def action_make(self) -> None:
-        self._ask_name("make", "A new collection called")
+        self.app.push_screen(Prompt("A new collection called", "", self._make, keys="enter begins it"))
 
-    def _ask_name(self, what: str, said: str = "", proposed: str = "") -> None:
-        """Ask for a name to do this with, or no more."""
-        self._asking = what
-        asked, name = self.query_one("#asked", Static), self.query_one("#name", Input)
-        asked.display = name.display = bool(what)
-        asked.update(Content(clean(said)))
-        name.value = proposed
-        self.set_focus(name if what else self.query_one("#found"))
-
-    @on(Input.Submitted, "#name")
-    def _named(self, event: Input.Submitted) -> None:
-        if event.value.strip() and not self._copying:
-            self._make(self._asking, event.value.strip())
-
-    @work(group="make")
-    async def _make(self, what: str, name: str) -> None:
-        asked = self.query_one("#asked", Static)
+    async def _make(self, name: str, again: bool) -> str:
         try:
             await self._client.ask(partial(_free, self._home, name))
-            if what == "make":
-                self._open(name)
-                return
-            self._copying = True
-            asked.update(Content(clean(f"Copying to {name}…")))
+        except AmemError as error:
+            return words(error)
+        self.call_later(self._open, name)
+        return ""
+
+    async def _copy(self, name: str, again: bool) -> str:
+        try:
+            await self._client.ask(partial(_free, self._home, name))
             await self._client.ask(partial(self._client.memory.copy, name))
         except AmemError as error:
-            asked.update(Content.assemble((words(error), "$error")))
-            return
-        finally:
-            self._copying = False
+            return words(error)
         self._client.say(f"{self._here} is copied to {name}; enter there opens it.")
-        self._ask_name("")
         self._list()
+        return ""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """While a name is typed its letters are no keys; only a fork and its source can be compared."""
-        if action == "diff" and not (self.is_mounted and self._chosen and self._kin(self._chosen)):
-            return False
-        return not self._asking or action == "leave"
+        """Only a fork and its source can be compared."""
+        return action != "diff" or bool(self.is_mounted and self._chosen and self._kin(self._chosen))
 
     def action_leave(self) -> None:
-        if self._asking and not self._copying:
-            self._ask_name("")
-        else:
-            self.dismiss()
+        self.dismiss()
 
 
 def _free(home: Path, name: str) -> None:

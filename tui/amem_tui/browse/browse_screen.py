@@ -11,30 +11,62 @@ from textual import events, getters, on, work
 from textual.containers import Horizontal
 from textual.content import Content
 
-from amem_tui.browse.listing import Listing, ListRequest, how_to_widen, ids_of, page_of, read_list
-from amem_tui.browse.news import NewsTeller, how_to_begin
+from amem.interop.exporting import export_chosen
+from amem_tui import changes
+from amem_tui.browse.listing import (
+    Listing,
+    ListRequest,
+    NewsTeller,
+    how_to_begin,
+    how_to_widen,
+    ids_of,
+    page_of,
+    read_list,
+)
 from amem_tui.browse.note_list import LEGEND, NoteList
-from amem_tui.browse.note_pane import NotePane
-from amem_tui.browse.open_note import OpenNoteScreen
+from amem_tui.browse.note_pane import LinkPicker, NotePane
 from amem_tui.browse.search_line import SearchLine
 from amem_tui.browse.sidebar import Conditions, Facets, Sidebar, read_facets
 from amem_tui.client import Refresher
+from amem_tui.dialogs import Question, path_prompt
+from amem_tui.formatting import one_line, plural, title
 from amem_tui.keymap import BROWSE_KEYS
+from amem_tui.rooms import NotesScreen
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Callable, Sequence
+    from pathlib import Path
 
     from textual.app import ComposeResult
-    from textual.binding import BindingType
     from textual.timer import Timer
 
+    from amem.note import MemoryNote
     from amem.query import Query
     from amem.storage.note_lists import Shelf
-    from amem_tui.browse.listing import Contents
-    from amem_tui.browse.news import News
+    from amem_tui.browse.listing import Contents, News
     from amem_tui.browse.note_list import Row
     from amem_tui.client import CollectionClient
     from amem_tui.lists import Missing
+
+
+#: What needs a note, open or marked.
+_NEEDS_A_NOTE = ("edit", "edit_elsewhere", "delete", "pin", "copy_note", "copy_id", "export")
+#: So many notes are named before they are deleted.
+_NAMED = 5
+
+
+def _deletion(titles: Sequence[str]) -> Question:
+    question = "Delete this note?" if len(titles) == 1 else f"Delete {plural(len(titles), 'note')}?"
+    named = [f"  {one_line(title, 60)}" for title in titles[:_NAMED]]
+    if len(titles) > _NAMED:
+        named.append(f"  and {len(titles) - _NAMED:,} more")
+    return Question(question, "\n".join(named), key="d", yes="deletes", no="keeps", grave=True)
+
+
+def _file_name(words: str) -> str:
+    """A name for a file, of the letters and digits of these words."""
+    plain = "".join(char if char.isalnum() else " " for char in one_line(words, 60))
+    return "-".join(plain.split())[:40] or "notes"
 
 
 #: So many notes are marked at once.
@@ -51,7 +83,7 @@ _SMALL = (60, 18)
 _LETTERS = frozenset(binding.action.partition("(")[0] for binding in BROWSE_KEYS) - {"back"}
 
 
-class BrowseScreen(OpenNoteScreen):
+class BrowseScreen(NotesScreen):
     """What is listed and where the cursor stands; everything it shows comes from the collection.
 
     The list is read in a thread, the newest wish alone, anew whenever somebody wrote, and never moved under one's eyes.
@@ -59,16 +91,17 @@ class BrowseScreen(OpenNoteScreen):
 
     _line = getters.query_one(SearchLine)
     _sidebar = getters.query_one(Sidebar)
+    _notes = getters.query_one(NoteList)
+    _pane = getters.query_one(NotePane)
     ROOM = "browse"
     FOOTER = ("search", "filter", "new", "edit", "delete", "undo")
     AUTO_FOCUS = "#notes"
-    BINDINGS: ClassVar[list[BindingType]] = [*BROWSE_KEYS]
-    CSS_PATH = ["browse.tcss", "pane.tcss"]  # noqa: RUF012 (Textual declares it so)
     LEGEND: ClassVar[tuple[tuple[str, str], ...]] = LEGEND
 
     def __init__(self, client: CollectionClient) -> None:
         super().__init__(client)
         self._furnished = False
+        self._marked: dict[str, None] = {}
         self._listing = Listing()
         self._shelf: Shelf | None = None
         self._weaker = 0
@@ -87,7 +120,7 @@ class BrowseScreen(OpenNoteScreen):
         #: What the facets were counted besides: conditions, and words that notes hold.
         self._counted: tuple[Conditions, str] = (Conditions(), "")
         self._count_later: Timer | None = None
-        self._counting = Refresher(self._count)
+        self._counting = Refresher(self._count, partial(self.run_worker, group="facets"))
 
     def furnish(self) -> ComposeResult:
         yield SearchLine(id="searching")
@@ -212,9 +245,8 @@ class BrowseScreen(OpenNoteScreen):
     @on(NoteList.Wanted)
     @work(group="page")
     async def _fetch(self) -> None:
-        with self._client.refusals():
-            await self._notes.fetch(self._read_page)
-            self._follow_cursor()
+        await self._notes.fetch(self._read_page)
+        self._follow_cursor()
 
     async def _read_page(self, wanted: Missing) -> Sequence[Row | None]:
         assert self._shelf is not None, "hits are all here"
@@ -225,16 +257,15 @@ class BrowseScreen(OpenNoteScreen):
 
     @work(group="mark", exclusive=True)
     async def action_mark_all(self) -> None:
-        with self._client.refusals():
-            if self._shelf is not None:
-                ids = await self.ask(partial(ids_of, self.memory, self._shelf, _MOST))
-            else:
-                rows = (self._notes.entry_at(place) for place in range(self._notes.count))
-                ids = [row.id for row in rows if row is not None]
-            every = all(id in self._marked for id in ids)
-            self._mark(ids, not every)
-            if not every and self._notes.count > len(ids):
-                self._client.say(f"Marked the first {len(ids):,} of {self._notes.count:,}")
+        if self._shelf is not None:
+            ids = await self.ask(partial(ids_of, self.memory, self._shelf, _MOST))
+        else:
+            rows = (self._notes.entry_at(place) for place in range(self._notes.count))
+            ids = [row.id for row in rows if row is not None]
+        every = all(id in self._marked for id in ids)
+        self._mark(ids, not every)
+        if not every and self._notes.count > len(ids):
+            self._client.say(f"Marked the first {len(ids):,} of {self._notes.count:,}")
 
     # The open note.
 
@@ -278,29 +309,129 @@ class BrowseScreen(OpenNoteScreen):
         if event.widget is self._notes:
             self.remove_class("-reading")
 
+    # What is done with the open note, or with those that are marked.
+
+    def action_tab(self, by: int) -> None:
+        self._pane.action_step_tab(by)
+
+    def action_link(self) -> None:
+        if self._pane.opened_note is not None:
+            self.app.push_screen(LinkPicker(self._client, self._pane.opened_note.note))
+
+    def action_unlink(self) -> None:
+        if (link := self._pane.chosen_link) is not None:
+            self.change(partial(changes.unlink, self.memory, link))
+
+    def _mark(self, ids: Sequence[str], marked: bool) -> None:
+        for id in ids:
+            if marked:
+                self._marked[id] = None
+            else:
+                self._marked.pop(id, None)
+        self._notes.tick(set(self._marked))
+        self._subtitle()
+        self.refresh_bindings()
+
+    def _toggle(self, row: Row) -> None:
+        self._mark([row.id], row.id not in self._marked)
+
+    def action_mark(self) -> None:
+        if self._notes.line is not None:
+            self._toggle(self._notes.line)
+            self._notes.action_step(1)
+
+    @on(NoteList.Ticked)
+    def _ticked(self, event: NoteList.Ticked) -> None:
+        self._toggle(event.row)
+
+    def action_undo(self) -> None:
+        """Bring back the note that is gone, else take back the last step."""
+        if self._pane.gone and self._pane.wanted is not None:
+            self.change(partial(changes.bring_back, self.memory, self._pane.wanted))
+        else:
+            super().action_undo()
+
+    def action_edit(self) -> None:
+        self._client.app.hold_keys(self._with_note(self._client.app.write_note))
+
+    def action_edit_elsewhere(self) -> None:
+        self._client.app.hold_keys(self._with_note(self._client.app.write_elsewhere))
+
+    def action_copy_note(self) -> None:
+        self._with_note(self._copy)
+
+    def _copy(self, note: MemoryNote) -> None:
+        self.app.copy_to_clipboard(note.content)
+        self._client.say(f"Copied the text ({plural(len(note.content), 'character')})")
+
+    def action_copy_id(self) -> None:
+        if self._client.note is not None:
+            self.app.copy_to_clipboard(self._client.note)
+            self._client.say(f"Copied the id {self._client.note}")
+
+    def action_pin(self) -> None:
+        self._with_note(lambda note: self._client.carry_out(partial(changes.pin, self.memory, note)))
+
+    @work(group="note action")
+    async def _with_note(self, do: Callable[[MemoryNote], Awaitable[object] | None]) -> None:
+        """Read the open note and do this with it."""
+        note = await self._read_open()
+        done = None if note is None else do(note)
+        if done is not None:
+            await done
+
+    async def _read_open(self) -> MemoryNote | None:
+        id = self._client.note
+        return None if id is None else await self.ask(partial(self.memory.read, id))
+
+    def _chosen(self) -> list[str]:
+        """The ids of the marked notes, or that of the open one."""
+        return list(self._marked) or [id for id in [self._client.note] if id is not None]
+
+    @work(group="change")
+    async def action_delete(self) -> None:
+        ids = self._chosen()
+        cards = await self.ask(partial(self.memory.cards_of, ids))
+        titles = [title(card.text) for card in cards.values()]
+        if not titles:
+            return
+        if await self.app.push_screen_wait(_deletion(titles)):
+            self._pane.let_go(ids)
+            self._mark(ids, False)
+            if not await self._client.carry_out(partial(changes.delete_notes, self.memory, ids)):
+                self._pane.let_go([])
+
+    @work(group="export")
+    async def action_export(self) -> None:
+        ids = self._chosen()
+        if not ids:
+            return
+        named = await self._read_open() if len(ids) == 1 else None
+        name = _file_name(title(named.content) if named is not None else f"{self.memory.settings.collection} notes")
+
+        def write(path: Path, replace: bool) -> int:
+            return export_chosen(self.memory, ids, path, self._client.zone, replace=replace)
+
+        heading, forms = f"Write {plural(len(ids), 'note')} to a file", ".md to read, .jsonl to import"
+        self.app.push_screen(path_prompt(self._client, heading, f"{name}.md", write, forms=forms))
+
     # The sidebar: what the list can be narrowed by.
 
     def _want_counts(self) -> None:
         now = (self._listing.conditions, self._listing.starting) != self._counted  # others' writing can wait
-        if self._counting.want(now=now):
-            self._keep_counting()
-
-    @work(group="facets")
-    async def _keep_counting(self) -> None:
-        await self._counting.keep()
+        self._counting.want(now=now)
 
     async def _count(self) -> None:
         conditions, starting = self._counted = self._listing.conditions, self._listing.starting
         wanted = conditions.filter(self._client.zone)
-        with self._client.refusals():
-            read = partial(read_facets, self.memory, self._facets.collections, wanted, starting)
-            self._facets = await self.ask(read)
-            self._sidebar.show(self._facets)
-            nothing = self._shelf is not None and not self._notes.count
-            if self._pane.wanted is None and not self._listing.narrowed and nothing:
-                self._pane.show_hint(self._hint())  # other collections are known by now
-            if self._counted == (Conditions(), ""):
-                self._notes.year = int(max(self._facets.months, default="0")[:4])
+        read = partial(read_facets, self.memory, self._facets.collections, wanted, starting)
+        self._facets = await self.ask(read)
+        self._sidebar.show(self._facets)
+        nothing = self._shelf is not None and not self._notes.count
+        if self._pane.wanted is None and not self._listing.narrowed and nothing:
+            self._pane.show_hint(self._hint())  # other collections are known by now
+        if self._counted == (Conditions(), ""):
+            self._notes.year = int(max(self._facets.months, default="0")[:4])
 
     @on(Sidebar.Chosen)
     def _choose(self, event: Sidebar.Chosen) -> None:
@@ -387,12 +518,15 @@ class BrowseScreen(OpenNoteScreen):
         self._line.put("filter" if listing.starting else "search", listing.starting or listing.question)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Only what works now is offered: no letter while one types, and without an open note nothing to do with it."""
+        """Only what works now is offered: no letter while one types, nothing to do with a note where none is open."""
         if action in _LETTERS and (not self._furnished or self._line.typing):
             return False
-        if action == "order":
-            return self._notes.count > 0
-        return super().check_action(action, parameters)
+        if action in ("tab", "link", "unlink"):
+            shown = self.query(NotePane)  # none before the screen is furnished
+            return any(pane.chosen_link if action == "unlink" else pane.opened_note for pane in shown)
+        if action in _NEEDS_A_NOTE:
+            return self._client.note is not None or (action in ("delete", "export") and bool(self._marked))
+        return action not in ("order", "mark", "mark_all") or self._notes.count > 0
 
     def action_back(self) -> None:
         """One step back out: of the note, the sidebar, the search, the marks, the conditions."""

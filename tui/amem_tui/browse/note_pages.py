@@ -29,7 +29,7 @@ from amem_tui.formatting import (
     title,
 )
 from amem_tui.history.field_changes import compared
-from amem_tui.page import Block, Place, Rule, ToNote, ToVersion, Unfold, entry, remark, space
+from amem_tui.page import Block, Place, Rule, ToNote, ToVersion, Unfold, entry, labelled, remark, space
 from amem_tui.word_line import Name
 
 if TYPE_CHECKING:
@@ -102,15 +102,9 @@ def load_note(memory: AgenticMemorySystem, id: str) -> OpenedNote | None:
 
 # How pages of the pane say things: fields with their labels, entries that can be chosen, bars, marks of makers.
 
-_LABEL = 11
 _BAR = 10
 #: Of a list no more are shown; who wants all asks for them elsewhere.
 MOST = 300
-
-
-def field(label: str, value: Content, places: Sequence[Place] = ()) -> Block:
-    """A label, and beside it what there is to say."""
-    return Block(value, tuple(places), Content.styled(label.ljust(_LABEL), "$muted"), Content(" " * _LABEL))
 
 
 def heading(text: str) -> Block:
@@ -230,7 +224,7 @@ def _about(memory: AgenticMemorySystem, asked: PageRequest) -> Iterator[Block]:
     except NoteNotFound:  # it went while this was read; whoever shows the page hears of that soon
         return
     if asked.found:
-        yield field("found", Content(asked.found))
+        yield labelled("found", Content(asked.found))
     for name, words in (
         ("context", one_line(note.context, _LONG)),
         ("keywords", one_line(", ".join(note.keywords), _LONG)),
@@ -239,33 +233,33 @@ def _about(memory: AgenticMemorySystem, asked: PageRequest) -> Iterator[Block]:
         ("kind", str(note.kind)),
     ):
         if words:
-            yield field(name, mark(name, opened_note, owned) + Content(words))
+            yield labelled(name, mark(name, opened_note, owned) + Content(words))
     for number, fact in enumerate(note.facts):
-        yield field("" if number else "facts", mark("facts", opened_note, owned) + _fact(fact, note, asked.zone))
+        yield labelled("" if number else "facts", mark("facts", opened_note, owned) + _fact(fact, note, asked.zone))
     ends = [f"{word} {moment(at, asked.zone)}" for word, at in (("from", note.valid_from), ("to", note.valid_to)) if at]
     if ends:
-        yield field("valid", Content(" ".join(ends)))
+        yield labelled("valid", Content(" ".join(ends)))
     more = "strength" in asked.unfolded
     shown = Content.assemble(bar(strength.value), f" {strength.value:.2f} ", ("▾" if more else "▸ why", "$muted"))
-    yield field("strength", shown, [Place(0, len(shown), Unfold("strength"))])
+    yield labelled("strength", shown, [Place(0, len(shown), Unfold("strength"))])
     if more:
-        yield field("", Content.styled(strength.words().partition(" (")[2].rstrip(")"), "$muted"))
-    yield field("trust", Content.assemble(bar(note.trust), f" {note.trust:.2f}"))
+        yield labelled("", Content.styled(strength.words().partition(" (")[2].rstrip(")"), "$muted"))
+    yield labelled("trust", Content.assemble(bar(note.trust), f" {note.trust:.2f}"))
     if note.analyst:
         by = "summed up by " if "episode" in note.metadata else "by "
-        yield field("analysed", Content.assemble(by, maker(note.analyst)))
+        yield labelled("analysed", Content.assemble(by, maker(note.analyst)))
     recorded = f", recorded {moment(note.recorded_at, asked.zone)}, version {note.version}"
-    yield field("written", Content.assemble("by ", maker(opened_note.around.author), recorded))
+    yield labelled("written", Content.assemble("by ", maker(opened_note.around.author), recorded))
     if note.retrieval_count:
-        yield field("recalled", Content(plural(note.retrieval_count, "time")))
+        yield labelled("recalled", Content(plural(note.retrieval_count, "time")))
     if note.conversation_id:
         turn = f", turn {note.ordinal}" if note.ordinal is not None else ""
-        yield field("conversation", Content(f"{one_line(note.conversation_id, 60)}{turn}"))
+        yield labelled("conversation", Content(f"{one_line(note.conversation_id, 60)}{turn}"))
     if note.category and note.category != "Uncategorized":
-        yield field("category", mark("category", opened_note, owned) + Content(one_line(note.category, 100)))
+        yield labelled("category", mark("category", opened_note, owned) + Content(one_line(note.category, 100)))
     for name, value in list(note.metadata.items())[:_ENTRIES]:
-        yield field(one_line(name, 10), Content(one_line(str(value), _LONG)))
-    yield field("id", Content.styled(one_line(note.id, 200), "$muted"))
+        yield labelled(one_line(name, 10), Content(one_line(str(value), _LONG)))
+    yield labelled("id", Content.styled(one_line(note.id, 200), "$muted"))
 
 
 def _fact(fact: Fact, note: MemoryNote, zone: tzinfo) -> Content:

@@ -17,10 +17,10 @@ from amem.errors import AmemError, StorageError
 from amem.note import LinkType
 from amem_tui import changes
 from amem_tui.browse import note_pages as note_tab
-from amem_tui.browse.news import deletion_words
+from amem_tui.browse.listing import deletion_words
 from amem_tui.browse.note_markdown import beginning
 from amem_tui.browse.note_pages import NAMES, READERS, PageRequest, load_note
-from amem_tui.client import words
+from amem_tui.client import Refresher, words
 from amem_tui.dialogs import NotePicker
 from amem_tui.formatting import link_words, one_line, title
 from amem_tui.page import Address, Destination, Named, Page, ToNote, ToVersion, Unfold, remark
@@ -84,7 +84,7 @@ class NotePane(Vertical):
         self._wanted_tab: str | None = None
         #: Notes that are being deleted here: whatever moves up under the cursor is opened in their place.
         self._leaving: set[str] = set()
-        self._stale = self._opening = False
+        self._opening = Refresher(self._show_wanted, partial(self.run_worker, group="note"))
 
     def compose(self) -> ComposeResult:
         yield Static(id="hint")
@@ -141,25 +141,16 @@ class NotePane(Vertical):
 
     def read_again(self) -> None:
         """Read the wanted note, which may have changed."""
-        self._stale = True
-        if not self._opening:
-            self._opening = True
-            self._open_wanted()
-
-    @work(group="note")
-    async def _open_wanted(self) -> None:
-        try:
-            while self._stale:
-                self._stale = False
-                await asyncio.sleep(self._rest())
-                if not self._stale:
-                    with self._client.refusals():
-                        await self._show_wanted()
-        finally:
-            self._opening = False
-        self.screen.refresh_bindings()
+        self._opening.want(now=True)
 
     async def _show_wanted(self) -> None:
+        await asyncio.sleep(self._rest())
+        if not self._opening.stale:  # or another one is wanted by now
+            with self._client.refusals():
+                await self._open_wanted()
+        self.screen.refresh_bindings()
+
+    async def _open_wanted(self) -> None:
         memory, id = self._client.memory, self.wanted
         if id is None:
             return
@@ -198,8 +189,7 @@ class NotePane(Vertical):
 
     @work(exclusive=True, group="page")
     async def _open_page(self, *, keep: bool = False) -> None:
-        with self._client.refusals():
-            await self._turn_page(keep=keep)
+        await self._turn_page(keep=keep)
 
     async def _turn_page(self, *, keep: bool) -> None:
         """Read the open page in a thread and show it, unless something else is to be shown by then."""
@@ -283,12 +273,11 @@ class NotePane(Vertical):
     async def _look_up(self, name: str) -> None:
         """Follow a name: a note of that name may have come since the page was read."""
         inside = None if self.opened_note is None else self.opened_note.note.id
-        with self._client.refusals():
-            found = await self._client.ask(partial(self._client.memory.named, [name], inside))
-            if name in found:
-                self._follow_link(found[name])
-            else:
-                self._client.say(f"No note is called “{one_line(name, 60)}” (yet).")
+        found = await self._client.ask(partial(self._client.memory.named, [name], inside))
+        if name in found:
+            self._follow_link(found[name])
+        else:
+            self._client.say(f"No note is called “{one_line(name, 60)}” (yet).")
 
 
 def _load(memory: AgenticMemorySystem, id: str, zone: tzinfo) -> tuple[OpenedNote | None, str, bool]:

@@ -18,7 +18,7 @@ from amem_tui.formatting import one_line
 from amem_tui.lists import CursorList, Piece, fit
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence, Set
+    from collections.abc import Mapping, Sequence
     from datetime import tzinfo
 
     from amem.memory_system import AgenticMemorySystem
@@ -208,94 +208,6 @@ class Line:
         return self.depth == 0 and self.opened is not None
 
 
-def lines(facets: Facets, opened: Set[str], conditions: Conditions, wanted: str = "") -> list[Line]:
-    """All that are to be seen; with `wanted` those that hold it, whether their sections are open or not."""
-    return _Lines(facets, opened, conditions, wanted.casefold()).all()
-
-
-@dataclass(frozen=True, slots=True)
-class _Lines:
-    facets: Facets
-    opened: Set[str]
-    conditions: Conditions
-    wanted: str
-
-    def all(self) -> list[Line]:
-        facets = self.facets
-        kinds = sorted(facets.kinds.items(), key=lambda item: -item[1])
-        sections = {
-            "kind": [self._line("kind", kind, kind, number) for kind, number in kinds],
-            "tag": [self._line("tag", tag, tag, number) for tag, number in facets.tags.items()],
-            "topic": [self._line("topic", each.id, each.name, each.notes) for each in facets.topics],
-            "period": self._periods(),
-            "layer": [self._line("layer", each, _LAYERS[each], facets.layers[each]) for each in sorted(facets.layers)],
-            "status": [
-                self._line("status", each, each, facets.statuses[each]) for each in Status if each in facets.statuses
-            ],
-        }
-        for each in self.conditions.chosen:  # what all else leaves nothing of can be taken off all the same
-            line = self._line(each.facet, each.value, each.label, 0)
-            if line.key not in {one.key for one in sections[each.facet]} and each.value not in facets.months:
-                sections[each.facet].append(line)
-        return [
-            *([] if self.wanted else [Line("all", "All notes", facets.total, 0, chosen=not self.conditions)]),
-            *self._section("collections", "Collections", [self._collection(name) for name in facets.collections]),
-            *self._section("kinds", "Kinds", sections["kind"]),
-            *self._section("tags", "Tags", sections["tag"], facets.more_tags),
-            *self._section("topics", "Topics", sections["topic"]),
-            *self._section("timeline", "Timeline", sections["period"]),
-            *self._section("layers", "Memory", sections["layer"]),
-            *self._section("status", "Status", sections["status"]),
-        ]
-
-    def _section(self, name: str, title: str, inside: list[Line], more: int = 0) -> list[Line]:
-        """The heading, and below it what is to be seen; nothing at all where there is nothing."""
-        ticked = any(each.chosen and each.collection is None for each in inside)
-        if self.wanted:
-            inside = [each for each in inside if self.wanted in each.text.casefold()]
-        if not inside:
-            return []
-        is_open = bool(self.wanted) or name in self.opened
-        heading = Line(name, title, depth=0, opened=is_open, chosen=ticked and not is_open)
-        return [heading, *(self._first(name, inside, more) if is_open else [])]
-
-    def _first(self, name: str, inside: list[Line], more: int) -> list[Line]:
-        if name not in ("tags", "topics"):
-            return inside
-        asked = bool(self.wanted) or f"more {name}" in self.opened
-        shown = inside[: _MANY if asked else _FEW]
-        # What is chosen stays in sight, however few notes carry it.
-        shown += [each for each in inside[len(shown) :] if each.chosen]
-        left = len(inside) + more - len(shown)
-        if not left or self.wanted:
-            return shown
-        return [*shown, Line(f"more {name}", f"… {left:,} more{', f finds them' if asked else ''}")]
-
-    def _periods(self) -> list[Line]:
-        """Years, the newest first, and below one that is open its months."""
-        found: list[Line] = []
-        for year, group in groupby(sorted(self.facets.months, reverse=True), key=lambda month: month[:4]):
-            months = list(group)
-            is_open = f"period {year}" in self.opened
-            total = sum(self.facets.months[month] for month in months)
-            found.append(self._line("period", year, year, total, opened=is_open))
-            for month in months if is_open or self.wanted else ():
-                name = f"{month_name[int(month[5:])]} {year}"
-                found.append(self._line("period", month, name, self.facets.months[month], depth=2))
-        return found
-
-    def _collection(self, name: str) -> Line:
-        here, count = name == self.facets.here, self.facets.collections[name]
-        return Line(f"collection {name}", one_line(name, 60), count, chosen=here, collection=name)
-
-    def _line(
-        self, facet: Facet, value: str, label: str, count: int, *, depth: int = 1, opened: bool | None = None
-    ) -> Line:
-        condition = Condition(facet, str(value), str(label))
-        chosen = condition in self.conditions
-        return Line(f"{facet} {value}", one_line(label, 60), count, depth, opened, chosen, condition)
-
-
 class Sidebar(CursorList):
     """Draws what `show` was told last; says what is chosen."""
 
@@ -361,10 +273,88 @@ class Sidebar(CursorList):
 
     def _write(self) -> None:
         key = self._lines[self.cursor].key if self.cursor < len(self._lines) else ""
-        self._lines = lines(self._facets, self._opened, self._conditions, self._wanted)
+        self._lines = self._all_lines()
         self._resized()
         place = next((at for at, line in enumerate(self._lines) if line.key == key), self.cursor)
         self.put_cursor(place, steady=True)
+
+    def _all_lines(self) -> list[Line]:
+        """All that are to be seen; with words wanted those that hold them, whether their sections are open or not."""
+        facets = self._facets
+        kinds = sorted(facets.kinds.items(), key=lambda item: -item[1])
+        sections = {
+            "kind": [self._choice("kind", kind, kind, number) for kind, number in kinds],
+            "tag": [self._choice("tag", tag, tag, number) for tag, number in facets.tags.items()],
+            "topic": [self._choice("topic", each.id, each.name, each.notes) for each in facets.topics],
+            "period": self._periods(),
+            "layer": [
+                self._choice("layer", each, _LAYERS[each], facets.layers[each]) for each in sorted(facets.layers)
+            ],
+            "status": [
+                self._choice("status", each, each, facets.statuses[each]) for each in Status if each in facets.statuses
+            ],
+        }
+        for each in self._conditions.chosen:  # what all else leaves nothing of can be taken off all the same
+            line = self._choice(each.facet, each.value, each.label, 0)
+            if line.key not in {one.key for one in sections[each.facet]} and each.value not in facets.months:
+                sections[each.facet].append(line)
+        return [
+            *([] if self._wanted else [Line("all", "All notes", facets.total, 0, chosen=not self._conditions)]),
+            *self._section("collections", "Collections", [self._collection(name) for name in facets.collections]),
+            *self._section("kinds", "Kinds", sections["kind"]),
+            *self._section("tags", "Tags", sections["tag"], facets.more_tags),
+            *self._section("topics", "Topics", sections["topic"]),
+            *self._section("timeline", "Timeline", sections["period"]),
+            *self._section("layers", "Memory", sections["layer"]),
+            *self._section("status", "Status", sections["status"]),
+        ]
+
+    def _section(self, name: str, title: str, inside: list[Line], more: int = 0) -> list[Line]:
+        """The heading, and below it what is to be seen; nothing at all where there is nothing."""
+        ticked = any(each.chosen and each.collection is None for each in inside)
+        if self._wanted:
+            inside = [each for each in inside if self._wanted.casefold() in each.text.casefold()]
+        if not inside:
+            return []
+        is_open = bool(self._wanted) or name in self._opened
+        heading = Line(name, title, depth=0, opened=is_open, chosen=ticked and not is_open)
+        return [heading, *(self._first(name, inside, more) if is_open else [])]
+
+    def _first(self, name: str, inside: list[Line], more: int) -> list[Line]:
+        if name not in ("tags", "topics"):
+            return inside
+        asked = bool(self._wanted) or f"more {name}" in self._opened
+        shown = inside[: _MANY if asked else _FEW]
+        # What is chosen stays in sight, however few notes carry it.
+        shown += [each for each in inside[len(shown) :] if each.chosen]
+        left = len(inside) + more - len(shown)
+        if not left or self._wanted:
+            return shown
+        return [*shown, Line(f"more {name}", f"… {left:,} more{', f finds them' if asked else ''}")]
+
+    def _periods(self) -> list[Line]:
+        """Years, the newest first, and below one that is open its months."""
+        found: list[Line] = []
+        for year, group in groupby(sorted(self._facets.months, reverse=True), key=lambda month: month[:4]):
+            months = list(group)
+            is_open = f"period {year}" in self._opened
+            total = sum(self._facets.months[month] for month in months)
+            found.append(self._choice("period", year, year, total, opened=is_open))
+            for month in months if is_open or self._wanted else ():
+                name = f"{month_name[int(month[5:])]} {year}"
+                found.append(self._choice("period", month, name, self._facets.months[month], depth=2))
+        return found
+
+    def _collection(self, name: str) -> Line:
+        here, count = name == self._facets.here, self._facets.collections[name]
+        return Line(f"collection {name}", one_line(name, 60), count, chosen=here, collection=name)
+
+    def _choice(
+        self, facet: Facet, value: str, label: str, count: int, *, depth: int = 1, opened: bool | None = None
+    ) -> Line:
+        condition = Condition(facet, str(value), str(label))
+        chosen = condition in self._conditions
+        return Line(f"{facet} {value}", one_line(label, 60), count, depth, opened, chosen, condition)
 
     def action_unfold(self) -> None:
         line = self._line

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from queue import Empty
+from queue import Empty, SimpleQueue
 from time import monotonic
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeAlias, TypeVar
 
 from textual import events, on, work
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.message import Message
-from textual.widgets import Static
+from textual.widgets import Static, TextArea
 
 from amem.conversation import commands
+from amem.conversation.background import Background
 from amem.conversation.commands import Choices, is_command, plain
 from amem.conversation.ports import available, check, with_model
 from amem.conversation.reply import PieceKind
@@ -25,12 +27,11 @@ from amem.errors import AmemError
 from amem.llm.model_names import full_name
 from amem.storage.chats import Learning, TurnState
 from amem_tui import changes
-from amem_tui.chat.composer import Composer
-from amem_tui.chat.conversation_thread import ConversationThread
 from amem_tui.chat.recall_panel import RecallPanel
 from amem_tui.chat.turn_view import Transcript, TurnView, drawn, note_choices
+from amem_tui.client import Refresher
 from amem_tui.dialogs import Picker
-from amem_tui.formatting import command, moment, one_line, plural, title
+from amem_tui.formatting import command, moment, one_line, plural, title, typeable
 from amem_tui.keymap import CHAT_KEYS, LETTERS, WHILE_TYPING
 from amem_tui.page import Address, Named, Page, ToNote
 from amem_tui.rooms import NotesScreen
@@ -39,12 +40,124 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from textual.app import ComposeResult
-    from textual.binding import BindingType
 
     from amem.conversation.commands import Shown
-    from amem.conversation.reply import Learnt, Recalled, Reply
-    from amem_tui.chat.conversation_thread import Pieces
+    from amem.conversation.reply import Learnt, Piece, Recalled, Reply
     from amem_tui.client import CollectionClient
+
+
+if TYPE_CHECKING:
+    Pieces: TypeAlias = SimpleQueue[Piece | Exception]
+T = TypeVar("T")
+
+#: Seconds that closing waits for an answer that is being stopped, and then for what is being learnt.
+_STOPPING, _LEARNING = 0.8, 0.2
+
+
+class ConversationThread:
+    """Calls a conversation in order, from one thread. Close it before the collection."""
+
+    def __init__(self, conversation: Conversation) -> None:
+        self._conversation = conversation
+        self._thread: Background[Callable[[], None]] = Background(lambda job: job(), "amem-chat")
+
+    def call(self, job: Callable[[], T]) -> Future[T]:
+        """Do this when what was asked for before is done."""
+        future: Future[T] = Future()
+
+        def run() -> None:
+            try:
+                future.set_result(job())
+            except Exception as error:  # for whoever waits
+                future.set_exception(error)
+
+        self._thread.put(run)
+        return future
+
+    def question(self, text: str) -> Pieces:
+        """Ask; the queue gets the reply's pieces as they come, the last one its end, or the error that ended it."""
+        self._conversation.get_ready()
+        pieces: Pieces = SimpleQueue()
+
+        def answer() -> None:
+            try:
+                for piece in self._conversation.say(text):
+                    pieces.put(piece)
+            except Exception as error:  # the screen, which waits for the end, says or raises it
+                pieces.put(error)
+
+        self._thread.put(answer)
+        return pieces
+
+    def close(self) -> None:
+        """Stop the answer, keep what there is of it, and leave what was not learnt for later; two seconds at most."""
+        self._conversation.stop()
+        self._thread.close(_STOPPING)
+        self._conversation.close(_LEARNING)
+
+
+class Composer(TextArea):
+    """Enter is left to the screen, which sends. Up and down in an empty input (or in what they brought back
+    unchanged) bring earlier messages back."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            id="composer",
+            soft_wrap=True,
+            tab_behavior="focus",
+            compact=True,
+            highlight_cursor_line=False,
+            placeholder="Say something, or ask what the notes know",
+        )
+        self.cursor_blink = False
+        self._said: list[str] = []
+        self._place: int | None = None
+
+    def said(self, texts: list[str]) -> None:
+        """These were said before, the last one last."""
+        self._said = texts
+        self._place = None
+
+    def take(self) -> str:
+        """What was written; the input is empty afterwards."""
+        text = self.text.strip()
+        if text:
+            self.clear()
+            self._place = None
+            if self._said[-1:] != [text]:
+                self._said.append(text)
+        return text
+
+    def give_back(self, text: str) -> None:
+        """Put what could not be sent where it was, unless something else has been written meanwhile."""
+        if not self.text.strip():
+            self.text = typeable(text)
+            self.move_cursor(self.document.end)
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        event.text = typeable(event.text.replace("\r\n", "\n").replace("\r", "\n"))
+
+    async def _on_key(self, event: events.Key) -> None:
+        if event.key == "enter":
+            event.prevent_default()  # no new line: the screen's key sends
+        elif event.key in ("up", "down") and self._leafs():
+            event.stop()
+            event.prevent_default()
+            self._leaf(-1 if event.key == "up" else 1)
+
+    def _leafs(self) -> bool:
+        if not self.text:
+            return True
+        return self._place is not None and self.text == typeable(self._said[self._place])
+
+    def _leaf(self, by: int) -> None:
+        at = len(self._said) if self._place is None else self._place
+        at = max(0, at + by)
+        if at < len(self._said):
+            self._place, self.text = at, typeable(self._said[at])
+        else:
+            self._place, self.text = None, ""
+        self.move_cursor(self.document.end)
 
 
 #: Seconds between two looks at what the model wrote: often enough to read along, seldom enough to leave time for keys.
@@ -63,8 +176,6 @@ class ChatScreen(NotesScreen):
     """The chat used last goes on, unless another is begun or chosen."""
 
     ROOM = "chat"
-    BINDINGS: ClassVar[list[BindingType]] = [*CHAT_KEYS]
-    CSS_PATH = "chat.tcss"
 
     LEGEND: ClassVar[tuple[tuple[str, str], ...]] = (
         ("✓", "an answer can rest on it"),
@@ -88,7 +199,8 @@ class ChatScreen(NotesScreen):
         self._who, self._problem = Static(id="who"), Static(id="problem")
         self.session: str | None = None
         self.opened = False
-        self._stale = self.missed = False
+        self.missed = False
+        self._reader = Refresher(self._read, partial(self.run_worker, group="chat"))
         self._reading = asyncio.Lock()
         self.answering: TurnView | None = None
         self.standing = Answering()
@@ -116,22 +228,17 @@ class ChatScreen(NotesScreen):
         self._look_who_answers()
 
     def load(self) -> None:
-        if not self._stale:
-            self._stale = True
-            self._read()
+        self._reader.want()
 
-    @work(group="chat")
     async def _read(self) -> None:
         """Open the chat used last, or show what others did to the open one."""
         async with self._reading:
-            self._stale = False
-            with self._client.refusals():
-                if not self.opened:
-                    await self._show(await self.ask(self.conversation.newest))
-                elif self.session is not None:
-                    await self._follow_chat(self.session)
-                notes = await self.ask(self.memory.count)
-                self._stand(replace(self.standing, notes=notes))
+            if not self.opened:
+                await self._show(await self.ask(self.conversation.newest))
+            elif self.session is not None:
+                await self._follow_chat(self.session)
+            notes = await self.ask(self.memory.count)
+            self._stand(replace(self.standing, notes=notes))
         self._show_aside()
 
     async def _follow_chat(self, session: str) -> None:
@@ -165,8 +272,7 @@ class ChatScreen(NotesScreen):
 
     @work(exclusive=True, group="who")
     async def _look_who_answers(self) -> None:
-        with self._client.refusals():
-            self._stand(await self.ask(self.conversation.answering))
+        self._stand(await self.ask(self.conversation.answering))
 
     def _stand(self, found: Answering) -> None:
         self.standing = found
@@ -218,8 +324,7 @@ class ChatScreen(NotesScreen):
         self._stand(self.standing)
         self._look_who_answers()
         self._show_aside()
-        with self._client.refusals():
-            await self._client.look()
+        await self._client.look()
 
     async def _show_lines(self, run: Callable[[], Iterator[Shown]]) -> None:
         """Show what a command has to show, and have the person choose where it asks which notes are meant."""
@@ -255,9 +360,9 @@ class ChatScreen(NotesScreen):
                         raise piece
                     if piece.kind is PieceKind.RECALLED:
                         recalled = piece.recalled
-                        self._show_recalled(view, recalled)
+                        await self._show_recalled(view, recalled)
                     elif piece.kind is PieceKind.NOTICE:
-                        view.note(piece.text)
+                        await view.note(piece.text)
                     backlog += piece.text if piece.kind is PieceKind.TEXT else ""
                     reply = piece.reply
             if reply is not None and reply.state is TurnState.INTERRUPTED:
@@ -268,15 +373,15 @@ class ChatScreen(NotesScreen):
             if now:
                 await view.write(now)
             elif recalled is not None and not view.answer and reply is None:
-                view.waits(recalled, monotonic() - since, model=not self.standing.problem)
+                await view.waits(recalled, monotonic() - since, model=not self.standing.problem)
             if reply is not None and not backlog:
                 return reply
 
-    def _show_recalled(self, view: TurnView, recalled: tuple[Recalled, ...]) -> None:
-        view.waits(recalled, 0, model=not self.standing.problem)
+    async def _show_recalled(self, view: TurnView, recalled: tuple[Recalled, ...]) -> None:
+        await view.waits(recalled, 0, model=not self.standing.problem)
         if self.transcript.looked_at is view:
             detail = TurnDetail(recalled=recalled, shown=not self.standing.problem)
-            self.call_later(self.panel.show_turn, detail)
+            await self.panel.show_turn(detail)
 
     async def _end(self, view: TurnView, reply: Reply) -> None:
         await view.finish(reply, self.memory.named)
@@ -315,17 +420,16 @@ class ChatScreen(NotesScreen):
     async def _show_aside(self) -> None:
         """Show what was recalled for the turn that is looked at, and what was learnt from it."""
         view = self.transcript.looked_at
-        with self._client.refusals():
-            number = None if view is None else view.number
-            if view is None or number is None or self.session is None:
-                recalled = () if view is None else view.recalled
-                reply = None if view is None else view.reply
-                detail = await self.ask(partial(self.conversation.unkept_detail, recalled, reply))
-            else:
-                detail = await self.ask(partial(self.conversation.detail, self.session, number))
-            waits = number in self._awaited and detail.learning is Learning.WAITING
-            await self.panel.show_turn(detail, waiting=waits)
-            self.refresh_bindings()
+        number = None if view is None else view.number
+        if view is None or number is None or self.session is None:
+            recalled = () if view is None else view.recalled
+            reply = None if view is None else view.reply
+            detail = await self.ask(partial(self.conversation.unkept_detail, recalled, reply))
+        else:
+            detail = await self.ask(partial(self.conversation.detail, self.session, number))
+        waits = number in self._awaited and detail.learning is Learning.WAITING
+        await self.panel.show_turn(detail, waiting=waits)
+        self.refresh_bindings()
 
     def action_undo(self) -> None:
         operation = self.panel.undoable
@@ -337,12 +441,11 @@ class ChatScreen(NotesScreen):
         text = (self.get_selected_text() or "").strip()
         if not text:
             return
-        with self._client.refusals():
-            receipt = await self.ask(partial(self.conversation.remember, text))
-            self.clear_selection()
-            self._client.say(f"Remembered “{one_line(text, 50)}”" if receipt.stored else "That is already saved")
-            await self._client.look()
-            self._show_aside()
+        receipt = await self.ask(partial(self.conversation.remember, text))
+        self.clear_selection()
+        self._client.say(f"Remembered “{one_line(text, 50)}”" if receipt.stored else "That is already saved")
+        await self._client.look()
+        self._show_aside()
 
     @work(group="change")
     async def action_forget(self) -> None:
@@ -353,15 +456,14 @@ class ChatScreen(NotesScreen):
             )
         if chosen is None:
             return
-        with self._client.refusals():
-            held = await self.ask(partial(self.memory.read, chosen))
-            forgotten = await self.ask(partial(self.conversation.forget, chosen))
-            if forgotten.operation is None or held is None:
-                self._client.say("It was gone already")
-                return
-            self._client.say(f"Forgot “{one_line(title(held.content), 50)}”; u brings it back")
-            await self._client.look()
-            self._show_aside()
+        held = await self.ask(partial(self.memory.read, chosen))
+        forgotten = await self.ask(partial(self.conversation.forget, chosen))
+        if forgotten.operation is None or held is None:
+            self._client.say("It was gone already")
+            return
+        self._client.say(f"Forgot “{one_line(title(held.content), 50)}”; u brings it back")
+        await self._client.look()
+        self._show_aside()
 
     async def _meant(self, words: str) -> tuple[Sequence[tuple[str, Content]], str]:
         """The notes that may be meant, and what to say of them."""
@@ -514,17 +616,16 @@ class ChatScreen(NotesScreen):
 
     @work(group="choose")
     async def action_chats(self) -> None:
-        with self._client.refusals():
-            found = await self.ask(self.conversation.chats)
-            lines = []
-            for each in found:
-                at, turns = f"{moment(each.last_at, self._client.zone)}  ", f"{plural(each.turns, 'turn'):<9} "
-                line = Content.assemble((at, "$muted"), (turns, "$secondary"), one_line(each.opening, 80))
-                lines.append((each.id, line))
-            words = "" if lines else "There is no chat yet: whatever you ask begins one."
-            chosen = await self.app.push_screen_wait(Picker("Chats, the last used first", lines, words=words))
-            if chosen is not None and self.answering is None:
-                await self._go_to(await self.ask(partial(self.conversation.read, chosen)))
+        found = await self.ask(self.conversation.chats)
+        lines = []
+        for each in found:
+            at, turns = f"{moment(each.last_at, self._client.zone)}  ", f"{plural(each.turns, 'turn'):<9} "
+            line = Content.assemble((at, "$muted"), (turns, "$secondary"), one_line(each.opening, 80))
+            lines.append((each.id, line))
+        words = "" if lines else "There is no chat yet: whatever you ask begins one."
+        chosen = await self.app.push_screen_wait(Picker("Chats, the last used first", lines, words=words))
+        if chosen is not None and self.answering is None:
+            await self._go_to(await self.ask(partial(self.conversation.read, chosen)))
 
     @work(group="choose")
     async def action_new_chat(self) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import events, on
 from textual.containers import Vertical, VerticalScroll
@@ -22,47 +21,24 @@ from amem.storage.chats import TurnState
 from amem_tui import changes
 from amem_tui.browse.note_markdown import parts_of
 from amem_tui.formatting import clean, maker, moment, one_line, plural, title
-from amem_tui.page import Page
+from amem_tui.page import Block, Indented, Page, remark, space
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from datetime import tzinfo
 
     from textual.app import ComposeResult
-    from textual.binding import BindingType
+    from textual.selection import Selection
 
     from amem.conversation.commands import Shown
     from amem.conversation.reply import Forgotten, Recalled, Reply
     from amem.memory_system import AgenticMemorySystem
     from amem.storage.chats import Turn
-    from amem_tui.page import Sheet
+    from amem_tui.page import Part
 
 
 if TYPE_CHECKING:
     Named = Callable[[Sequence[str]], Mapping[str, str]]
-
-
-class Prose(Page, can_focus=False):
-    """Only the lines in view are drawn, and laying out is done in a thread, so that a text may grow to any length."""
-
-    BINDINGS: ClassVar[list[BindingType]] = []
-
-    def __init__(self, text: str = "", *, classes: str = "") -> None:
-        super().__init__()
-        self.add_class(*classes.split())
-        self._first = text
-
-    async def on_mount(self) -> None:
-        if self._first:
-            await self.tell(self._first)
-
-    async def tell(self, text: str, named: Named | None = None) -> None:
-        """Show this text; `named` says which notes the names in its links mean, and may take its time."""
-        await self.show(await asyncio.to_thread(partial(parts_of, text, named)), keep=True)
-
-    def _take(self, sheet: Sheet, width: int) -> None:
-        super()._take(sheet, width)
-        self.refresh(layout=True)
 
 
 _UNSUPPORTED = "Nothing in memory supported an answer."
@@ -70,10 +46,11 @@ _HELD, _NEAR = "This is what memory holds:", "This is the nearest that memory ho
 _NEVER = "No answer yet: it is being answered elsewhere, or whoever asked was closed meanwhile. a asks again."
 
 
-class TurnView(Vertical):
-    """`turn` is None until the turn is kept, and for ever where it is not (incognito).
+class TurnView(Page, can_focus=False):
+    """A question, its answer as far as it is written, and how it ended.
 
-    `titles` of notes are shown in place of an answer that no model gave.
+    `turn` is None until the turn is kept, and for ever where it is not (incognito). `titles` of notes are shown in
+    place of an answer that no model gave.
     """
 
     @dataclass
@@ -83,20 +60,20 @@ class TurnView(Vertical):
     def __init__(
         self, question: str, zone: tzinfo, turn: Turn | None = None, titles: Mapping[str, str] | None = None
     ) -> None:
-        super().__init__(classes="turn")
-        self.question = question
-        self.turn = turn
+        super().__init__()
+        self.add_class("turn")
+        self.question, self.turn = question, turn
         self.reply: Reply | None = None
         self.state = TurnState.ASKED if turn is None else turn.state
         self.recalled: tuple[Recalled, ...] = ()
-        self._zone = zone
-        self._titles = titles or {}
-        # Held: while the browser closes they can no more be looked up.
-        self.question_view = Prose(_lines_kept(question), classes="question")
-        self.answer_view = Prose("" if turn is None else turn.answer, classes="answer")
-        self._head, self.notice = Static(classes="head"), Static(classes="notice")
-        self._by, self.ending = Static(classes="head by"), Static(classes="ending")
         self.answer = "" if turn is None else turn.answer
+        self._zone, self._titles = zone, titles or {}
+        self._named: Named | None = None
+        self._by = ""
+        #: What is said below the question, and at the end.
+        self.notice, self.ending = "", Content.styled("recalling…", "$muted")
+        self.question_parts: list[Part] = []
+        self.answer_parts: list[Part] = []
 
     @property
     def number(self) -> int | None:
@@ -105,76 +82,82 @@ class TurnView(Vertical):
             return self.turn.number
         return None if self.reply is None else self.reply.turn
 
-    def compose(self) -> ComposeResult:
-        yield from (self._head, self.question_view, self.notice, self._by, self.answer_view, self.ending)
-
-    def on_mount(self) -> None:
-        self._said_at()
+    async def on_mount(self) -> None:
         if self.turn is not None:
-            self._show_kept(self.turn)
-        else:
-            self._ending(Content.assemble(("recalling…", "$muted")))
+            self._end_as_kept(self.turn)
+        await self._draw()
 
-    def waits(self, recalled: tuple[Recalled, ...], seconds: float, *, model: bool) -> None:
+    async def _draw(self) -> None:
+        """Show all of it; only the lines in view are drawn, so that a text may grow to any length."""
+        self.question_parts = await asyncio.to_thread(parts_of, _lines_kept(self.question))
+        self.answer_parts = await asyncio.to_thread(parts_of, self.answer, self._named) if self.answer.strip() else []
+        at = "" if self.turn is None else moment(self.turn.at, self._zone)
+        parts: list[Part] = [Block(Content.assemble(maker("user"), (f"  {at}", "$muted")))]
+        parts += [*map(Indented, self.question_parts), space()]
+        if self.notice:
+            parts.append(Indented(remark(one_line(self.notice, 400), "$warning")))
+        if self.answer_parts:
+            parts += [Block(maker(self._by or "model")), *map(Indented, self.answer_parts), space()]
+        if self.ending.plain:
+            parts += [Indented(Block(self.ending)), space()]
+        await self.show(parts, keep=True)
+
+    async def waits(self, recalled: tuple[Recalled, ...], seconds: float, *, model: bool) -> None:
         """Recall is over; the `model` has said nothing for so long, or none is known to answer."""
         self.recalled = recalled
         since = f" ({seconds:.0f} s; escape stops it)" if seconds >= 3 else ""
         then = "waiting for the model" if model else "looking in memory"
-        self._ending(Content.assemble((f"{plural(len(recalled), 'note')} recalled; {then}{since}", "$muted")))
+        words = f"{plural(len(recalled), 'note')} recalled; {then}{since}"
+        if words != self.ending.plain:
+            self.ending = Content.styled(words, "$muted")
+            await self._draw()
 
     async def write(self, text: str) -> None:
+        """Add to the answer."""
         if not self.answer:
-            text = text.lstrip("\n")
-            self._ending(Content(""))
+            text, self.ending = text.lstrip("\n"), Content()
         self.answer += text
-        if not self.has_class("-answered"):
-            self._answered_by("")
-        await self.answer_view.tell(self.answer)
+        await self._draw()
+
+    async def note(self, notice: str) -> None:
+        """Say something below the question."""
+        self.notice = notice
+        await self._draw()
 
     async def finish(self, reply: Reply, named: Named) -> None:
         """Show how it ended, and which notes it names."""
-        self.reply, self.state, self.recalled = reply, reply.state, reply.recalled
-        if rest := reply.text.lstrip("\n").removeprefix(self.answer):
-            self.answer += rest
-        if self.answer:
-            await self.answer_view.tell(self.answer, named)
+        self.reply, self.state, self.recalled, self._named = reply, reply.state, reply.recalled, named
+        self.answer += reply.text.lstrip("\n").removeprefix(self.answer)
         self._end(reply.state, reply.model, reply.error, "" if reply.state is TurnState.UNANSWERED else reply.hint)
+        await self._draw()
 
     async def become(self, turn: Turn, titles: Mapping[str, str]) -> None:
         """Show the turn as it is kept by now, where another process answered it or a purge took words out."""
         before, self.turn, self._titles = self.turn, turn, titles
-        self._said_at()
-        if before is None or (before.answer, before.state, before.question) == (turn.answer, turn.state, turn.question):
-            return
-        self.question, self.answer, self.state = turn.question, turn.answer, turn.state
-        await self.question_view.tell(_lines_kept(turn.question))
-        await self.answer_view.tell(turn.answer)
-        self._show_kept(turn)
+        told = None if before is None else (before.answer, before.state, before.question)
+        if told not in (None, (turn.answer, turn.state, turn.question)):
+            self.question, self.answer, self.state = turn.question, turn.answer, turn.state
+            self._end_as_kept(turn)
+        await self._draw()
 
-    def _show_kept(self, turn: Turn) -> None:
-        self.note(_UNSUPPORTED if turn.supported is False else "")
+    def _end_as_kept(self, turn: Turn) -> None:
+        self.notice = _UNSUPPORTED if turn.supported is False else ""
         self._end(turn.state, turn.model, turn.error)
 
-    def _said_at(self) -> None:
-        at = "" if self.turn is None else moment(self.turn.at, self._zone)
-        self._head.update(Content.assemble(maker("user"), (f"  {at}", "$muted")))
-
     def _end(self, state: TurnState, model: str, error: str, hint: str = "") -> None:
-        self._answered_by(model or "memory")
+        self._by, self.ending = model or "memory", Content()
         if state is TurnState.ANSWERED:
-            self._ending(Content(""))
             return
         said = _NEVER if state is TurnState.ASKED else one_line(ended(state, error), 400)
-        parts = [Content.assemble((f"{said[0].upper()}{said[1:]}", "$warning"))]
+        lines = [Content.styled(f"{said[0].upper()}{said[1:]}", "$warning")]
         if hint:
-            parts.append(Content.assemble((one_line(hint, 400), "")))
+            lines.append(Content(one_line(hint, 400)))
         if state is TurnState.UNANSWERED:
             held = [] if self.answer.strip() else self._instead()
             if held:  # to say that memory has nothing, and then what it has, would be no help
-                self.note("")
-            parts += held
-            parts.append(Content.assemble(("Nothing you typed is lost: a asks again.", "$muted")))
-        self._ending(Content("\n").join(parts))
+                self.notice = ""
+            lines += [*held, Content.styled("Nothing you typed is lost: a asks again.", "$muted")]
+        self.ending = Content("\n").join(lines)
 
     def _instead(self) -> list[Content]:
         """What memory holds, where no model says it."""
@@ -185,20 +168,13 @@ class TurnView(Vertical):
             found = [(each.supports, self._titles[each.note]) for each in best(kept) if each.note in self._titles]
         if not found:
             return []
-        lines = [Content.assemble((_HELD if any(supports for supports, _ in found) else _NEAR, "$muted"))]
+        lines = [Content.styled(_HELD if any(supports for supports, _ in found) else _NEAR, "$muted")]
         return lines + [Content.assemble(("  • ", "$muted"), one_line(said, 200)) for _, said in found]
 
-    def _answered_by(self, model: str) -> None:
-        self._by.update(maker(model or "model"))
-        self.set_class(bool(self.answer.strip()), "-answered")
-
-    def note(self, notice: str) -> None:
-        self.notice.update(Content.assemble((one_line(notice, 400), "$warning")))
-        self.notice.set_class(bool(notice), "-said")
-
-    def _ending(self, said: Content) -> None:
-        self.ending.update(said)
-        self.ending.set_class(bool(said.plain), "-said")
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """What is selected, without the blanks that its lines begin with."""
+        text = selection.extract(self.text)
+        return "\n".join(line.removeprefix("  ") for line in text.split("\n")), "\n"
 
     @on(events.Click)
     def _choose(self) -> None:

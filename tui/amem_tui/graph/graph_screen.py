@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -11,27 +11,27 @@ from rich.cells import cell_len
 from textual import events, on, work
 from textual.containers import VerticalScroll
 from textual.content import Content
+from textual.message import Message
 from textual.widgets import Static
 
 from amem.interop.graph_formats import write_page
 from amem.note import LinkType, Status
 from amem.storage.graph_queries import TELLING
-from amem_tui.dialogs import PathPrompt
+from amem_tui.dialogs import path_prompt
 from amem_tui.formatting import GLYPHS, day, link_words, maker, one_line, plural, title
 from amem_tui.graph.canvas import GraphCanvas
 from amem_tui.graph.drawing import COLOURS, GraphTree
-from amem_tui.graph.link_types import TypeRow
 from amem_tui.graph.scene import LOOSE, GraphQuery, GraphResult, facts, read_graph
-from amem_tui.keymap import GRAPH_KEYS
 from amem_tui.lists import fit
 from amem_tui.rooms import NotesScreen
+from amem_tui.word_line import Word, WordLine
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
     from datetime import tzinfo
     from pathlib import Path
 
     from textual.app import ComposeResult
-    from textual.binding import BindingType
     from textual.worker import Worker
 
     from amem.maintenance.topic_notes import TopicMap
@@ -39,6 +39,74 @@ if TYPE_CHECKING:
     from amem.note import Link
     from amem_tui.client import CollectionClient
     from amem_tui.graph.canvas import Way
+
+
+#: A piece of the line, and the type's name where there is less room, and least.
+SHORT: Mapping[LinkType, tuple[str, str, str]] = {
+    LinkType.RELATED: ("⠤⠤⠤", "relate", "rel"),
+    LinkType.SUPPORTS: ("⠤⠤⠠", "support", "sup"),
+    LinkType.CONTRADICTS: ("⠤ ⠤", "contra", "con"),
+    LinkType.SUPERSEDES: ("⠤⠠⠄", "supers", "spd"),
+    LinkType.CAUSED_BY: ("⠤⠠⠠", "cause", "cau"),
+    LinkType.DERIVED_FROM: ("⠤⠤ ", "derive", "der"),
+    LinkType.PART_OF: ("⠠ ⠄", "part", "prt"),
+}
+
+
+class TypeRow(WordLine, can_focus=True):
+    """A toggle for each type; its cursor is seen while it has the keyboard."""
+
+    @dataclass
+    class Toggled(Message):
+        """A type was clicked."""
+
+        type: LinkType
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._hidden: Collection[LinkType] = ()
+        self._counts: Mapping[LinkType, int] = {}
+        #: The one under the cursor.
+        self.type = TELLING[0]
+
+    def show(self, counts: Mapping[LinkType, int], hidden: Collection[LinkType]) -> None:
+        """How many links of each type are drawn, and which types are not."""
+        self._counts, self._hidden = counts, hidden
+        self.refresh()
+
+    def move(self, by: int) -> None:
+        """Put the cursor on another type."""
+        self.type = TELLING[(TELLING.index(self.type) + by) % len(TELLING)]
+        self.refresh()
+
+    def choose(self, id: str) -> None:
+        self.type = LinkType(id)
+        self.post_message(self.Toggled(self.type))
+
+    def words(self, width: int) -> Sequence[Word]:
+        """One for each type, as long as there is room for all."""
+        for form in range(6):
+            found = [self._word(type, form) for type in TELLING]
+            if sum(each.cell_length for each in found) <= width:
+                break
+        if self.has_focus:
+            place = TELLING.index(self.type)
+            found[place] = found[place].stylize("reverse")
+        return [Word(str(type), text) for type, text in zip(TELLING, found, strict=True)]
+
+    def _word(self, type: LinkType, form: int) -> Content:
+        """A type in one of six forms, each shorter than the one before.
+
+        But for the shortest, a piece of its line stands before it, so that a type is not told by its colour alone.
+        """
+        (sample, half, short), number, name = SHORT[type], self._counts.get(type, 0), link_words(type)
+        shown = [name, name, name, half, short, short][form]
+        colour = "$muted strike" if type in self._hidden else COLOURS[type] if number else "$muted"
+        if form == 5 or (form == 2 and not number):
+            return Content.assemble(" ", (short, colour), " ")
+        count = f" {number}" if number and form in (0, 2) else ""
+        end = " " if form in (0, 2, 3) else ""
+        return Content.assemble((f" {sample} ", COLOURS[type]), (shown, colour), (count, "$muted"), end)
 
 
 # What is said of the chosen node below the picture: whose it is, and why it is linked to what.
@@ -133,8 +201,6 @@ class GraphScreen(NotesScreen):
     """What a note is linked to. It follows the note that is open, and from there its own way."""
 
     ROOM = "graph"
-    CSS_PATH = "graph.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [*GRAPH_KEYS]
     LEGEND: ClassVar[tuple[tuple[str, str], ...]] = (
         ("▸", "which way a link points"),
         ("▪", "pinned"),
@@ -331,7 +397,7 @@ class GraphScreen(NotesScreen):
             return write_page(self.memory, collection, path, about, depth, replace=replace)
 
         name, then = f"{collection}-graph.html", ": open it in a web browser"
-        self.app.push_screen(PathPrompt(self._client, "Write the graph as a page", name, write, then=then))
+        self.app.push_screen(path_prompt(self._client, "Write the graph as a page", name, write, then=then))
 
     @property
     def _on_types(self) -> bool:

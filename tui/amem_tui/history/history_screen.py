@@ -22,7 +22,6 @@ from amem_tui import changes
 from amem_tui.dialogs import Lines, Question
 from amem_tui.formatting import maker, moment, one_line, plural, title
 from amem_tui.history.field_changes import FieldChange, compared, name, ordered
-from amem_tui.keymap import HISTORY_KEYS
 from amem_tui.page import Block, Page, remark, space
 from amem_tui.rooms import NotesScreen
 
@@ -189,9 +188,8 @@ class HistoryScreen(NotesScreen):
     _view = getters.query_one("#version-change", Page)
     _versions = getters.query_one("#version-list", Lines)
     ROOM = "history"
-    CSS_PATH = "history.tcss"
     #: Where there is nothing to roll back to, the key for it must not lead to another room.
-    BINDINGS: ClassVar[list[BindingType]] = [*HISTORY_KEYS, Binding("r", "stay", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("r", "stay", show=False)]
     AUTO_FOCUS = "#version-list"
 
     _record: Record | None = None

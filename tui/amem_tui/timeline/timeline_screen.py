@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, getters, on, work
 from textual.containers import Horizontal, Vertical
-from textual.widgets import Input
 
 from amem.errors import NoteNotFound
 from amem.query import Filter
 from amem_tui import changes
 from amem_tui.client import Refresher
+from amem_tui.dialogs import Prompt
 from amem_tui.formatting import GLYPHS, SIGNS, author, plural, title
-from amem_tui.keymap import TIMELINE_KEYS
 from amem_tui.lists import PAGE, Line, LineList
 from amem_tui.rooms import PanedScreen
 from amem_tui.timeline.calendar import Days, HeatMap, days_of, legend, streak
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from textual.app import ComposeResult
-    from textual.binding import BindingType
 
     from amem.maintenance.forgetting_preview import FadePreview, Foreseen
     from amem.memory_system import AgenticMemorySystem
@@ -142,8 +140,6 @@ class TimelineScreen(PanedScreen):
     _of_day = getters.query_one("#day-notes", LineList)
     _heat = getters.query_one(HeatMap)
     ROOM = "timeline"
-    BINDINGS: ClassVar[list[BindingType]] = [*TIMELINE_KEYS]
-    CSS_PATH = "timeline.tcss"
     PANES: ClassVar[Mapping[str, tuple[str, str]]] = {
         "heat": ("calendar", "#heat"),
         "day-notes": ("calendar", "#day-notes"),
@@ -159,7 +155,7 @@ class TimelineScreen(PanedScreen):
         self._shelf: Shelf | None = None
         self._day_shown: date | None = None
         self._ahead = 30
-        self._refresher = Refresher(self._look_ahead)
+        self._refresher = Refresher(self._look_ahead, partial(self.run_worker, group="ahead"))
 
     def furnish(self) -> ComposeResult:
         yield self.tabs()
@@ -168,7 +164,6 @@ class TimelineScreen(PanedScreen):
             yield LineList(empty="No notes on this day.", id="day-notes")
             yield Forgetting(self._client.zone, id="forgetting")
             with Vertical(id="fading"):
-                yield Input(placeholder="days ahead", type="integer", id="days-ahead", compact=True)
                 yield LineList(rows=2, id="fade-list")
 
     def on_mount(self) -> None:
@@ -180,30 +175,28 @@ class TimelineScreen(PanedScreen):
 
     def load(self) -> None:
         self._reload()
-        self._want_ahead()
+        self._refresher.want()
 
     @work(exclusive=True, group="days")
     async def _reload(self) -> None:
-        with self._client.refusals():
-            here = self._client.note if self._client.note != self._opened else None
-            days, at = await self.ask(partial(_read_days, self.memory, here))
-            self._opened = self._client.note
-            if here is not None:
-                self._note = here
-            self._heat.show(days, None if at is None else at.astimezone(self._client.zone).date())
-            self._heat.border_title = _spanned(days)
-            self.bar.tell(_counted(days))
-            await self._show_day()
-            await self._show_forgetting()
+        here = self._client.note if self._client.note != self._opened else None
+        days, at = await self.ask(partial(_read_days, self.memory, here))
+        self._opened = self._client.note
+        if here is not None:
+            self._note = here
+        self._heat.show(days, None if at is None else at.astimezone(self._client.zone).date())
+        self._heat.border_title = _spanned(days)
+        self.bar.tell(_counted(days))
+        await self._show_day()
+        await self._show_forgetting()
 
     @on(HeatMap.Chosen)
     @work(exclusive=True, group="days")
     async def _to_day(self) -> None:
         await asyncio.sleep(_REST)
-        with self._client.refusals():
-            await self._show_day()
-            if self._of_day.line is not None:
-                self._choose(self._of_day.line.key)
+        await self._show_day()
+        if self._of_day.line is not None:
+            self._choose(self._of_day.line.key)
 
     async def _show_day(self) -> None:
         """List the notes of the day under the cursor; the first of them is chosen where no other note is."""
@@ -222,8 +215,7 @@ class TimelineScreen(PanedScreen):
     @on(LineList.Wanted)
     @work(group="page")
     async def _fetch(self, event: LineList.Wanted) -> None:
-        with self._client.refusals():
-            await event.list.fetch(self._read_page)
+        await event.list.fetch(self._read_page)
 
     async def _read_page(self, wanted: Missing) -> list[Line]:
         assert self._shelf is not None, "only the list of a day is longer than a page"
@@ -241,8 +233,7 @@ class TimelineScreen(PanedScreen):
     @work(exclusive=True, group="curve")
     async def _draw(self) -> None:
         await asyncio.sleep(_REST)
-        with self._client.refusals():
-            await self._show_forgetting()
+        await self._show_forgetting()
 
     async def _show_forgetting(self) -> None:
         pane, note = self.query_one(Forgetting), self._note
@@ -254,14 +245,6 @@ class TimelineScreen(PanedScreen):
             except NoteNotFound:
                 pane.show(None, _GONE)
         self.refresh_bindings()
-
-    def _want_ahead(self, *, now: bool = False) -> None:
-        if self._refresher.want(now=now):
-            self._keep_looking()
-
-    @work(group="ahead")
-    async def _keep_looking(self) -> None:
-        await self._refresher.keep()
 
     async def _look_ahead(self) -> None:
         days, pane, shown = self._ahead, self.query_one("#fading"), self._fade_list
@@ -280,7 +263,7 @@ class TimelineScreen(PanedScreen):
     def _set_ahead(self, days: int) -> None:
         self._ahead = days
         self.query_one("#fading").border_title = fading_heading(days)
-        self._want_ahead(now=True)
+        self._refresher.want(now=True)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Only what works now is offered."""
@@ -325,23 +308,14 @@ class TimelineScreen(PanedScreen):
         self._set_ahead(farther(self._ahead) if by > 0 else nearer(self._ahead))
 
     def action_ask_days(self) -> None:
-        self.show_tab("fading")
-        asked = self.query_one("#days-ahead", Input)
-        asked.add_class("-asked")
-        asked.value = ""
-        asked.focus()
-
-    @on(Input.Submitted, "#days-ahead")
-    def _days_given(self, event: Input.Submitted) -> None:
-        if event.value.isdigit():
-            self._set_ahead(min(int(event.value), FARTHEST))
         self.go_to("fading")
+        self.app.push_screen(Prompt("What fades within how many days", "", self._days_given))
 
-    def action_leave(self) -> None:
-        if isinstance(self.focused, Input):
-            self.go_to("fading")
-        else:
-            super().action_leave()
+    async def _days_given(self, typed: str, again: bool) -> str:
+        if not typed.isdecimal():
+            return "a number of days, such as 45"
+        self._set_ahead(min(int(typed), FARTHEST))
+        return ""
 
     @on(HeatMap.Opened)
     def _day_opened(self) -> None:
@@ -352,10 +326,6 @@ class TimelineScreen(PanedScreen):
     def _line_opened(self, event: LineList.Opened) -> None:
         if event.line.key:
             self._client.app.read_note(event.line.key)
-
-    def go_to(self, pane: str) -> None:
-        super().go_to(pane)
-        self.query_one("#days-ahead").remove_class("-asked")
 
     @on(events.DescendantFocus)
     def _focused(self, event: events.DescendantFocus) -> None:
