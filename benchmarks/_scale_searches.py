@@ -5,8 +5,10 @@ from __future__ import annotations
 import cProfile
 import io
 import pstats
+import sqlite3
 import time
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 from _ranking_scores import percentile
 from _scale_corpus import Corpus, TableEmbedder
@@ -18,6 +20,18 @@ if TYPE_CHECKING:
     from amem import AgenticMemorySystem
 
 REPEAT, WARM, K = 150, 10, 10
+#: As many as a leg finds.
+CANDIDATES = 80
+
+
+class Counting(sqlite3.Connection):
+    """A connection that counts what all of them run."""
+
+    statements = 0
+
+    def execute(self, sql: str, *values: Any) -> sqlite3.Cursor:
+        Counting.statements += 1
+        return super().execute(sql, *values)
 
 
 class Searches:
@@ -46,8 +60,12 @@ class Searches:
         """Why one note is where it is."""
         self._memory.explain(question, self._some)
 
-    def all(self) -> dict[str, Any]:
-        """p50 and p95 of each, ms."""
+    def scanned(self, question: str) -> None:
+        """The exact scan of all vectors that a search without an approximate index cannot do without."""
+        self._memory.parts.dense.rows.search(self._embedder.embed([question])[0], CANDIDATES)
+
+    def all(self, repeat: int) -> dict[str, Any]:
+        """p50 and p95 of each, ms, and how many statements."""
         self._some = self._memory.search(self._corpus.question(), 1, touch=False)[0].id
         asked: dict[str, tuple[Callable[[str], None], bool]] = {
             "search": (self.plain, False),
@@ -55,10 +73,13 @@ class Searches:
             "search with links, reasons read": (self.explained, False),
             "search in a named month": (self.plain, True),
             "explain one note": (self.explain, False),
+            "exact scan": (self.scanned, False),
         }
         found: dict[str, Any] = {}
         for name, (ask, month) in asked.items():
-            times = self.times(ask, self._corpus.questions(REPEAT + WARM, month=month))[WARM:]
+            ran = Counting.statements
+            times = self.times(ask, self._corpus.questions(repeat + WARM, month=month))[WARM:]
+            found[f"{name}, statements"] = (Counting.statements - ran) / (repeat + WARM)
             clock, processor = [each[0] for each in times], [each[1] for each in times]
             found |= {f"{name}, p50 ms": percentile(clock, 0.5), f"{name}, p95 ms": percentile(clock, 0.95)}
             found |= {f"{name}, p50 ms of processor": percentile(processor, 0.5)}
@@ -92,20 +113,22 @@ class Searches:
         return out.getvalue()
 
 
-def opened(folder: Path, seed: int, *, profiled: bool = False) -> dict[str, Any] | str:
-    """In a fresh process: time to the first answer, then searches and memory; or a profile of them."""
+def opened(folder: Path, seed: int, *, profiled: bool = False, repeat: int = REPEAT) -> dict[str, Any] | str:
+    """In a fresh process: time to the first answer, then `repeat` searches of each kind; or a profile of them."""
     from amem import AgenticMemorySystem
 
     corpus = Corpus(seed + 1)
     embedder = TableEmbedder()
     start = time.perf_counter()
-    with AgenticMemorySystem(directory=folder, llm_backend="offline", embedder=embedder) as memory:
+    connect = sqlite3.connect
+    counting = patch("sqlite3.connect", lambda *where, **how: connect(*where, factory=Counting, **how))
+    with counting, AgenticMemorySystem(directory=folder, llm_backend="offline", embedder=embedder) as memory:
         memory.search(corpus.question(), K, touch=False)
         first = (time.perf_counter() - start) * 1000
         searches = Searches(memory, corpus, embedder)
         if profiled:
             return searches.profile()
-        return {"open to first answer, ms": first} | searches.all() | {"RSS, MB": peak_memory()}
+        return {"open to first answer, ms": first} | searches.all(repeat) | {"RSS, MB": peak_memory()}
 
 
 def peak_memory() -> float:

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 from _scale_corpus import Corpus, TableEmbedder
 from _scale_growth import grow
 from _scale_peers import naive_bm25, naive_chroma, p50, timed
-from _scale_searches import opened
+from _scale_searches import REPEAT, opened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,10 +36,12 @@ if TYPE_CHECKING:
 
 KINDS = ("notes", "chats")
 #: What of searching chats is told; the rest is as with notes.
-_OF_CHATS = ("search", "explain")
+_OF_CHATS = ("search", "explain", "exact")
 
 
-def measure(size: int, folder: Path, *, searches_only: bool, small: Path | None = None) -> dict[str, Any]:
+def measure(
+    size: int, folder: Path, *, searches_only: bool, small: Path | None = None, repeat: int = REPEAT
+) -> dict[str, Any]:
     """All figures at one size; with `small` the collections are grown from those there."""
     found: dict[str, Any] = {"notes": size}
     for kind in KINDS:
@@ -48,7 +50,7 @@ def measure(size: int, folder: Path, *, searches_only: bool, small: Path | None 
             (folder / kind / "built").touch()
         built = build(size, folder / kind, kind)
         found |= built if kind == "notes" and not searches_only else {}
-        figures = json.loads(in_a_process_of_its_own(folder / kind, size))
+        figures = json.loads(in_a_process_of_its_own(folder / kind, size, "--repeat", str(repeat)))
         if kind == "chats":
             figures = {f"chats: {name}": each for name, each in figures.items() if name.startswith(_OF_CHATS)}
         found |= figures
@@ -105,11 +107,14 @@ def main() -> None:
     parser.add_argument("--searches", action="store_true", help="time searches only, without writing and peers")
     parser.add_argument("--grown-from", type=int, help="fill larger collections with copies of those of this size")
     parser.add_argument("--profile", action="store_true", help="where the time of a search goes, instead of a table")
+    parser.add_argument(
+        "--repeat", type=int, default=REPEAT, help="how many searches of each kind (default: %(default)s)"
+    )
     parser.add_argument("--open", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--seed", type=int, default=0, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.open is not None:
-        found = opened(given.open, given.seed, profiled=given.profile)
+        found = opened(given.open, given.seed, profiled=given.profile, repeat=given.repeat)
         print(found if isinstance(found, str) else json.dumps(found))
         return
     columns = []
@@ -122,7 +127,9 @@ def main() -> None:
                     print(f"{size:,} {kind}\n{in_a_process_of_its_own(home / str(size) / kind, size, '--profile')}")
                 continue
             small = home / str(given.grown_from) if given.grown_from and size > given.grown_from else None
-            columns.append(measure(size, home / str(size), searches_only=given.searches, small=small))
+            columns.append(
+                measure(size, home / str(size), searches_only=given.searches, small=small, repeat=given.repeat)
+            )
             print(f"{size:,} done", file=sys.stderr)
     if columns:
         print(table(columns))

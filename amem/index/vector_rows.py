@@ -132,6 +132,7 @@ if TYPE_CHECKING:
     Hits = tuple[Keys, NDArray[np.float32]]
 
 _FEW = 2_000
+_PART = 8
 _AT_ONCE = 16_000_000
 _CHUNK = 1_024
 _SAMPLE = 256
@@ -299,7 +300,7 @@ class Rows:
 
     def search_among(self, vector: Matrix, k: int, allowed: Keys) -> Hits:
         """The k nearest of these keys, whatever their state unless gone."""
-        if len(allowed) > _FEW:
+        if len(allowed) > max(_FEW, len(self.keys) // _PART):
             rows = np.flatnonzero(np.isin(self.keys, allowed) & (self.states != GONE))
             scores = self._scores(vector)[rows]
         else:

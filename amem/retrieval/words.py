@@ -12,6 +12,7 @@ import numpy as np
 
 from amem.language import asked_terms
 from amem.retrieval.explanation import Lent
+from amem.storage.fulltext import K1, Lengths
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -128,6 +129,12 @@ class Words:
         self._decay = decay
         self._known: dict[int, float] = {}
 
+    def among(self, asked: Asked) -> Words:
+        """What the same words say to the same question where other notes may answer."""
+        said = Words(asked, self.terms, self._held, self._own, self._most, self._decay)
+        said._known = self._known
+        return said
+
     @cached_property
     def keys(self) -> Sequence[int]:
         """The best by their own words, and turns beside them that have become as good."""
@@ -228,12 +235,17 @@ class Scorer(Protocol):
 
 
 class Fts5Scorer:
-    """SQLite's own ranking: always up to date, k1 1.2 and b 0.75 fixed."""
+    """SQLite's own ranking, k1 1.2 and b 0.75 fixed; keeps the lengths of notes by the change counter."""
 
-    k1 = 1.2
+    k1 = K1
+
+    def __init__(self) -> None:
+        self._lengths: Lengths | None = None
 
     def postings(self, session: Session, terms: Sequence[str]) -> tuple[Keys, Keys, Floats]:
-        return session.text.postings(terms)
+        # Whichever of two threads comes last: what either keeps is whole.
+        self._lengths = lengths = Lengths.of(session, self._lengths)
+        return session.text.postings(terms, lengths)
 
 
 class RankBm25Scorer:
@@ -288,6 +300,8 @@ class LexicalLeg:
 
     def ask(self, asked: Asked) -> Words | None:
         """What the words say; None where none of them is in any note."""
+        if isinstance(before := asked.heard.get(self.name), Words):
+            return before.among(asked)
         terms = asked_terms(asked.reading.lexical)
         counts = self._frequencies.of(asked.session, terms) if terms else {}
         known = telling(counts, self._frequencies.total)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import reduce
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -45,6 +46,15 @@ _HOLDING_ALL = (
     "SELECT note_text.rowid FROM note_text JOIN notes ON notes.key = note_text.rowid"
     " WHERE note_text MATCH :match AND notes.status = 'active' ORDER BY note_text.rowid DESC LIMIT :limit"
 )
+_INSTANCES = "CREATE VIRTUAL TABLE IF NOT EXISTS temp.note_instances USING fts5vocab(main, note_text, instance)"
+_HELD = (
+    "SELECT asked.key, held.doc FROM json_each(:terms) AS asked"
+    " CROSS JOIN temp.note_instances AS held ON held.term = asked.value"
+)
+_SIZES = "SELECT id, sz FROM note_text_docsize"
+#: Of FTS5's ranking, which has them fixed.
+K1, _B, _LEAST_IDF = 1.2, 0.75, 1e-6
+_KEY_BITS = 48
 _TYPED = "SELECT rowid AS key FROM note_text WHERE note_text MATCH :match"
 _CONTAINING = "SELECT key FROM notes WHERE status <> 'deleted' AND instr(content, :character)"
 
@@ -62,6 +72,60 @@ def columns_of(note: MemoryNote) -> dict[str, str]:
         "tags": " ".join(index_terms(" ; ".join(note.tags))),
         "context": " ".join(index_terms(note.context)),
     }
+
+
+# How long notes are, for BM25: asked of thousands of notes by every question.
+
+
+@dataclass(frozen=True, slots=True)
+class Lengths:
+    """How many terms full text holds of each note, by key, as of a value of the change counter; 4 bytes a note.
+
+    Below 0 for a key that it does not hold. `notes` is how many notes it holds, `mean` their mean length.
+    """
+
+    seq: int
+    by_key: NDArray[np.int32]
+    notes: int
+    mean: float
+
+    @classmethod
+    def of(cls, session: Session, held: Lengths | None = None) -> Lengths:
+        """Those that the session sees: `held`, where nothing has changed since, else with what has."""
+        counter = session.counter
+        if held is not None and held.seq == counter:
+            return held
+        if held is None or held.seq > counter:
+            by_key, rows = np.zeros(0, dtype=np.int32), session.rows(_SIZES)
+        else:
+            changed = session.vectors.states(held.seq)[0]
+            rows = session.rows(
+                f"{_SIZES} WHERE id IN (SELECT value FROM json_each(:keys))", keys=listed(changed.tolist())
+            )
+            by_key = held.by_key.copy()
+            by_key[changed[changed < len(by_key)]] = -1
+        keys = np.array([key for key, _ in rows], dtype=np.int64)
+        grown = np.full(max(len(by_key), int(keys.max(initial=-1)) + 1), -1, dtype=np.int32)
+        grown[: len(by_key)] = by_key
+        grown[keys] = _summed([sizes for _, sizes in rows])
+        every = grown[grown >= 0]
+        return cls(counter, grown, len(every), float(every.mean()) if len(every) else 1.0)
+
+
+def _summed(sizes: Sequence[bytes]) -> NDArray[np.int64]:
+    """The sum of each row of numbers, packed as SQLite's varints: seven bits a byte, a high bit where more follow."""
+    if not sizes:
+        return np.zeros(0, dtype=np.int64)
+    packed = np.frombuffer(b"".join(sizes), dtype=np.uint8)
+    more = np.append(packed >= 128, False)
+    worth, follows = (packed & 127).astype(np.int64), more[:-1]
+    for ahead in range(1, int(max(map(len, sizes)))):
+        if not follows.any():
+            break
+        worth[follows] <<= 7
+        follows = follows & np.append(more[ahead:], np.zeros(ahead, dtype=np.bool_))[: len(follows)]
+    starts = np.cumsum([0, *map(len, sizes[:-1])])
+    return np.add.reduceat(worth, starts)
 
 
 class FullText:
@@ -94,18 +158,22 @@ class FullText:
         )
         return [(key, -score) for key, score in self._session.rows(statement, match=_any(terms), limit=limit, **values)]
 
-    def postings(self, terms: Sequence[str]) -> tuple[Keys, Keys, Floats]:
+    def postings(self, terms: Sequence[str], lengths: Lengths) -> tuple[Keys, Keys, Floats]:
         """Where each term stands: places in `terms`, the keys of the notes that hold it, and what BM25 gives for it.
 
-        What BM25 gives is above nothing; the parts of several terms add up to the score of a question that holds them.
+        As `search` has it: what BM25 gives is above nothing, and the parts of several terms add up to the score of a
+        question that holds them. `lengths` must be those of this session.
         """
-        if not terms:
-            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0)
-        given = {f"match{place}": f'"{term}"' for place, term in enumerate(terms)}
-        each = "SELECT {0}, rowid, rank FROM note_text WHERE note_text MATCH :match{0}"
-        rows = self._session.rows(" UNION ALL ".join(each.format(place) for place in range(len(terms))), **given)
-        table = np.fromiter(chain.from_iterable(rows), np.float64, 3 * len(rows)).reshape(len(rows), 3)
-        return table[:, 0].astype(np.int64), table[:, 1].astype(np.int64), -table[:, 2]
+        self._session.change(_INSTANCES)
+        rows = self._session.rows(_HELD, terms=listed(terms))
+        table = np.fromiter(chain.from_iterable(rows), np.int64, 2 * len(rows)).reshape(len(rows), 2)
+        pairs, often = np.unique(table[:, 0] << _KEY_BITS | table[:, 1], return_counts=True)
+        places, keys = pairs >> _KEY_BITS, pairs & ((1 << _KEY_BITS) - 1)
+        held = np.bincount(places, minlength=len(terms))
+        rarity = np.maximum(_LEAST_IDF, np.log((lengths.notes - held + 0.5) / (held + 0.5)))
+        # A term that is held often counts more, up to K1 + 1 times, and the less the longer the note is.
+        damped = K1 * (1 - _B + _B * lengths.by_key[keys] / lengths.mean)
+        return places, keys, rarity[places] * (often * (K1 + 1) / (often + damped))
 
     def scores(self, terms: Sequence[str], keys: Sequence[int]) -> dict[int, float]:
         """BM25 score of each of these notes that holds any of the terms."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -294,3 +296,32 @@ def test_hits_carry_what_programs_for_a_mem_read(collection: Collection) -> None
     assert hit.get("nonsense", "none") == "none"
     with pytest.raises(KeyError):
         hit["nonsense"]
+
+
+def test_a_search_runs_as_many_statements_for_many_candidates_as_for_few(
+    open_collection: Callable[..., Collection], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[str] = []
+
+    class Counted(sqlite3.Connection):
+        def execute(self, sql: str, *values: Any) -> sqlite3.Cursor:
+            ran.append(sql)
+            return super().execute(sql, *values)
+
+    monkeypatch.setattr("sqlite3.connect", partial(sqlite3.connect, factory=Counted))
+
+    def statements(candidates: int, notes: int) -> list[str]:
+        collection = open_collection(candidates=candidates)
+        for number in range(notes):
+            text = f"The ferry to Porto leaves pier {number}."
+            collection.add(text, conversation_id=f"talk {number % 7}", ordinal=number, speaker="Ana")
+        collection.ask("When does the ferry to Porto leave?")
+        del ran[:]
+        hits = collection.ask("Which pier does the ferry to Porto leave from?")
+        assert len(hits) == 5
+        return ran[:]
+
+    few, many, more = statements(10, 30), statements(80, 100), statements(160, 300)
+    # The best are let through in portions: of twice as many notes the second portion may be looked at.
+    assert len(few) <= len(many) <= len(few) + 1
+    assert len(many) <= len(more) <= len(few) + 2

@@ -11,6 +11,7 @@ from storing import change, put
 
 from amem.language import index_terms, query_terms, typed_words
 from amem.note import Source, Status
+from amem.storage.fulltext import Lengths
 
 if TYPE_CHECKING:
     from amem.storage.store import Store
@@ -33,6 +34,28 @@ def test_ranking_equals_rank_bm25_on_rarer_terms(store: Store) -> None:
             expected = sorted(range(len(texts)), key=lambda row: (-scores[row], row))[: len(ranked)]
             assert [key - 1 for key, _ in ranked] == expected
             assert [score for _, score in ranked] == pytest.approx([scores[row] for row in expected], rel=1e-6)
+
+
+def test_what_single_terms_are_worth_adds_up_to_the_ranking_after_every_change(store: Store) -> None:
+    chance = random.Random(8)
+    lengths: Lengths | None = None
+    ids: list[str] = []
+    for step in range(12):
+        with store.write() as session:
+            operation = session.begin("import", "user")
+            long = 400 if step == 5 else 30
+            texts = [" ".join(chance.choices(WORDS[:40], k=chance.randint(3, long))) for _ in range(15)]
+            ids += [put(session, text, operation) for text in texts]
+            change(session, chance.choice(ids), content="word1 word2")
+            change(session, ids.pop(3), status=str(Status.DELETED))
+            session.notes.purge([ids.pop(7)])
+        with store.read() as session:
+            lengths = Lengths.of(session, lengths)
+            terms = index_terms(" ".join(chance.sample(WORDS[:40], 4)))
+            places, keys, worth = session.text.postings(terms, lengths)
+            found = {key: float(worth[keys == key].sum()) for key in set(keys.tolist())}
+            assert found == pytest.approx(dict(session.text.search(terms, 1000)))
+            assert set(places.tolist()) == set(range(4))
 
 
 def test_keywords_tags_and_context_are_searched_too(store: Store) -> None:
