@@ -7,11 +7,16 @@ import io
 import pstats
 import sqlite3
 import time
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 from _ranking_scores import percentile
 from _scale_corpus import Corpus, TableEmbedder
+
+from amem.query import Query
+from amem.retrieval.late import LateLeg
+from amem.retrieval.ranking import LEGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -83,7 +88,22 @@ class Searches:
             clock, processor = [each[0] for each in times], [each[1] for each in times]
             found |= {f"{name}, p50 ms": percentile(clock, 0.5), f"{name}, p95 ms": percentile(clock, 0.95)}
             found |= {f"{name}, p50 ms of processor": percentile(processor, 0.5)}
-        return found
+        return found | self.late()
+
+    def late(self) -> dict[str, Any]:
+        """What late interaction costs: each question is asked with it and without, turn about."""
+        rest = tuple(leg for leg in LEGS if leg != LateLeg.name)
+        asked = [
+            self.times(lambda text, legs=legs: self._memory.ask(Query(text, K, legs=legs, touch=False)), [question])[0]
+            for question in self._corpus.questions(REPEAT + WARM)
+            for legs in (LEGS, rest)
+        ][2 * WARM :]
+        with_it, without = ([processor for _, processor in asked[first::2]] for first in (0, 1))
+        return {
+            "search with late interaction, p50 ms of processor": percentile(with_it, 0.5),
+            "search without late interaction, p50 ms of processor": percentile(without, 0.5),
+            "search with late interaction, times without": percentile(with_it, 0.5) / percentile(without, 0.5),
+        }
 
     def times(self, ask: Callable[[str], None], questions: Iterable[str]) -> list[tuple[float, float]]:
         """Milliseconds of each question, by the clock and of the processor, which a busy machine hardly changes."""
@@ -128,7 +148,17 @@ def opened(folder: Path, seed: int, *, profiled: bool = False, repeat: int = REP
         searches = Searches(memory, corpus, embedder)
         if profiled:
             return searches.profile()
-        return {"open to first answer, ms": first} | searches.all(repeat) | {"RSS, MB": peak_memory()}
+        return {"open to first answer, ms": first} | searches.all(repeat) | kept(folder) | {"RSS, MB": peak_memory()}
+
+
+def kept(folder: Path) -> dict[str, Any]:
+    """Bytes a note takes on the disk, and those of the vectors of its words."""
+    (file,) = folder.glob("*/amem.db")
+    with closing(sqlite3.connect(file)) as db:
+        (notes,) = db.execute("SELECT count(*) FROM notes").fetchone()
+        (words,) = db.execute("SELECT sum(length(tokens)) FROM vectors").fetchone()
+        (pages,), (size,) = db.execute("PRAGMA page_count").fetchone(), db.execute("PRAGMA page_size").fetchone()
+    return {"database, bytes a note": pages * size / notes, "word vectors, bytes a note": (words or 0) / notes}
 
 
 def peak_memory() -> float:
