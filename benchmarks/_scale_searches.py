@@ -88,17 +88,18 @@ class Searches:
             clock, processor = [each[0] for each in times], [each[1] for each in times]
             found |= {f"{name}, p50 ms": percentile(clock, 0.5), f"{name}, p95 ms": percentile(clock, 0.95)}
             found |= {f"{name}, p50 ms of processor": percentile(processor, 0.5)}
-        return found | self.late()
+        return found | self.late(repeat)
 
-    def late(self) -> dict[str, Any]:
-        """What late interaction costs: each question is asked with it and without, turn about."""
+    def late(self, repeat: int) -> dict[str, Any]:
+        """What late interaction costs: each question is asked with it and without, turn about which comes first."""
         rest = tuple(leg for leg in LEGS if leg != LateLeg.name)
-        asked = [
-            self.times(lambda text, legs=legs: self._memory.ask(Query(text, K, legs=legs, touch=False)), [question])[0]
-            for question in self._corpus.questions(REPEAT + WARM)
-            for legs in (LEGS, rest)
-        ][2 * WARM :]
-        with_it, without = ([processor for _, processor in asked[first::2]] for first in (0, 1))
+        found: dict[tuple[str, ...], list[float]] = {LEGS: [], rest: []}
+        for number, question in enumerate(self._corpus.questions(repeat + WARM)):
+            for legs in (LEGS, rest) if number % 2 else (rest, LEGS):
+                query = Query(question, K, legs=legs, touch=False)
+                ((_, processor),) = self.times(lambda _, query=query: self._memory.ask(query), [question])
+                found[legs].append(processor)
+        with_it, without = (each[WARM:] for each in found.values())
         return {
             "search with late interaction, p50 ms of processor": percentile(with_it, 0.5),
             "search without late interaction, p50 ms of processor": percentile(without, 0.5),

@@ -10,7 +10,7 @@ import numpy as np
 
 from amem.language import asked_terms
 from amem.retrieval.legs import Opinion
-from amem.token_vectors import PACKING, Tokens, tokens_of
+from amem.token_vectors import PACKING, tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -111,15 +111,13 @@ class Near(Opinion):
         return fit
 
     def _best(self, keys: Keys) -> tuple[Floats, NDArray[np.bool_]]:
-        """For each note and piece of the question the best cosine, 0 at least; and whether its words are kept."""
-        tokens = self.asked.session.vectors.tokens(self.space, keys.tolist())
-        held = np.array([key in tokens for key in keys.tolist()])
+        """For each note (keys ascend) and piece of the question the best cosine, 0 at least; whether it has words."""
+        there, counts, tokens = self.asked.session.vectors.tokens(self.space, keys.tolist())
         best = np.zeros((len(keys), len(self.rows)))
-        rows = [row for row, key in enumerate(keys.tolist()) if key in tokens and len(tokens[key].vectors)]
-        if rows:
-            some = [tokens[int(keys[row])].vectors for row in rows]
-            starts = np.cumsum([0, *(len(each) for each in some[:-1])])
-            words = Tokens(np.concatenate(some)).rows
+        if len(tokens.vectors):
+            words, some = tokens.rows, np.array(counts)
             cosines = [words[at : at + _AT_ONCE] @ self.rows.T for at in range(0, len(words), _AT_ONCE)]
+            starts = (np.cumsum(some) - some)[some > 0]
+            rows = np.searchsorted(keys, np.array(there)[some > 0])
             best[rows] = np.maximum(0.0, np.maximum.reduceat(np.concatenate(cosines), starts, axis=0))
-        return best, held
+        return best, np.isin(keys, there)

@@ -11,7 +11,7 @@ import numpy as np
 from amem.errors import StorageError
 from amem.note import Status
 from amem.storage.sql_values import chunks, listed
-from amem.token_vectors import PACKING, Tokens, TokenVector, tokens_of
+from amem.token_vectors import PACKING, WIDTH, Tokens, TokenVector, tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -119,10 +119,11 @@ class Vectors:
                 found[hashed] = TokenVector.of(np.frombuffer(blob, dtype="<f4"), tokens)
         return found
 
-    def tokens(self, space: Space, keys: Sequence[int]) -> dict[int, Tokens]:
-        """The words of these notes' texts, by note key; only of those that have them. `space` must hold ``PACKING``."""
+    def tokens(self, space: Space, keys: Sequence[int]) -> tuple[list[int], list[int], Tokens]:
+        """The notes of these that have words, how many each has, and the words of all. `space` holds ``PACKING``."""
         rows = self._session.rows(_TOKENS, space=space.id, keys=listed(keys))
-        return {key: Tokens.unpacked(words) for key, words in rows}
+        counts = [len(words) // WIDTH for _, words in rows]
+        return [key for key, _ in rows], counts, Tokens.unpacked(b"".join(words for _, words in rows))
 
     def missing(self, ids: Sequence[str] | None = None, *, after: int = 0) -> list[str]:
         """Ids of notes (of `ids`; None: all; not deleted) without a vector in the space in use, oldest first.

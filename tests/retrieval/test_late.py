@@ -64,6 +64,20 @@ def test_a_word_of_the_same_meaning_lifts_its_note(words: Collection) -> None:
     assert late(words, "ferry", far) < 0.2
 
 
+def test_each_of_many_notes_is_scored_by_its_own_words(words: Collection) -> None:
+    """More words than are multiplied at once, and a note without any among them."""
+    for number in range(50):
+        words.add(f"The bakery numbered {number} sells seven kinds of bread, cakes, tarts and the best rye rolls.")
+    bare, near = words.add("the of and"), words.add("The vessel to Setúbal leaves at nine, before the bakery opens.")
+    for number in range(50, 70):
+        words.add(f"The bakery numbered {number} sells seven kinds of bread, cakes, tarts and the best rye rolls.")
+    hits = {hit.id: hit for hit in words.ask("ferry bakery", k=80)}
+    scaled = {id: leg.scaled for id, hit in hits.items() for leg in hit.explanation.legs if leg.leg == "late"}
+    assert max(scaled, key=lambda id: scaled[id]) == near
+    assert len(scaled) == 71
+    assert scaled.get(bare, 0.0) == 0.0
+
+
 def test_a_turn_lends_the_meaning_of_its_words_to_the_reply(words: Collection) -> None:
     words.add("The vessel leaves at nine.", conversation_id="talk", ordinal=1, kind=Kind.FACT)
     reply = words.add("Only on weekdays, mind.", conversation_id="talk", ordinal=2, kind=Kind.FACT)
