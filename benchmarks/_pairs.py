@@ -28,6 +28,8 @@ HALVES = ("tuned", "unseen")
 FRESH = ("fresh", "fresh-held")
 #: Pairs that agree, add, introduce or plainly replace, split in the same way.
 KINDS = ("kinds", "kinds-held")
+#: The same said with and without a no, each beside a twin that turns it round, split in the same way.
+NEGATIONS = ("negations", "negations-held")
 #: Each half as it was until 2026-11-23, so that older figures can be compared: without pairs of several statements, and
 #: the unseen half with the forty pairs that have been looked at since.
 BEFORE = ("tuned-before", "unseen-before")
@@ -85,8 +87,8 @@ class Outcome:
 
 
 def read_pairs(half: str) -> list[Pair]:
-    """All pairs of a half, in the order of the files: one of HALVES, FRESH, KINDS or BEFORE."""
-    if half in (*FRESH, *KINDS):
+    """All pairs of a half, in the order of the files: one of HALVES, FRESH, KINDS, NEGATIONS or BEFORE."""
+    if half in (*FRESH, *KINDS, *NEGATIONS):
         return [pair for pair in _file(half.removesuffix("-held")) if pair.held == half.endswith("-held")]
     if half not in BEFORE:
         return _file(half)

@@ -2,13 +2,13 @@
 
     python benchmarks/conflict_fit.py [--locomo PATH] [--write]
 
-Learned from: the pairs of ``tuned.jsonl``, ``wordings.jsonl`` and ``fresh.jsonl`` without those held out, and every
-pair that a judge sees while real notebooks are written (the development collections of ``tests/data/answers``, the
-demo's year, the story of ``tests/data/story``, the Chinese notes of ``tests/data/recall``, the journal, and LoCoMo's
-development turns where the file is there). Of the notebooks' pairs those in ``neighbours.jsonl`` were labelled by hand;
-every other one counts as harmless, which is how often two near notes do not conflict. Which two statements of a pair
-count is chosen by the trees themselves, in rounds: in a conflict the likeliest pair with an overturned statement, else
-the likeliest one.
+Learned from: the pairs of ``tuned.jsonl``, ``wordings.jsonl``, ``fresh.jsonl`` and ``negations.jsonl`` without those
+held out, and every pair that a judge sees while real notebooks are written (the development collections of
+``tests/data/answers``, the demo's year, the story of ``tests/data/story``, the Chinese notes of ``tests/data/recall``,
+the journal, and LoCoMo's development turns where the file is there). Of the notebooks' pairs those in
+``neighbours.jsonl`` were labelled by hand; every other one counts as harmless, which is how often two near notes do not
+conflict. Which two statements of a pair count is chosen by the trees themselves, in rounds: in a conflict the likeliest
+pair with an overturned statement, else the likeliest one.
 
 Prints, by five-fold cross-validation, precision and recall of pairs and the share of sensible doubts in notebooks, for
 several thresholds; ``--write`` fits to everything and writes the file. Needs scikit-learn (sentence-transformers has
@@ -53,7 +53,9 @@ OVERTURNED = ("supersedes", "contradicts")
 FOLDS, ROUNDS = 5, 3
 #: Characters of its notes by which ``neighbours.jsonl`` names a pair.
 BEGINNING = 48
-PAIRS = ("tuned", "fresh", "wordings")
+#: Labelled pairs that may be learned from, without those held out.
+LABELLED = ("tuned", "fresh", "negations")
+PAIRS = (*LABELLED, "wordings")
 THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 
 
@@ -107,7 +109,7 @@ def examples(embedder: Embedder, locomo: Path | None) -> list[Example]:
     """All labelled pairs, then all pairs of the notebooks."""
     found = []
     with Recorder() as recorder:
-        for half in ("tuned", "fresh"):
+        for half in LABELLED:
             pairs = read_pairs(half)
             bench = Bench(Remembered(embedder, [said.text for pair in pairs for said in (pair.earlier, pair.later)]))
             for pair in pairs:

@@ -1,6 +1,6 @@
 """How well rules alone tell what a later note does to an earlier one: replaced, contradicted, repeated, or nothing.
 
-    python benchmarks/conflict_pairs.py [--half tuned|unseen|fresh|kinds|fresh-held|...|both] [--errors] [--json]
+    python benchmarks/conflict_pairs.py [--half tuned|unseen|fresh|kinds|...|fresh-held|...|both] [--errors] [--json]
 
 Labelled pairs (tests/data/conflicts) are told to a collection of their own through the public API, with the offline
 rules and the real MiniLM, once in order and once with the later note first: notes have their times, so the outcome
@@ -10,8 +10,8 @@ note that was hidden though one of its statements stands. The table by statement
 fell were found (marked, hidden with their note, or put before a person by name), how many of these were ended at once,
 and how many that stand were ended wrongly. ``tuned-before`` and ``unseen-before`` are the halves as they
 were until 2026-11-23, for comparison with older figures; ``both`` leaves them out. ``--errors`` lists the pairs that
-come out wrong, of ``tuned``, ``fresh``, ``kinds`` alone, so that nobody tunes on the others. The table by judge gives
-precision and share of all overturned pairs for each judge that spoke.
+come out wrong, of ``tuned``, ``fresh``, ``kinds``, ``negations`` alone, so that nobody tunes on the others. The table
+by judge gives precision and share of all overturned pairs for each judge that spoke.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from _pairs import BEFORE, FRESH, HALVES, KINDS, LABELS, Bench, Outcome, Pair, Remembered, read_pairs
+from _pairs import BEFORE, FRESH, HALVES, KINDS, LABELS, NEGATIONS, Bench, Outcome, Pair, Remembered, read_pairs
 from rich.console import Console
 from rich.table import Table
 
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 #: Either of these says that the earlier note does not stand unharmed.
 OVERTURNED = frozenset({"supersedes", "contradicts"})
+#: What may be looked at while rules are tuned.
+OPEN = ("tuned", "fresh", "kinds", "negations")
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,14 +282,14 @@ def _statement_errors(each: Judged) -> str:
 
 def main(argv: Sequence[str] | None = None, embedder: Embedder | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--half", choices=(*HALVES, *FRESH, *KINDS, *BEFORE, "both"), default="both")
+    parser.add_argument("--half", choices=(*HALVES, *FRESH, *KINDS, *NEGATIONS, *BEFORE, "both"), default="both")
     parser.add_argument(
-        "--errors", action="store_true", help="list the pairs that come out wrong (tuned, fresh, kinds)"
+        "--errors", action="store_true", help="list the pairs that come out wrong (tuned, fresh, kinds, negations)"
     )
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     given = parser.parse_args(argv)
-    if given.errors and given.half not in ("tuned", "fresh", "kinds"):
-        parser.error("--errors lists pairs that rules may be tuned on: add --half tuned, fresh or kinds")
+    if given.errors and given.half not in OPEN:
+        parser.error("--errors lists pairs that rules may be tuned on: add --half tuned, fresh, kinds or negations")
     halves = HALVES if given.half == "both" else (given.half,)
     embedder = embedder or make_embedder(load_settings())
     judged = {half: judge_all(read_pairs(half), embedder) for half in halves}

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 
 from amem.conflict.cues import concepts
 from amem.language.lexicon import stem
-from amem.language.numerals import CARDINALS, ORDINALS, month_number, value_of, weekday_number
+from amem.language.numerals import CARDINALS, ORDINALS, digits_of, month_number, weekday_number
 from amem.language.scripts import words
 
 _WORDS = CARDINALS | ORDINALS | {"hundred": 100}
-#: What may stand behind digits.
-_SCALES = {"十": 10, "百": 100, "千": 1_000, "万": 10_000, "k": 1_000}
 _HAN = "零一二三四五六七八九十百千万两"
 #: Characters of a number in Chinese: a longer run of them is none.
 _LONGEST = 20
@@ -112,16 +110,16 @@ def _value(match: re.Match[str]) -> Value:
 def _number(match: re.Match[str]) -> tuple[str, list[str]]:
     """A number in digits, and the words beside it."""
     if match["han"]:
-        number, unit = _han(match["han"]), match["hans"]
+        number, unit = digits_of(match["han"]) or match["han"], match["hans"]
         return (f"{number}:30", ["点"]) if unit == "点半" else (number, [unit])
     if match["large"]:
-        return _han(match["large"]), []
+        return digits_of(match["large"]) or match["large"], []
     if match["word"]:
         return str(_WORDS[match["word"].casefold()]), [match["counted"] or "", match["of"] or ""]
     if match["number"]:
-        number = match["number"].casefold().removeprefix("v").replace(",", "")
+        number = match["number"].casefold().removeprefix("v")
         beside = [match["counter"] or "", match["unit"] or "", match["what"] or ""]
-        return _scaled(number, match["scale"]), beside
+        return digits_of(number + (match["scale"] or "")) or number.replace(",", ""), beside
     return "1", []
 
 
@@ -134,17 +132,3 @@ def _unit(word: str) -> str:
     if folded in _NO_UNIT or folded in _WORDS:
         return ""
     return concepts(stem(folded) if folded.isascii() else folded)[0]
-
-
-def _scaled(number: str, scale: str | None) -> str:
-    if not scale:
-        return number
-    try:
-        return f"{float(number) * _SCALES[scale.casefold()]:.10g}"
-    except ValueError:
-        return number + scale
-
-
-def _han(text: str) -> str:
-    value = value_of(text)
-    return text if value is None else str(value)

@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from amem.language.lexicon import stem
+from amem.language.lexicon import Sort, denied_by_affix, stem
 from amem.language.terms import contract
 from amem.language.word_reading import read
 
@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 
 _CLITIC = re.compile(r"['’](?:d|ll)\b", re.IGNORECASE)
 _JOINED = re.compile(r"(?:['’]\w{1,2})?\s?")
-#: Verbs with something between their two words: "took the soup off the menu".
+#: Verbs with something between their two words ("took the soup off the menu"); "I've left Acme".
 _TAKEN_OFF = re.compile(
     r"\b(?:took|taken|called|turned|switched|shut|threw|thrown|gave|given|let|phased)\b(?! (?:off|down|out|away|up))"
-    r".{1,40}\b(?:off|down|out|away|lapse|go)\b",
+    r".{1,40}\b(?:off|down|out|away|lapse|go)\b"
+    r"|(?-i:\b(?:[Ww]e|[Hh]e|[Ss]he|[Tt]hey|[A-Z]\w*)(?:['’](?:ve|s)| have| has)? left (?=[A-Z]))",
     re.IGNORECASE,
 )
 _HANDED_TO = re.compile(r"\b(?:handed|passed|gave|given|transferred)\b.{1,40}\bto [A-Z]|交给|让给|转给")
@@ -44,7 +45,8 @@ _MAIN = re.compile(
     r"|主要|默认|唯一|首选|主力|主用|统一|全部|都用|只用|(?:的|项目)\S{1,6}是",
     re.IGNORECASE,
 )
-_DENYING = frozenset("不没未别无")
+#: With one of these a Chinese word denies what the rest of it says.
+DENYING = frozenset("不没未别无")
 #: Nobody reads further for one word.
 _READ = 2_000
 
@@ -84,6 +86,8 @@ class Mark:
     end: int
     cues: frozenset[Cue] = frozenset()
     poles: tuple[tuple[str, int], ...] = ()
+    base: str = ""
+    """Of a word that its affix denies ("undrinkable"), the key of what it denies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +186,27 @@ def _latin(reading: Reading) -> Iterator[Mark]:
                 yield Mark(words[at].start, words[at + length - 1].end, found, poles)
                 taken = length
                 break
+        else:
+            if (affixed := _denied_by_affix(words, at)) is not None:
+                yield affixed
         at += taken
+
+
+def _denied_by_affix(words: Sequence[Word], at: int) -> Mark | None:
+    """ "Unreliable" is the opposite of "reliable", and "is undrinkable" says "is not drinkable"; None for other words.
+
+    What says no more than which one ("unsalted butter") denies nothing.
+    """
+    word = words[at]
+    base = denied_by_affix(word.text)
+    if base is None:
+        return None
+    if (entry := _lists().stems.get((base,))) is not None:
+        return Mark(word.start, word.end, poles=tuple((pair, -sign) for pair, sign in entry.poles))
+    behind = words[at + 1] if at + 1 < len(words) and not words[at + 1].gap else None
+    if behind is not None and behind.sort > Sort.TIME:
+        return None
+    return Mark(word.start, word.end, frozenset({Cue.DENIES}), base=base)
 
 
 def _run(text: str, words: Sequence[Word], at: int, longest: int) -> int:
@@ -206,7 +230,7 @@ def _chinese(reading: Reading) -> Iterator[Mark]:
     inside = {
         at
         for word in reading.words
-        if word.cjk and word.known and word.text[0] not in _DENYING
+        if word.cjk and word.known and word.text[0] not in DENYING
         for at in range(word.start + 1, word.end)
     }
     at = 0

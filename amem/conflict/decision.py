@@ -10,6 +10,7 @@ from amem.conflict import judges as slot
 from amem.conflict import reasons
 from amem.conflict.candidates import order
 from amem.conflict.ending import around, states_more
+from amem.conflict.heuristic import confirms
 from amem.labels import short_id
 from amem.language.intervals import intervals, same_value
 from amem.note import Fact, LinkType, Status
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 #: Why a verdict waits that is about a part of the note, though not which.
 ONLY_A_PART = "only a part of the note may be out of date"
+#: Why a verdict waits on two notes that say the same with other words of denial.
+SAID_AGAIN = "both deny the same"
 #: Who says so where rules do.
 RULES = "amem"
 MODEL = "model"
@@ -149,6 +152,8 @@ class Weigher:
         verdict, least = found.verdict, self._settings.supersede_confidence
         if not verdict.whole and not verdict.quotes:
             return ONLY_A_PART
+        if confirms(found.earlier.claim, found.later.claim, verdict.quotes):
+            return SAID_AGAIN
         if found.earlier.kept:
             return "a person said that the note holds"
         # As it is told: 0.7999... is 0.80, and that is enough where 0.80 is asked.

@@ -16,16 +16,19 @@ from amem.conflict.ending import quote, stated, states_more
 from amem.conflict.grammar import Of
 from amem.conflict.likeness import (
     AT_ONCE,
+    agrees,
     but_for_names,
     cover,
     differing,
     gained,
     items_of,
     only_sometimes,
+    opposed,
     overlap,
     same_people,
     shared,
     touches,
+    turned,
     two_of_a_kind,
     without,
 )
@@ -45,6 +48,7 @@ JUDGE = "heuristic"
 _HONORIFICS = frozenset({"dr", "mr", "mrs", "ms", "prof"})
 _CHANGED = frozenset({Cue.CHANGES, Cue.RETURNS})
 _OVER = frozenset({Cue.ENDS, Cue.OVER})
+_SINCE = frozenset({Cue.NOW, Cue.AFRESH})
 #: Where nearly all that the earlier statement is about is in the later one, it may be ended without asking.
 _NEARLY_ALL = 0.8
 #: Confidence of the surest, and of what is not said outright.
@@ -99,7 +103,7 @@ def compared(earlier: Claim, later: Claim, cosine: float) -> Iterator[tuple[Stat
             # Another item of a list ends none of it, unless it says so or is of the same name.
             if (old in items or new in items) and not new.cues & EXPLICIT and old.names.keys().isdisjoint(new.names):
                 continue
-            if _has_reason(old, new, around):
+            if _has_reason(old, new, around) and not _restated(old, new, news):
                 yield old, new, _features(old, new, around, earlier, later, cosine, (len(olds), len(news)))
 
 
@@ -122,10 +126,25 @@ def _same_people(old: Statement, new: Statement, earlier: Claim, later: Claim) -
 
 def _has_reason(old: Statement, new: Statement, around: Statement) -> bool:
     """Whether anything says that they differ: a word of change or end, a turned meaning, another value."""
-    told = new.cues | around.cues
-    if told & (EXPLICIT | {Cue.NOW, Cue.AFRESH}) or new.ended or old.negative != new.negative:
+    if agrees(old, new):
+        return False
+    if turned(old, new) or differing(old, new):
         return True
-    return any(old.poles.get(pair) == -sign for pair, sign in new.poles.items()) or bool(differing(old, new))
+    told = (new.cues | around.cues) - (old.cues & _SINCE)
+    if told & _OVER or new.ended:
+        return not old.negative
+    if Cue.RETURNS in told and told & EXPLICIT == {Cue.RETURNS} and cover(new.about, old.about) == 1.0:
+        return False  # "the boiler hums again" beside "the boiler hums"
+    return bool(told & (EXPLICIT | _SINCE))
+
+
+def _restated(old: Statement, new: Statement, news: Sequence[Statement]) -> bool:
+    """Whether another clause of the later note says the same as the earlier one, in more of its words than `new` has.
+
+    "I stopped using Windows, everything runs on Linux" confirms "I don't use Windows any more".
+    """
+    met = cover(old.about, new.about)
+    return any(cover(old.about, each.about) > met and agrees(old, each) for each in news if each is not new)
 
 
 def _touch(old: Statement, new: Statement, around_old: Statement, around: Statement) -> bool:
@@ -153,7 +172,7 @@ def _features(
     apart = _in_cjk(earlier.content) != chinese
     lost, came = gained(new, old), gained(old, new)
     both = lost.keys() & came.keys()
-    opposed = [pair for pair, sign in new.poles.items() if old.poles.get(pair) == -sign]
+    pairs = opposed(old, new)
     days = max((later.true_at - earlier.true_at).total_seconds() / 86400, 0.0)
     found: dict[str, float | bool] = {
         "cosine": 0.0 if apart else cosine,
@@ -185,9 +204,9 @@ def _features(
         "old planned": old.planned,
         "old event": old.event,
         "new event": new.event,
-        "turned": bool(opposed) or old.negative != new.negative,
-        "opposed": bool(opposed),
-        "state": any(cues.is_state(pair) for pair in opposed),
+        "turned": turned(old, new),
+        "opposed": bool(pairs),
+        "state": any(cues.is_state(pair) for pair in pairs),
         "negative": new.negative,
         "old negative": old.negative,
         "number": bool(both - {"name", "day"}),
@@ -243,6 +262,16 @@ def _tells(statement: Statement) -> bool:
     if statement.claims or statement.values or not _HONORIFICS.isdisjoint(statement.about):
         return True
     return statement.frame is not None and statement.frame.of is Of.POINTED_AT and not statement.text.endswith("!")
+
+
+def confirms(earlier: Claim, later: Claim, fallen: Sequence[str]) -> bool:
+    """Whether the later note only says again what these quotes of the earlier one say (without any: all of it).
+
+    "I'm unhappy with the flat" ends nothing of "I am not happy with the flat", whoever judges.
+    """
+    olds = [each for each in read(earlier.content) if each.said and each.about]
+    told = [each for each in olds if not fallen or any(each.text in quote for quote in fallen)]
+    return bool(told) and all(any(agrees(old, new) for new in read(later.content)) for old in told)
 
 
 # The fitted trees: `benchmarks/conflict_fit.py` writes them, with what they were fitted on.
@@ -336,7 +365,6 @@ def _alike(earlier: Claim, later: Claim, cosine: float) -> Verdict:
 
 def _says(old: Statement, new: Statement, earlier: Claim, later: Claim) -> bool:
     """Whether the later statement says what the earlier one does, with or without more."""
-    if not (old.said and new.said) or old.negative != new.negative or old.past != new.past or differing(old, new):
+    if not (old.said and new.said) or old.past != new.past or turned(old, new) or differing(old, new):
         return False
-    turned = any(old.poles.get(pair, sign) != sign for pair, sign in new.poles.items())
-    return not turned and cover(old.about, new.about) >= _SAME_WORDS and same_people(old, new, earlier, later)
+    return cover(old.about, new.about) >= _SAME_WORDS and same_people(old, new, earlier, later)

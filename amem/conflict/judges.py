@@ -39,6 +39,7 @@ SAID_SO, IMPLIED, DIFFER = 0.95, 0.85, 0.75
 _AT_ONCE = timedelta(days=1)
 #: Roles of what everything of ours runs on.
 HOSTS = ("cloud", "hosting")
+_NAME = "named"
 #: Facts a note are compared; nobody states more in one.
 _MOST = 40
 
@@ -152,15 +153,16 @@ def _of(old: Fact, new: Fact, earlier: Claim, later: Claim, predicates: Predicat
     if not old.holds:
         return Verdict(Label.SUPERSEDES, IMPLIED, reasons.resumed(new, later.content, predicates), SLOT)
     several = predicates.rows[new.predicate].one is not True and not cues.main(later.content)
-    if not said_so and several and not _moved_house(new, later, predicates):
-        # "We use Redis" and "we use Memcached" may both be so.
+    if not said_so and (several or new.predicate == _NAME) and not _is_so_now(new, later, predicates):
+        # "We use Redis" and "we use Memcached" may both be so, and who gives another name is somebody else.
         return None
     return Verdict(Label.SUPERSEDES, confidence, reasons.replaced(old, new, later.content, predicates), SLOT)
 
 
-def _moved_house(new: Fact, later: Claim, predicates: Predicates) -> bool:
-    """Whether something is said to run elsewhere now: what is hosted is hosted in one place."""
-    return predicates.role(new.object) in HOSTS and cues.now(later.content)
+def _is_so_now(new: Fact, later: Claim, predicates: Predicates) -> bool:
+    """Whether something is said to run elsewhere now, or to have another name: it has one host, and one name."""
+    once = new.predicate == _NAME or predicates.role(new.object) in HOSTS
+    return once and cues.now(later.content)
 
 
 def _disagree(earlier: Claim, later: Claim) -> bool:

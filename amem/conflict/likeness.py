@@ -6,7 +6,7 @@ import re
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from amem.conflict.cues import concepts
+from amem.conflict.cues import Cue, concepts
 from amem.conflict.statements import OF, THIRD
 from amem.language import normalize
 from amem.language.lexicon import is_everyday
@@ -110,6 +110,34 @@ def but_for_names(old: Statement, new: Statement) -> tuple[dict[str, float], dic
     """What both are about, without the names that only one of them has."""
     lost, came = gained(new, old).get("name", frozenset()), gained(old, new).get("name", frozenset())
     return without(old.about, lost), without(new.about, came)
+
+
+# Polarity: whether two statements say the same or the opposite of what both are about.
+
+#: With these a text says that something else is so, though it denies what was denied.
+_ANEW = frozenset({Cue.CHANGES, Cue.RETRACTS})
+#: Share of what the one is about, from which on both are about the same.
+_MOSTLY = 0.75
+
+
+def opposed(old: Statement, new: Statement) -> list[str]:
+    """The pairs of opposites of which the two say the one and the other."""
+    return [pair for pair, sign in new.poles.items() if old.poles.get(pair) == -sign]
+
+
+def turned(old: Statement, new: Statement) -> bool:
+    """Whether one denies what the other says: by a pair of opposites that both have, else by a word that denies."""
+    if old.poles.keys() & new.poles.keys():
+        return bool(opposed(old, new))
+    return old.negative != new.negative
+
+
+def agrees(old: Statement, new: Statement) -> bool:
+    """Whether both deny the same, or say the same of a pair of opposites, and no value tells them apart."""
+    if turned(old, new) or not (old.said and new.said) or (new.cues - old.cues) & _ANEW:
+        return False
+    folded = (old.negative and new.negative) or any(old.poles.get(pair) == sign for pair, sign in new.poles.items())
+    return folded and overlap(old.about, new.about) >= _MOSTLY and not differing(old, new)
 
 
 # Sometimes, or only somewhere: "I don't like jazz in the morning" says nothing against jazz at night.

@@ -9,20 +9,20 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from amem.conflict import clause_values as values
-from amem.conflict import cues
-from amem.conflict.cues import EXPLICIT, Cue, Mark, chinese_names, concepts, is_state
+from amem.conflict import cues, polarity
+from amem.conflict.cues import DENYING, EXPLICIT, Cue, Mark, chinese_names, concepts, is_state
 from amem.conflict.grammar import NO_CLAIM, Frame, Of, frame_of
 from amem.language import written_in_cjk
 from amem.language.entities import names
 from amem.language.lexicon import Sort, lexicon
 from amem.language.scripts import words as words_of
-from amem.language.sentence_parts import DENIAL, Stance, clauses, stances, without_idioms
+from amem.language.sentence_parts import Stance, clauses, stances
 from amem.language.subjects import USER, WE
 from amem.language.word_reading import Word
 from amem.language.word_reading import read as read_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from amem.conflict.clause_values import Value
     from amem.language.word_reading import Reading
@@ -205,7 +205,7 @@ _AFTER_NAME = words_of(
 )
 #: Nobody in particular, and how much: neither tells what a clause is about.
 _ANYBODY = words_of(
-    "everybodi everyon everyth somebodi someon anybodi anyon peopl end bit lot littl 人 口 遍 丝 下 点儿 临时 一直"
+    "everybodi everyon everyth somebodi someon anybodi anyon peopl end bit lot littl 人 口 遍 丝 了 下 点儿 临时 一直"
 )
 #: "v2" is a value, as 2 is.
 _NUMBERED = re.compile(r"v?\d[\d.]*")
@@ -250,11 +250,12 @@ def about(text: str, at: int, words: Sequence[Word], marked: Sequence[Mark]) -> 
     ]
     found: dict[str, float] = {}
     for word in told:
-        if (weight := _weight(word)) and word.key not in _ANYBODY and not _NUMBERED.fullmatch(word.key):
-            for key in kin(word) or concepts(_bare(word)):
+        bare = _bare(word)
+        if (weight := _weight(word)) and bare not in _ANYBODY and not _NUMBERED.fullmatch(word.key):
+            for key in kin(word) or concepts(bare):
                 half = word.cjk and len(word.text) == 1 and key == word.key
                 found[key] = max(_LIGHT if half else weight, found.get(key, 0.0))
-    return found, told
+    return found | {key: 1.0 for mark in marked if mark.base for key in concepts(mark.base)}, told
 
 
 def _weight(word: Word) -> float:
@@ -264,7 +265,9 @@ def _weight(word: Word) -> float:
 
 
 def _bare(word: Word) -> str:
-    """A word's key, without what only says where a Chinese verb went: 寄出去, 寄出."""
+    """A word's key, without what only says where a Chinese verb went (寄出去, 寄出) or denies it (没签, 签)."""
+    if word.cjk and len(word.key) > 1 and word.key[0] in DENYING and word.sort < Sort.COMMON:
+        return word.key[1:]
     return word.key[:-1] if word.cjk and len(word.key) > 2 and word.key[-1] in "去来了" else word.key
 
 
@@ -283,8 +286,6 @@ _QUOTED = re.compile(
 )
 _YOU_ZH = re.compile(r"[你您]")
 _PRONOUN = re.compile(r"\b(?:it|them|that|this|those|him|her)\b|[它他她这那]", re.IGNORECASE)
-#: A "not" that stands last denies what a clause of its own would have said: "I opened a shop not / that long ago".
-_LAST_NOT = re.compile(r"\bnot\W*$", re.IGNORECASE)
 #: 换到 and 改成 say what it is now; 换了 says what was exchanged.
 _TOWARDS = "到成为用至由归给在去往"
 _TO = re.compile(r"\b(?:to|by|with|into|for)\b", re.IGNORECASE)
@@ -304,7 +305,6 @@ _TO_COME = re.compile(
     re.IGNORECASE,
 )
 _JOINING = words_of("and but or then , ,and ,but")
-_DONE = re.compile(r"[不没]\S{0,12}?了")
 
 
 @lru_cache(maxsize=1024)
@@ -377,32 +377,24 @@ def _statement(
     opener: str,
 ) -> Statement:
     found = frozenset(cue for mark in marked for cue in mark.cues)
-    # 无锡 denies nothing.
-    whole = [
-        Mark(word.start, word.end) for word in words if word.cjk and word.sort >= Sort.COMMON and len(word.text) > 1
-    ]
-    blanked = _blanked(without_idioms(text), at, [*marked, *whole])
-    denials = (0 if _LAST_NOT.search(text) else len(DENIAL.findall(blanked))) + ("without" in opener.casefold())
-    denials += sum(1 for mark in marked if Cue.DENIES in mark.cues)
-    denied = denials % 2 == 1
     event = _EVENT.search(text) is not None and _LASTING.search(text) is None
     found |= cues.spread(text, past=event)
-    ended = denied and _DONE.search(text) is not None
+    folded = polarity.of(text, at, words, marked, found, without="without" in opener.casefold())
     telling, told = about(text, at, words, marked)
     frame = _frame(text, words)
     planned = _is_open(marked) or _requests(frame)
     return Statement(
         text,
         said=said and not planned,
-        negative=Cue.OVER in found or denied != (Cue.ENDS in found),
+        negative=folded.negative,
         about=telling,
         names={key: named[key] for key in telling if key in named},
         values=values.of(text),
         people=people_of(words, named),
         frame=frame,
-        poles=_poles(marked, denials),
+        poles=folded.poles,
         cues=found,
-        ended=ended,
+        ended=folded.ended,
         planned=planned,
         opener=opener,
         target=_target(text, at, told, marked),
@@ -415,26 +407,6 @@ def _frame(text: str, words: Sequence[Word]) -> Frame | None:
     if written_in_cjk(text):
         return NO_CLAIM if _YOU_ZH.search(text) else None
     return frame_of(words, exclaimed=text.rstrip().endswith("!"))
-
-
-def _blanked(text: str, at: int, marked: Iterable[Mark]) -> str:
-    for mark in marked:
-        if mark.start < at:
-            continue
-        text = text[: mark.start - at] + " " * (mark.end - mark.start) + text[mark.end - at :]
-    return text
-
-
-def _poles(marked: Sequence[Mark], denials: int) -> dict[str, int]:
-    """Each pair's sign, turned by every negation but the one that the word is itself ("retired", "戒烟")."""
-    found: dict[str, int] = {}
-    for mark in marked:
-        if mark.poles:
-            others = {cue for other in marked if other is not mark for cue in other.cues}
-            denied = (denials - (Cue.DENIES in mark.cues)) % 2 == 1
-            turned = Cue.OVER in others or (denied != (Cue.ENDS in others))
-            found |= {pair: -sign if turned else sign for pair, sign in mark.poles}
-    return found
 
 
 def _target(text: str, at: int, told: Sequence[Word], marked: Sequence[Mark]) -> frozenset[str]:

@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from amem.language import index_terms, is_cjk
-from amem.language.scripts import ENGLISH
+from amem.language.scripts import ENGLISH, words
 from amem.language.word_lists import read_list
 from amem.note import Kind
 
@@ -297,3 +297,37 @@ CUES: dict[Kind, re.Pattern[str]] = {
 def cue_in(text: str, kind: Kind) -> bool:
     """Whether `text` holds a cue of that kind."""
     return kind in CUES and CUES[kind].search(text) is not None
+
+
+# English words that an affix denies.
+
+_AFFIXED = re.compile(
+    r"(?:non-?|un)(?P<un>[a-z]{3,})|(?:in|im|ir|il|dis)(?P<other>[a-z]{4,})|(?P<thing>[a-z]{3,})(?:-free|less)"
+)
+#: Adjectives that the lists do not have.
+_ADJECTIVES = words(
+    "satisfied paid paved true well fit sold known seen made written used spoken clean healthy loyal able"
+)
+#: They look as if an affix denied something.
+_NOT_AFFIXED = words(
+    """
+    disable disclose insure intense indifferent invaluable wireless regardless nonetheless nevertheless priceless
+    countless unless duty-free hands-free restless reckless ruthless
+    """
+)
+
+
+@lru_cache(maxsize=1 << 14)
+def denied_by_affix(word: str) -> str | None:
+    """The stem of what an English word denies by its affix: "unheated", "dairy-free"; None where it denies nothing."""
+    folded = word.casefold()
+    match = _AFFIXED.fullmatch(folded)
+    if match is None or folded in _NOT_AFFIXED:
+        return None
+    if match["thing"]:
+        return stem(match["thing"])
+    base = match["un"] or match["other"]
+    adjective = base in _ADJECTIVES or base.endswith(("able", "ible"))
+    adjective = adjective or (stem(base) in lexicon().adjectives and not base.endswith(("ed", "ing", "er", "ers")))
+    participle = match["un"] and base.endswith("ed") and stem(base) in lexicon().known
+    return stem(base) if adjective or participle else None

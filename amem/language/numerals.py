@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -96,6 +97,56 @@ def value_of(text: str) -> int | None:
     if 0 < digit < 10 and unit > 10 and text[-2] not in "零〇":
         digit *= unit // 10
     return total + myriads + section + digit if digits else None
+
+
+_DIGITAL = re.compile(r"(?P<whole>\d{1,3}(?:,\d{3})+|\d+)(?P<rest>\.\d+)?\s?(?P<scale>k|[十百千万亿])?", re.IGNORECASE)
+_SCALES = _UNITS | _MYRIADS | {"k": 1_000}
+
+
+def digits_of(text: str) -> str | None:
+    """The number that `text` writes, in digits without separators: 1,150, 1.5k, 2万, 一千一百五十; None for no number.
+
+    Without a scale its decimals stay as they are: 3.10 is a version as well.
+    """
+    match = _DIGITAL.fullmatch(text)
+    if match is None:
+        value = value_of(text)
+        return None if value is None else str(value)
+    number = match["whole"].replace(",", "") + (match["rest"] or "")
+    if not match["scale"]:
+        return number
+    return f"{(Decimal(number) * _SCALES[match['scale'].casefold()]).normalize():f}"
+
+
+#: Words and signs of currencies, by the code of each.
+_CURRENCIES = {
+    name: code
+    for code, row in {
+        "EUR": "€ eur euro euros 欧 欧元",
+        "USD": "$ us$ usd dollar dollars 美元",
+        "GBP": "£ gbp pound pounds 镑 英镑",
+        "CNY": "¥ rmb yuan 元 块 元钱 块钱 人民币",
+        "CHF": "chf franc francs 法郎",
+    }.items()
+    for name in row.split()
+}
+_SIGN = "|".join(sorted(map(re.escape, _CURRENCIES), key=len, reverse=True))
+_MONEY = re.compile(
+    rf"(?:(?P<before>{_SIGN})\s?)?(?P<number>\d[\d.,]*(?:\s?k\b|[十百千万亿]+)?|[{CHINESE}]+)(?:\s?(?P<behind>{_SIGN}))?",
+    re.IGNORECASE,
+)
+
+
+def money_of(text: str) -> tuple[str, str] | None:
+    """An amount of money: its number in digits, and the code of its currency ('' where none is named); None for others.
+
+    "1,150 euros", "€1150" and 一千一百五十欧元 are one amount.
+    """
+    match = _MONEY.fullmatch(text.strip())
+    number = match and digits_of(match["number"])
+    if match is None or number is None or (number[0] == "0" and len(number) > 1 and number[1] != "."):
+        return None
+    return number, _CURRENCIES.get((match["before"] or match["behind"] or "").casefold(), "")
 
 
 def in_characters(number: int) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 from amem.errors import InvalidInput
 from amem.language import is_cjk, normalize
+from amem.language.numerals import money_of
 from amem.language.subjects import subject_key
 
 # The table of predicates: which hold one value at a time, what else they are called, what hangs on what.
@@ -232,9 +233,10 @@ _DIETS = {
 
 @lru_cache(maxsize=_REMEMBERED)
 def value_key(value: str) -> str:
-    """What two spellings of one value share: case, width, articles left out, and the language of a diet."""
+    """What two spellings of one value share: case, width, articles left out, the language of a diet, an amount."""
     key = subject_key(value)
-    return _DIETS.get(key, key)
+    amount = money_of(key)
+    return _DIETS.get(key, key) if amount is None else " ".join(filter(None, amount))
 
 
 def same_value(one: str, other: str) -> bool:
@@ -245,6 +247,9 @@ def same_value(one: str, other: str) -> bool:
     """
     if value_key(one) == value_key(other):
         return True
+    amounts = money_of(subject_key(one)), money_of(subject_key(other))
+    if amounts[0] and amounts[1]:
+        return amounts[0][0] == amounts[1][0] and "" in (amounts[0][1], amounts[1][1])
     first, second = _parts(one), _parts(other)
     closer, vaguer = (first, second) if len(first) > len(second) else (second, first)
     return _same_name(closer[0], vaguer[0]) and closer[1 : len(vaguer)] == vaguer[1:]

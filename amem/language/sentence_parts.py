@@ -129,7 +129,8 @@ _NO_DENIAL = re.compile(
     r"|^\W*(?:no|nope|nah)\b(?=\W*$|[,.!]|\s+(?:i|he|she|we|they|it|that|my|our)\b)"
     r"|不错|不仅|不但|不只|不光|不管|不论|无论|不好意思|不知不觉|不得不|不用说|没关系|没问题|没错|没想到|别人|别的|特别|个别|区别|级别"
     r"|分别|告别|性别|别墅|未来|未婚|无线|无聊|对不起|了不起|差不多|不久|不断|不然|要不|不少|忍不住|不禁|别忘|(?:不要|别)担心"
-    r"|(?:是|有|能|会|要|对|好|可)(?:不|没)(?:是|有|能|会|要|对|好|可以)",
+    # 会不会 asks; 是不会 denies.
+    r"|(?P<asked>[是有能会要对好])[不没](?P=asked)|可不可以",
     re.IGNORECASE,
 )
 #: A word that denies what its clause says (behind it, in English).
@@ -138,6 +139,8 @@ DENIAL = re.compile(
     r"|[不没無无别未勿]",
     re.IGNORECASE,
 )
+#: It is so no more: 不开了, but not 吃不了, which cannot be done.
+NO_MORE = re.compile(r"[不没](?!了)\S{0,12}?了")
 _QUESTION = re.compile(r"[?？][\"'”’）)\s]*$|吗[。!！\s]*$")
 _UNMARKED = re.compile(
     r"(?:do|does|did|is|are|am|was|were|can|could|should|will|would|have|has) "

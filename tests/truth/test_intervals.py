@@ -468,6 +468,11 @@ def test_many_facts_of_one_subject_take_work_in_proportion(predicate: str) -> No
         ("华为", "华为公司"),
         ("ＯＰＥＮＡＩ", "OpenAI"),
         ("素", "vegetarian"),
+        ("1,150 euros", "€1150"),
+        ("1,150 euros", "一千一百五十欧元"),
+        ("2万元", "20,000 yuan"),
+        ("1.5k", "1500 dollars"),
+        ("900", "900 euros"),
     ],
 )
 def test_one_value_in_two_spellings(one: str, other: str) -> None:
@@ -488,6 +493,9 @@ def test_one_value_in_two_spellings(one: str, other: str) -> None:
         ("长沙", "长春"),
         ("本田", "丰田"),
         ("", "Google"),
+        ("900 euros", "900 dollars"),
+        ("1,150 euros", "1,510 euros"),
+        ("3.1", "3.10"),
     ],
 )
 def test_two_values_that_look_alike(one: str, other: str) -> None:

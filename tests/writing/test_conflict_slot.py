@@ -69,6 +69,14 @@ def test_two_people_who_differ_on_one_day_contradict_each_other() -> None:
     assert JUDGES.judge(old, new, 0.8).label is Label.CONTRADICTS
 
 
+def test_another_name_is_another_person_unless_a_note_says_that_it_changed() -> None:
+    old = claim("我叫陈晓东。", Fact("user", "named", "陈晓东"))
+    new = claim("大家好，我叫古丽。", Fact("user", "named", "古丽"), at=MAY + DAY)
+    changed = claim("我改名了，现在叫陈思远。", Fact("user", "named", "陈思远"), at=MAY + DAY)
+    assert JUDGES.judge(old, new, 0.6).label not in (Label.SUPERSEDES, Label.CONTRADICTS)
+    assert JUDGES.judge(old, changed, 0.6).label is Label.SUPERSEDES
+
+
 def test_a_note_that_says_more_than_what_changed_is_overturned_in_part() -> None:
     facts = Fact("user", "works_at", "Google"), Fact("user", "lives_in", "Lisbon")
     old = claim("I work at Google and live in Lisbon.", *facts)

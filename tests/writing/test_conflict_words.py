@@ -98,6 +98,63 @@ def test_plans_quotations_other_people_and_other_things_end_nothing(earlier: str
     assert judged(earlier, later).label not in CONFLICTS
 
 
+@pytest.mark.parametrize(
+    ("earlier", "agrees", "denies"),
+    [
+        ("The pool isn't heated.", "The pool is unheated.", "The pool is heated now."),
+        ("I'm dissatisfied with the bike.", "I am not happy with the bike.", "I'm happy with the bike."),
+        ("Rui gave up smoking.", "Rui no longer smokes.", "Rui smokes again."),
+        ("Hanna is not in favour of the merger.", "Hanna is against the merger.", "Hanna is for the merger now."),
+        ("The oven does not work.", "The oven is out of order.", "The oven works again."),
+        ("Eva is unable to eat nuts.", "Eva can't eat nuts.", "Eva eats nuts now."),
+        ("The soup has no gluten in it.", "The soup is gluten-free.", "The soup has gluten in it now."),
+        ("大伟不赞成涨价。", "大伟反对涨价。", "大伟赞成涨价了。"),
+        ("舅舅不喝酒了。", "舅舅戒酒了。", "舅舅又喝酒了。"),
+        ("我讨厌这份工作。", "我不喜欢这份工作。", "我喜欢这份工作。"),
+        ("门口的灯开不了。", "门口的灯不能开。", "门口的灯能开了。"),
+    ],
+)
+def test_the_same_said_with_another_no_ends_nothing_and_its_opposite_does(
+    earlier: str, agrees: str, denies: str
+) -> None:
+    assert judged(earlier, agrees).label not in CONFLICTS
+    assert judged(agrees, earlier).label not in CONFLICTS
+    assert judged(earlier, denies).label in CONFLICTS
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "conflict"),
+    [
+        ("The boiler hums.", "The boiler hums again.", False),
+        ("锅炉嗡嗡响。", "锅炉又嗡嗡响了。", False),
+        ("The boiler is broken.", "The boiler works again.", True),
+        ("The choir sings on Mondays.", "The choir sings on Tuesdays again.", True),
+    ],
+)
+def test_again_is_a_change_only_where_something_differs(earlier: str, later: str, conflict: bool) -> None:
+    assert (judged(earlier, later).label in CONFLICTS) is conflict
+
+
+@pytest.mark.parametrize(
+    ("text", "negative", "poles"),
+    [
+        ("The water is undrinkable.", True, {}),
+        ("The water is not undrinkable.", False, {}),
+        ("The insured parcel arrived in the inland port.", False, {"arrived": 1}),
+        ("We bake with unsalted butter.", False, {}),
+        ("The lift is unreliable.", False, {"stable": -1}),
+        ("I can't stand the noise any more.", True, {"like": -1, "feeling": -1, "quiet": 1}),
+        ("奶奶咬不动苹果。", True, {}),
+        ("阿伟不是不会做饭。", False, {}),
+        ("我怕狗。", False, {"fears": 1}),
+        ("我不怕狗。", True, {"fears": -1}),
+    ],
+)
+def test_a_clause_has_one_polarity_with_opposites_folded(text: str, negative: bool, poles: dict[str, int]) -> None:
+    (statement,) = read(text)
+    assert (statement.negative, dict(statement.poles)) == (negative, poles)
+
+
 def test_two_people_who_differ_at_one_time_contradict_each_other() -> None:
     pair = ("The shop sells bread on Sundays.", "The shop doesn't sell bread on Sundays.")
     assert judged(*pair, after=SOON, speakers=("Tom", "Mira")).label is Label.CONTRADICTS

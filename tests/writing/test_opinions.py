@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
 from amem.analysis import Evolution, ProposedLink
-from amem.conflict.decision import from_links
-from amem.note import LinkType, MemoryNote
+from amem.conflict.candidates import Claim, Rival
+from amem.conflict.decision import Weigher, from_links
+from amem.conflict.judges import Judges
+from amem.language.predicates import load_predicates
+from amem.note import Kind, LinkType, MemoryNote
 from amem.settings import Settings
+from amem.verdict import Label, Verdict
 from amem.writing.apply import plan
 
 OLD = "Ana teaches in Porto. She rents a flat there."
@@ -23,3 +29,25 @@ def test_a_verdict_carries_the_statement_it_overturns_if_the_old_note_says_it_wo
     rest, opinions = from_links(planned, "model", "evolve 4", {"old": 0.8}, 0.4)
     assert rest.links == ()
     assert opinions.verdicts["old"].quotes == ((kept,) if kept else ())
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "hides"),
+    [
+        ("I am not happy with the flat.", "I'm unhappy with the flat.", False),
+        ("我讨厌夜班。", "我不喜欢夜班。", False),
+        ("I am not happy with the flat.", "I'm happy with the flat now.", True),
+    ],
+)
+def test_a_model_that_takes_two_denials_of_the_same_for_a_change_hides_nothing(
+    earlier: str, later: str, hides: bool
+) -> None:
+    settings = Settings(_env_file=None)
+    old, new = (
+        Rival(MemoryNote(content=text, id=text), Claim(text, text, Kind.FACT, at, at, at.day), 0.8)
+        for text, at in ((earlier, datetime(2026, 5, 1, tzinfo=UTC)), (later, datetime(2026, 9, 2, tzinfo=UTC)))
+    )
+    opinion = Verdict(Label.SUPERSEDES, 0.95, "the speaker changed their mind", "model", whole=True)
+    weighed = Weigher(Judges(load_predicates, settings), settings).pair(new, old, opinion, "model")
+    assert weighed is not None
+    assert weighed.hides is hides
