@@ -111,6 +111,18 @@ class Listed:
     identity: str = ""
     origin_identity: str = ""
 
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {
+            "name": self.name,
+            "notes": self.notes,
+            "bytes": self.size,
+            "path": str(self.folder),
+            "problem": self.problem or None,
+            "origin": self.origin or None,
+            "last_used": None if self.last_used is None else self.last_used.isoformat(),
+        }
+
     def is_fork_of(self, other: Listed) -> bool:
         """Whether it is a copy of that collection, also after either was renamed."""
         return self.origin_identity != "" and self.origin_identity == other.identity

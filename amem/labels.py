@@ -59,6 +59,11 @@ def short_ids(text: str) -> str:
     return _UUID.sub(r"\1", text)
 
 
+def counted(number: int, what: str, many: str | None = None) -> str:
+    """``1 note``, ``1,451 notes``."""
+    return f"{number:,} {what if number == 1 else many or what + 's'}"
+
+
 def cut(line: str, cells: int) -> str:
     """At most so many cells of a terminal of a line; Chinese characters take two."""
     from rich.cells import cell_len, set_cell_size

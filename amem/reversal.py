@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from amem.labels import short_id, title
+from amem.labels import counted, short_id, title
 from amem.note import Status
 
 if TYPE_CHECKING:
@@ -139,8 +139,3 @@ def _ends(link: LinkChange) -> tuple[str, str, str]:
 
 def _listed(names: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-
-
-def counted(number: int, word: str) -> str:
-    """``1 note``, ``1,451 notes``."""
-    return f"{number:,} {word}{'' if number == 1 else 's'}"

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from amem.errors import AmbiguousId, NotFound
-from amem.labels import cut, short_id, short_ids, title
+from amem.labels import counted, cut, short_id, short_ids, title
 from amem.note import Status
-from amem.reversal import counted, described
+from amem.reversal import described
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -26,7 +26,7 @@ from collections import Counter
 from pathlib import Path
 from statistics import median
 
-from amem.cli.sessions import project_collection
+from amem.agent_sessions import project_collection
 
 AMEM = [sys.executable, "-c", "import sys; sys.argv[0] = 'amem'; from amem.cli import main; main()"]
 SAID = "We decided to keep the buoy catalogue in PostgreSQL 15.3, because PostGIS handles the positions."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 from ipaddress import ip_address
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from amem.errors import AmemError, InvalidInput, ServiceUnavailable
@@ -209,6 +209,32 @@ class Survey:
     def analyst(self) -> str:
         """The name of who reads notes: the model's, ``offline`` for the rules, '' when the settings name nobody."""
         return self.model or ("" if self.problem else "offline")
+
+    def to_dict(self, settings: Settings) -> dict[str, Any]:
+        """JSON-ready, with what Ollama's models are used for under these settings and how much they read at a time."""
+        used = {"notes": self.model, "embedding": settings.embed_model}
+        ours = {use: model.removeprefix("ollama/") for use, model in used.items() if model.startswith("ollama/")}
+        models = [
+            {
+                "name": each.name,
+                "for": "chat" if each.chats else "embed",
+                "size": each.size,
+                "context": window(self.host, each.name, SURVEY_SECONDS),
+                "remote": each.remote,
+                "used_for": [use for use, model in ours.items() if each.called(model)],
+            }
+            for each in self.served or ()
+        ]
+        return {
+            "backend": settings.llm_backend,
+            "model": self.analyst,
+            "reason": self.reason,
+            "problem": self.problem,
+            "hint": self.hint,
+            "ollama": {"host": self.host, "reachable": self.served is not None, "models": models},
+            "api_key": settings.api_key is not None,
+            "api_base": settings.api_base,
+        }
 
 
 def survey(settings: Settings) -> Survey:

@@ -9,7 +9,7 @@ __all__ = ["main"]
 
 def main() -> None:
     """Run ``amem``; ends the process with its exit code."""
-    from amem.cli.sessions import run_installed
+    from amem.agent_sessions import run_installed
 
     if not run_installed(sys.argv[1:]):
         from amem.cli.app import main as run

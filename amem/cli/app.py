@@ -12,11 +12,11 @@ from typer.core import TyperGroup
 
 from amem import __version__
 from amem.cli.completion import complete_collection
-from amem.cli.exits import guarded
-from amem.cli.invocation import Invocation, hold_words
-from amem.visible import visible
+from amem.cli.invocation import ExitCode, Invocation, folded, hold_words
+from amem.visible import visible, visible_name
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from logging import Formatter
 
 _HANDLER = "amem command line"
@@ -86,6 +86,80 @@ def use_utf8() -> None:
                 stream.reconfigure(errors="replace")
             else:
                 stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
+#: What the library calls by its arguments, as a shell calls it.
+_FLAGS = {"replace=True": "--force", "dry_run=True": "--dry-run"}
+
+
+def guarded(run: "Callable[[], object]", *, debug: bool, command: str = "") -> int:
+    """Run; whatever is raised becomes one line on stderr and an exit code (with `debug`, after a traceback).
+
+    `command` is the one that is run, for errors that do not know it: "config set".
+    """
+    from amem.errors import AmemError, ServiceUnavailable
+
+    try:
+        code = run()
+        sys.stdout.flush()
+        return code if isinstance(code, int) else ExitCode.OK
+    except BrokenPipeError:
+        return _quiet_pipe()
+    except KeyboardInterrupt:
+        return ExitCode.INTERRUPTED
+    except typer.Abort:
+        return _say_error("aborted", "", ExitCode.FAILED, debug)
+    except typer.TyperException as error:
+        if not error.format_message():  # a group without a command: its help is out already
+            return error.exit_code
+        hint = f"amem {_command_of(error, command)}--help says more" if error.exit_code == ExitCode.USAGE else ""
+        return _say_error(_lower(error.format_message()), hint, error.exit_code, debug)
+    except ServiceUnavailable as error:
+        return _say_error(str(error), error.hint, ExitCode.UNREACHABLE, debug)
+    except AmemError as error:
+        return _say_error(str(error), error.hint, ExitCode.FAILED, debug)
+    except OSError as error:
+        what = f"{error.strerror or error}" + (f": {error.filename}" if error.filename else "")
+        return _say_error(what, "", ExitCode.FAILED, debug)
+    except Exception as error:
+        return _say_error(
+            f"unexpected {type(error).__name__}: {error}", "run it again with --debug", ExitCode.FAILED, debug
+        )
+
+
+def _say_error(what: str, hint: str, code: int, debug: bool) -> int:
+    if debug:
+        import traceback
+
+        from amem.server_call import masked
+
+        # Among what it quotes may be a note, or what a server said.
+        print(visible(masked(traceback.format_exc())), end="", file=sys.stderr)
+    from amem.errors import shortened
+
+    for argument, flag in _FLAGS.items():
+        hint = hint.replace(argument, flag)
+    line = " ".join(f"error: {shortened(what)}{f' ({hint})' if hint else ''}".split())
+    print(folded(visible_name(line)), file=sys.stderr)
+    return code
+
+
+def _quiet_pipe() -> int:
+    """Whoever read us has seen enough; keep Python from complaining about it on the way out."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, sys.stdout.fileno())
+    return ExitCode.OK
+
+
+def _command_of(error: Exception, command: str) -> str:
+    context = getattr(error, "ctx", None)
+    _, _, path = getattr(context, "command_path", f"amem {command}").partition(" ")
+    return f"{path} " if path else ""
+
+
+def _lower(message: str) -> str:
+    message = message.rstrip(".")
+    return message[:1].lower() + message[1:]
 
 
 _program = typer.Typer(
@@ -198,9 +272,9 @@ PANELS = {
     ],
     "In and out": [("transfer", "import export vault graph")],
     "Look after": [
-        ("maintenance", "maintain"),
-        ("fade", "fade"),
-        ("maintenance", "health tags enrich work reindex doctor"),
+        ("maintenance", "maintain fade health"),
+        ("note_commands", "tags"),
+        ("model_commands", "enrich work reindex doctor"),
         ("collection_commands", "copy backup collections agents"),
     ],
     "Forks": [("collection_commands", "fork diff merge")],

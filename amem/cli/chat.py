@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from amem.cli.command import Drawing, Shown, Table, command
-from amem.cli.exits import ExitCode
-from amem.cli.invocation import Invocation, tell
-from amem.cli.options import argument, option
+from amem.cli.command import Drawing, Shown, Table, argument, command, option
+from amem.cli.invocation import ExitCode, Invocation, tell
 from amem.cli.render import (
     Page,
-    count,
+    counted,
     json_line,
     one_line,
     said_on,
@@ -210,7 +208,7 @@ def _replayed(call: Invocation, session: str | None, turn: int | None) -> None:
             from amem.cli.chat_screen import Screen
 
             screen = Screen(zone(memory.settings.timezone))
-            screen.say(f"chat {short_id(turns[0].turn.session)}, {count(len(turns), 'turn')}")
+            screen.say(f"chat {short_id(turns[0].turn.session)}, {counted(len(turns), 'turn')}")
             for each in turns:
                 screen.turn(memory, each)
 
@@ -305,8 +303,8 @@ def _with_numbers(answer: "Answer") -> str:
 @command()
 def rules(call: Invocation, edit: Annotated[bool, option("--edit", "Change them in your editor.")] = False) -> Shown:
     """What is always and what is never remembered of conversations, and where to change that."""
-    from amem.cli.editor import edit_file
     from amem.conversation.rule_file import FILE_NAME, default_rules, load_rules
+    from amem.editor import edit_file
 
     home = call.settings().home
     path = home / FILE_NAME

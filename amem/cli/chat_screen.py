@@ -11,7 +11,7 @@ from collections import Counter
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from amem.cli.render import Page, count, cut, draw_receipt, one_line, short_id, styled, when
+from amem.cli.render import Page, counted, cut, draw_receipt, one_line, short_id, styled, when
 from amem.conversation.commands import Choices, Line, Notes, Recollection, Stored, Term, Undone
 from amem.conversation.ports import reason
 from amem.conversation.reply import LEARNING, ended, grouped, was_shown
@@ -253,7 +253,7 @@ class Screen:
             self.say(f"learnt{undo}:")
             self.notes(held)
         for how, number in gone.items():
-            self.say(f"{count(number, 'note')} learnt{'' if held else undo}, and {how} since")
+            self.say(f"{counted(number, 'note')} learnt{'' if held else undo}, and {how} since")
 
     def _write(self, text: str) -> None:
         sys.stdout.write(text)

@@ -11,7 +11,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, cast
 
 from amem.cli.chat_screen import MARK, Screen, why_nobody
-from amem.cli.render import count, one_line, short_id, when
+from amem.cli.render import counted, one_line, short_id, when
 from amem.clock import zone
 from amem.conversation.background import Idle
 from amem.conversation.commands import Choices, Leave, Term, chosen, completions, hide, is_command, plain, run
@@ -221,7 +221,7 @@ class TerminalChat:
 
     def _greet(self) -> None:
         found = self._conversation.answering()
-        notes = count(found.notes, "note")
+        notes = counted(found.notes, "note")
         if found.problem:
             self._screen.warn(f"no model answers: {why_nobody(found.problem, found.hint)}")
             self._screen.say(f"what is asked is looked up in {notes}; /help")
@@ -235,7 +235,7 @@ class TerminalChat:
         if not turns:
             return
         at = when(turns[-1].at, screen.zone)
-        screen.say(f"chat {short_id(assistant.session)} goes on after {count(len(turns), 'turn')}, {at}:")
+        screen.say(f"chat {short_id(assistant.session)} goes on after {counted(len(turns), 'turn')}, {at}:")
         for each in turns[-_SHOWN_TURNS:]:
             screen.gap()
             screen.asked(each.question)
@@ -302,7 +302,7 @@ class TerminalChat:
                     if piece.kind is PieceKind.RECALLED:
                         # Who was told that no model answers waits for none.
                         then = "looking in memory" if self._conversation.problem else "waiting for the model"
-                        screen.waiting(f"{count(len(piece.recalled), 'note')} recalled; {then}")
+                        screen.waiting(f"{counted(len(piece.recalled), 'note')} recalled; {then}")
                     elif piece.kind is PieceKind.NOTICE:
                         screen.warn(piece.text)
                     elif piece.kind is PieceKind.TEXT:

@@ -6,17 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from amem.cli.command import Shown, Table, command, confirm
+from amem.cli.command import Shown, Table, Yes, argument, command, confirm, option
 from amem.cli.completion import complete_collection
 from amem.cli.invocation import Invocation, some
-from amem.cli.options import Yes, argument, option
-from amem.cli.render import count, in_words, one_line, short_id, size, when
+from amem.cli.render import counted, in_words, one_line, short_id, size, when
 from amem.clock import parse_time, zone
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from amem.collection import Listed
     from amem.forks.diff import Side
     from amem.forks.merge import MergeReport
     from amem.memory_system import AgenticMemorySystem
@@ -63,7 +61,7 @@ def diff(call: Invocation, name: Name) -> Shown:
 def _waiting(call: Invocation, memory: "AgenticMemorySystem", name: str) -> list[str]:
     """How many conflicts of merges of this fork wait for a person."""
     number = sum(each.made_by == f"fork:{name}" for each in memory.reviews())
-    waits = count(number, "conflict of a merge waits", "conflicts of merges wait")
+    waits = counted(number, "conflict of a merge waits", "conflicts of merges wait")
     return [f"{waits} for you; decide with: {call.command('review')}"] if number else []
 
 
@@ -152,7 +150,7 @@ def backup(
         {"path": str(made.path), "notes": made.notes, "bytes": made.size, "sha256": made.sha256},
         str(made.path),
         told=[
-            f"{count(made.notes, 'note')}, {size(made.size)}, checked",
+            f"{counted(made.notes, 'note')}, {size(made.size)}, checked",
             f"restore with: {call.command('backup', '--restore', str(file))}",
         ],
     )
@@ -165,7 +163,7 @@ def _restored(settings: "Settings", file: Path, force: bool) -> Shown:
     folder = restore_backup(file, settings.home, settings.collection, replace=force)
     held = listed_collection(settings.home, settings.collection)
     kept = sorted(set(collection_names(settings.home)) - before - {settings.collection})
-    told = [f"{count(held.notes or 0, 'note')} restored"]
+    told = [f"{counted(held.notes or 0, 'note')} restored"]
     told += [f"what was there before is the collection {name}" for name in kept]
     return Shown({"path": str(folder), "notes": held.notes, "kept": kept}, str(folder), told=told)
 
@@ -186,7 +184,7 @@ def list_collections(call: Invocation) -> Shown:
 
     settings = call.settings()
     listed = [listed_collection(settings.home, name) for name in collection_names(settings.home)]
-    found = [_collection(each, _owners(settings, each.name)) for each in with_present_origins(listed)]
+    found = [each.to_dict() | {"agents": _owners(settings, each.name)} for each in with_present_origins(listed)]
     rows = [
         (
             *(each["name"], each["problem"] or f"{each['notes']:,}", size(each["bytes"]), each["origin"] or ""),
@@ -203,20 +201,6 @@ def list_collections(call: Invocation) -> Shown:
 def _owners(settings: "Settings", name: str) -> list[str]:
     """The agents that keep their notes in a collection."""
     return [agent for agent, own in settings.agents.items() if own.get("collection", agent) == name]
-
-
-def _collection(found: "Listed", agents: list[str]) -> dict[str, Any]:
-    """What is said of a collection; one that does not open says why."""
-    return {
-        "name": found.name,
-        "notes": found.notes,
-        "bytes": found.size,
-        "path": str(found.folder),
-        "problem": found.problem or None,
-        "origin": found.origin or None,
-        "agents": agents,
-        "last_used": None if found.last_used is None else found.last_used.isoformat(),
-    }
 
 
 @collections.command("rename")

@@ -16,13 +16,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from amem.cli.command import Shown, command
+from amem.cli.command import Shown, command, option
 from amem.cli.invocation import Invocation, program, progress
-from amem.cli.options import option
 from amem.cli.render import (
     Page,
     cell_width,
-    count,
+    counted,
     cut,
     draw_hits,
     in_words,
@@ -92,7 +91,7 @@ def demo(
                 _Rest(memory, receipts).tell(call, report, seconds)
             story.closing(more="" if everything else call.command("demo", "--all"))
             if report.refused:
-                call.remarks.append(f"{count(report.refused, 'line')} could not be read")
+                call.remarks.append(f"{counted(report.refused, 'line')} could not be read")
         memory.feed_chroma()
 
 
@@ -203,7 +202,7 @@ class DemoStory(_Teller):
         for note in self._notes:
             self._dated(note)
         self.heading(f"2 {words.did}")
-        made = f"{links} 条链接" if self._chinese else count(links, "link")
+        made = f"{links} 条链接" if self._chinese else counted(links, "link")
         self.write(words.counts.format(links=made, changes=changes), indent=2)
         undone = self._done()
         self.heading(f"3 {words.answers}")
@@ -297,11 +296,11 @@ class _Rest(_Teller):
         receipts = self._receipts
         linked = {end for receipt in receipts for link in receipt.links for end in (link.source, link.target)}
         parts = (
-            count(report.imported, "note"),
-            f"{count(report.links, 'link')} ({len(linked)} notes have one)",
-            count(report.evolved, "rewrite"),
+            counted(report.imported, "note"),
+            f"{counted(report.links, 'link')} ({len(linked)} notes have one)",
+            counted(report.evolved, "rewrite"),
             f"{report.queued:,} waiting for your review",
-            count(len(self.memory.tags()), "tag"),
+            counted(len(self.memory.tags()), "tag"),
         )
         self.heading("In all")
         self.write(", ".join(parts), indent=2)
@@ -327,7 +326,9 @@ class _Rest(_Teller):
         by = "built-in rules" if by == "offline" else by
         rate = f"{len(stored) / seconds:.1f} a second" if seconds > 0 else ""
         self.page.out.print()
-        self.write(("A year of somebody's notes", "bold"), f"  {count(len(stored), 'note')} in {seconds:.1f} s, {rate}")
+        self.write(
+            ("A year of somebody's notes", "bold"), f"  {counted(len(stored), 'note')} in {seconds:.1f} s, {rate}"
+        )
         self.write((f"Analysed by {by}, in English and Chinese; everything stays in {self.memory.folder}.", "dim"))
 
     def _analysis(self) -> None:

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from amem import checks
-from amem.cli.command import Drawing, Shown, Table, command
+from amem.cli.command import Drawing, KnownAt, Shown, Table, argument, command, moment, option, time_option
 from amem.cli.completion import complete_topic
 from amem.cli.invocation import Invocation, tell
-from amem.cli.options import KnownAt, argument, moment, option, time_option
-from amem.cli.render import Page, cell_width, count, cut, on_terminal, one_line, short_id, styled, when
+from amem.cli.render import Page, cell_width, counted, cut, on_terminal, one_line, short_id, styled, when
 from amem.clock import zone
 
 if TYPE_CHECKING:
@@ -40,6 +39,8 @@ def facts(
     known_at: KnownAt = None,
 ) -> Shown:
     """Say what is so of someone or something, and since when."""
+    from amem.language.intervals import presumed
+
     with call.browsed() as memory:
         if subject is None:
             return _subjects(memory.subjects())
@@ -53,7 +54,7 @@ def facts(
     name, told, local = ever[0].subject, [], zone(timezone)
     if not found:
         told = [f"nothing of {name} is known to be so; what was: {call.command('timeline', subject)}"]
-    gone = _presumed(ever, asked or datetime.now(UTC)) if on_terminal() else []
+    gone = presumed(ever, asked or datetime.now(UTC)) if on_terminal() else []
 
     def draw(page: Page) -> None:
         _draw_heading(page, name, as_of, known_at)
@@ -90,18 +91,6 @@ def timeline(
 def _draw_heading(page: Page, subject: str, as_of: str | None, known_at: str | None) -> None:
     asked = [f"as of {as_of}"] * bool(as_of) + [f"as known at {known_at}"] * bool(known_at)
     page.out.print(styled((subject, "bold"), "  " if asked else "", (", ".join(asked), "dim")))
-
-
-def _presumed(ever: "Sequence[Interval]", at: datetime) -> "list[Interval]":
-    """What hung on something that ended and was not said anew: neither so nor certainly over."""
-    return [
-        each
-        for each in ever
-        if not each.certain
-        and each.until is not None
-        and each.until <= at
-        and not any(other.predicate == each.predicate and each.until <= other.since <= at for other in ever)
-    ]
 
 
 def _subjects(subjects: dict[str, int]) -> Shown:
@@ -145,7 +134,7 @@ def draw_intervals(page: Page, found: "Sequence[Interval]", zone: "tzinfo", *, g
     """A line for each; `grouped` names a predicate once for all that follow under it."""
     roomy, gap, last = page.width >= _ROOMY, " " * _GAP, ""
     named = _column([words(each.predicate) for each in found], _LONGEST_PREDICATE)
-    times = _column([span(each, zone) for each in found], _LONGEST_TIMES)
+    times = _column([each.span(zone) for each in found], _LONGEST_TIMES)
     indent = _MARK + named + _GAP
     # What is left after the mark, the id and the gaps; a long object is cut.
     room = max(_LEAST_VALUE, page.width - named - times - _ID - _MARK - 3 * _GAP)
@@ -155,7 +144,7 @@ def draw_intervals(page: Page, found: "Sequence[Interval]", zone: "tzinfo", *, g
         mark = _HOLDS if each.until is None else _ENDED if each.certain else _PRESUMED
         note = (f"{short_id(each.notes[0])}{f' +{len(each.notes) - 1}' if len(each.notes) > 1 else ''}", "cyan")
         weight, doubt = "bold" if each.until is None else "", "" if each.certain else "yellow"
-        when_so, end = span(each, zone), styled((ending(each), "dim"))
+        when_so, end = each.span(zone), styled((each.ending(), "dim"))
         if roomy:
             value, times_so = _fit(each.object, valued), _fit(when_so, times)
             line = styled(mark, _fit(name, named), gap, (value, weight), gap, (times_so, doubt), gap, note)
@@ -175,30 +164,7 @@ def draw_intervals(page: Page, found: "Sequence[Interval]", zone: "tzinfo", *, g
 def cells(each: "Interval", zone: "tzinfo") -> tuple[str, ...]:
     """Predicate, object, since, until, ids, what ended it."""
     since, until = (when(at, zone, minutes=False) for at in (each.since, each.until))
-    return (each.predicate, each.object, since, until, ",".join(map(short_id, each.notes)), ending(each))
-
-
-def span(each: "Interval", zone: "tzinfo") -> str:
-    """From when to when: ``since 2024-02-01``, ``2024-02-01 – 2026-03-01``, ``until 2020-01-01``."""
-    since, until = (when(at, zone, minutes=False) for at in (each.since, each.until))
-    if not until:
-        return f"since {since}"
-    guess = "" if each.certain else " ?"
-    return f"until {until}{guess}" if each.since == each.until else f"{since} – {until}{guess}"
-
-
-def ending(each: "Interval") -> str:
-    """What ended it: ``ended: OpenAI since``, 已结束：后来是柏林; while it holds, which notes put that in doubt."""
-    from amem.language.scripts import written_in_cjk
-
-    if each.doubted_by:
-        ids = ", ".join(map(short_id, each.doubted_by))
-        return f"可能已过时：见 {ids}" if written_in_cjk(each.object) else f"may be out of date: see {ids}"
-    if each.until is None or not each.because:
-        return ""
-    if written_in_cjk(each.because):
-        return f"{'已结束' if each.certain else '推测已结束'}：{each.because}"
-    return f"{'ended' if each.certain else 'presumed ended'}: {each.because}"
+    return (each.predicate, each.object, since, until, ",".join(map(short_id, each.notes)), each.ending())
 
 
 def words(predicate: str) -> str:
@@ -261,7 +227,7 @@ def topic(
         page = memory.declare_topic(name, " ".join(about or [])) if declare else memory.topic(name)
     told = []
     if declare:
-        told = [f"{page.topic.name}: {count(page.topic.notes, 'note')}; new ones join it as they come"]
+        told = [f"{page.topic.name}: {counted(page.topic.notes, 'note')}; new ones join it as they come"]
     return Drawing(page, (), lambda out: _draw_page(out, page.text), lines=[page.text], told=told)
 
 

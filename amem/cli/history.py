@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from amem.cli.command import Drawing, Shown, Table, command
+from amem.cli.command import TIMES, Drawing, Id, Shown, Table, argument, command, moment, option
 from amem.cli.invocation import Invocation, at_terminal
-from amem.cli.options import TIMES, Id, argument, moment, option
-from amem.cli.render import Page, count, in_words, on_terminal, one_line, short_id, styled, when
+from amem.cli.render import Page, counted, in_words, on_terminal, one_line, short_id, styled, when
 from amem.clock import zone
 from amem.labels import title
 
@@ -60,9 +59,9 @@ def log(
         elif not trees:
             told = [f"nothing since {since}; see further back with --since 7d or all"]
         elif on_terminal():
-            told = [f"{count(memory.count(), 'note')} in all; take one back with: {call.command('undo')} OP"]
+            told = [f"{counted(memory.count(), 'note')} in all; take one back with: {call.command('undo')} OP"]
         if waiting := len(memory.reviews()):
-            told.append(f"{count(waiting, 'proposed change')} to decide: {call.command('review')}")
+            told.append(f"{counted(waiting, 'proposed change')} to decide: {call.command('review')}")
     columns = ("op", "when", "who", "what")
     return Table(None, columns, rows, wide="what", spare=("who", "when"), fold_below=_ROOMY, told=told)
 
@@ -91,7 +90,7 @@ def _rows(
         yield from _rows(summaries, child, zone, everything, depth + 1)
     if rest := [child.operation for child in tree.children[len(shown) :]]:
         links, rewritten = sum(each.links for each in rest), sum(len(each.notes) for each in rest)
-        more = f"{len(rest):,} more (--all): {count(links, 'link')}, {count(rewritten, 'rewrite')}"
+        more = f"{len(rest):,} more (--all): {counted(links, 'link')}, {counted(rewritten, 'rewrite')}"
         yield "", "", "", styled(("  " * (depth + 1) + f"… {more}", "dim"))
 
 
@@ -314,7 +313,7 @@ def _asked(memory: "AgenticMemorySystem", found: "Sequence[Review]") -> Shown:
     page, every, accepted, rejected = Page(), False, 0, 0
     for place, each in enumerate(found, start=1):
         if not every:
-            _draw_review(page, memory, each, f"{place} of {count(len(found), 'change')}  ")
+            _draw_review(page, memory, each, f"{place} of {counted(len(found), 'change')}  ")
             answer = _answer()
             if answer == "q":
                 break

@@ -1,13 +1,16 @@
-"""One call of ``amem``: its home, its collection and how to open it, and what is said to the person on the way."""
+"""One call of ``amem``: its home, its collection and how to open it, what is said on the way, and how it ends."""
 
 from __future__ import annotations
 
+import _thread
 import os
 import shlex
 import shutil
+import signal
 import sys
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from enum import IntEnum
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -17,6 +20,7 @@ from amem.visible import visible, visible_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from threading import Event
 
     import typer
 
@@ -26,6 +30,16 @@ if TYPE_CHECKING:
 
 #: So many rows that cannot be read are named.
 _NAMED = 5
+
+
+class ExitCode(IntEnum):
+    """What a shell learns from ``amem``."""
+
+    OK = 0
+    FAILED = 1
+    USAGE = 2
+    UNREACHABLE = 3
+    INTERRUPTED = 130
 
 
 @dataclass(slots=True)
@@ -214,6 +228,26 @@ def _say(text: str) -> None:
 def at_terminal() -> bool:
     """Whether a person can be asked."""
     return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+@contextmanager
+def ended_by_interrupt(ended: Event) -> Iterator[None]:
+    """Within, the first Ctrl-C sets `ended`, for a loop that looks at it between two steps; the second breaks off."""
+    before = signal.getsignal(signal.SIGINT)
+    if before is not signal.default_int_handler:  # what ignores Ctrl-C goes on ignoring it
+        yield
+        return
+
+    def end(*_: object) -> None:
+        signal.signal(signal.SIGINT, before)
+        # The code that was interrupted may hold the lock of the event, and goes on only when this returns.
+        _thread.start_new_thread(ended.set, ())
+
+    signal.signal(signal.SIGINT, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 class Bar(Protocol):

@@ -1,48 +1,38 @@
-"""Looking after a collection: maintenance, how the notes are, what waits for a model, tags, the index and check-ups."""
+"""What is done between times, now or every night: maintenance, what would fade, and how the notes are."""
 
-import hashlib
+import math
+import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from datetime import time
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from amem.cli.command import Drawing, Shown, Table, command
-from amem.cli.exits import ExitCode, ended_by_interrupt
-from amem.cli.invocation import Invocation, progress, tell
-from amem.cli.options import argument, option
-from amem.cli.render import (
-    Page,
-    count,
-    cut,
-    on_terminal,
-    one_line,
-    say_row,
-    short_id,
-    styled,
-    when,
-)
+from amem.cli.command import Drawing, Shown, argument, command, option
+from amem.cli.invocation import ExitCode, Invocation, tell
+from amem.cli.render import Page, cell_width, counted, cut, on_terminal, one_line, short_id, styled, when
 from amem.clock import zone
 from amem.errors import InvalidInput
 from amem.labels import title
 
 if TYPE_CHECKING:
-    from amem.maintenance.schedule import Schedule
+    from collections.abc import Sequence
+
+    from amem.maintenance.forgetting_preview import Curve, FadePreview, Foreseen
     from amem.maintenance.shift import MaintenanceReport
     from amem.memory_system import AgenticMemorySystem
-    from amem.receipt import Receipt
+    from amem.strength import Strength
 
 
 #: So many notes of each sort are named on a terminal.
 _MOST = 12
-#: When the machine does it, unless another time is given; and what it calls that.
-_AT, _NAME = "03:30", "amem-maintain"
+#: When the machine does it, unless another time is given.
+_AT = "03:30"
 
 
 @command()
@@ -174,9 +164,9 @@ def _progress() -> Iterator[Callable[[str, int, int], None]]:
 
 def _installed(call: Invocation, at: str, *, show: bool) -> Shown:
     """Have the machine maintain this collection every day at that time; with `show` only say how."""
-    from amem.maintenance.schedule import install, units_folder
+    from amem.maintenance.schedule import install, maintenance_of, units_folder
 
-    schedule = _schedule(call, at)
+    schedule = maintenance_of(call.settings(), at, call.env_file)
     if show:
         units, cron = schedule.units(), schedule.cron_line()
         lines = [f"# {units_folder() / name}\n{text}" for name, text in units.items()]
@@ -192,50 +182,11 @@ def _installed(call: Invocation, at: str, *, show: bool) -> Shown:
 
 
 def _uninstalled(call: Invocation) -> Shown:
-    from amem.maintenance.schedule import uninstall
+    from amem.maintenance.schedule import name_for, uninstall
 
-    gone = uninstall(_name(call))
+    gone = uninstall(name_for(call.settings()))
     told = "no longer every night" if gone else "nothing was installed for this collection"
     return Shown({"removed": gone}, *gone, told=[told])
-
-
-def _schedule(call: Invocation, at: str) -> "Schedule":
-    from amem.maintenance.schedule import Schedule
-
-    try:
-        clock = time.fromisoformat(at).replace(second=0, microsecond=0, tzinfo=None)
-    except ValueError as error:
-        raise InvalidInput(f"cannot read {at!r} as a time of day", hint="write --at 03:30") from error
-    # Whoever starts it knows nothing of this shell: not its folder, not its variables.
-    settings = call.settings()
-    words = [*_program(), "--home", str(settings.home), "--collection", settings.collection]
-    if call.env_file is not None:
-        words += ["--env-file", str(Path(call.env_file).absolute())]
-    return Schedule(_name(call), (*words, "maintain", "--due"), clock)
-
-
-def _name(call: Invocation) -> str:
-    """One for each collection: plain for the usual one, so that it is easily found."""
-    from platformdirs import user_data_path
-
-    from amem.settings import Settings
-
-    settings = call.settings()
-    name = _NAME
-    if settings.collection != Settings.model_fields["collection"].default:
-        name += f"-{settings.collection}"
-    if settings.home != user_data_path("amem", appauthor=False):
-        name += f"-{hashlib.sha256(str(settings.home).encode()).hexdigest()[:8]}"
-    return name
-
-
-def _program() -> list[str]:
-    """How this program is called from anywhere."""
-    called = Path(sys.argv[0]).absolute()
-    if called.name == "amem" and called.is_file():
-        return [str(called)]
-    found = shutil.which("amem")
-    return [found] if found else [sys.executable, "-c", "from amem.cli import main; main()"]
 
 
 # How the notes are, and whether everything works.
@@ -264,137 +215,125 @@ def health(call: Invocation) -> Shown:
     return Drawing(found, (), draw, lines=[f"{about}\t{what}" for _, about, what in lines])
 
 
-@command()
-def doctor(call: Invocation, repair: Annotated[bool, option("--repair", "Mend what can be mended.")] = False) -> Shown:
-    """Check that the database, the index and the models work, and mend them (how the notes are: amem health)."""
-    from amem.errors import AmemError, CollectionNotFound
-    from amem.maintenance.doctor import Finding
-
-    try:
-        with call.browsed(chroma=repair) as memory:
-            findings = memory.doctor(repair=repair)
-    except CollectionNotFound:
-        raise
-    except AmemError as error:
-        findings = [Finding("error", "collection", str(error), error.hint)]
-
-    def draw(page: Page) -> None:
-        for each in findings:
-            mark = {"ok": ("✓ ", "green"), "warning": ("! ", "yellow")}.get(each.level, ("✗ ", "red"))
-            hint = f" ({each.hint})" if each.hint else ""
-            page.write(mark, (f"{each.about}: ", "bold"), each.what, (hint, "dim"), hanging=2)
-
-    rows = [(each.level, each.about, each.what, each.hint) for each in findings]
-    failed = any(each.level == "error" for each in findings)
-    return Drawing(findings, rows, draw, code=ExitCode.FAILED if failed else ExitCode.OK)
+# What time alone would do: notes that would fade or change layer, and curves of what is kept of them.
 
 
-# What waits for a model, and the index.
-
-
-_ENRICHED = {"done": 0, "failed": 0, "remaining": 0, "errors": ()}
+_SHOWN = 10
+_DRAWN = (".png", ".svg", ".pdf")
+_HEADINGS = {
+    "faded": "to be archived: out of default search, never destroyed",
+    "demoted": "back to short-term memory",
+    "promoted": "to long-term memory",
+    "stays": "unchanged",
+}
 
 
 @command()
-def enrich(
+def fade(
     call: Invocation,
-    limit: Annotated[int | None, option("--limit -n", "At most this many notes.", min=1)] = None,
-    upgrade: Annotated[
-        bool, option("--upgrade", "Have a model redo what the built-in rules analysed; each can be undone.")
-    ] = False,
+    ids: Annotated[list[str] | None, argument("ID", "Only these notes; default: all.")] = None,
+    days: Annotated[float, option("--days -d", "How many days to look ahead.")] = 30,
+    everything: Annotated[bool, option("--all -a", f"All of them, not {_SHOWN} of each sort.")] = False,
+    plot: Annotated[bool, option("--plot", "Draw what is kept of them, day by day.")] = False,
+    output: Annotated[str | None, option("--output -o", "Draw that into a .png, .svg or .pdf file.")] = None,
 ) -> Shown:
-    """Finish notes whose analysis waits or failed."""
-    with call.browsed(empty=_ENRICHED, notify=True) as memory, progress("analysing") as bar:
-        report = memory.enrich(limit, upgrade=upgrade, progress=bar)
-    call.remarks += report.errors[:10]
-    return Shown(
-        {name: getattr(report, name) for name in _ENRICHED},
-        f"finished {report.done}, failed {report.failed}, waiting {report.remaining}",
-        code=ExitCode.FAILED if report.failed else ExitCode.OK,
-    )
+    """Show which notes would fade or change layer if nothing recalled them, and why. Changes nothing."""
+    with call.browsed(empty={}) as memory:
+        preview = memory.fade(days, [memory.resolve(id) for id in ids] if ids else None)
+    if output is not None:
+        _save(preview, output)
+    if not call.as_json:
+        shown = Drawing(
+            None, map(_cells, preview.notes), lambda page: _draw(page, preview, None if everything else _SHOWN)
+        )
+        shown.show(call)
+        print_curves(preview.curves() if plot else ())
+    told = []
+    if not preview.notes:
+        told.append(f"nothing fades or changes layer within {count_days(days)}")
+    if preview.own and not ids:
+        stay = "would be as weak and stay: what you wrote is archived only with archive_own_notes = true"
+        told.append(f"{counted(preview.own, 'note')} of your own {stay}")
+    return Shown(preview, told=told)
 
 
-@command(json=False)
-def work(
-    call: Invocation,
-    once: Annotated[bool, option("--once", "End when nothing waits.")] = False,
-    poll: Annotated[float, option("--poll", "Seconds between two looks for more.", min=0.05)] = 1.0,
-) -> None:
-    """Do what waits, as it comes, until Ctrl-C: a line for each note. Any number of these may run."""
-    with call.browsed(notify=True, chroma=True) as memory:
-        if not once:
-            tell("waiting for work; Ctrl-C ends it")
-        ended = memory.parts.called_off
-        with ended_by_interrupt(ended):
-            memory.work(once=once, poll=poll, heard=_say_worked)
-        if ended.is_set():
-            tell("stopped; what was not done waits")
-        if once and (waiting := memory.turns_waiting()):
-            night = " until the day is over" if memory.settings.chat_learning == "night" else ""
-            waits = f"{count(waiting, 'turn')} of chats {'wait' if waiting > 1 else 'waits'}"
-            tell(f"{waits} to be learnt from{night} (now with: {call.command('enrich')})")
+def count_days(days: float) -> str:
+    """``1 day``, ``30 days``."""
+    return "1 day" if days == 1 else f"{days:g} days"
 
 
-def _say_worked(receipt: "Receipt") -> None:
-    parts = ((receipt.links, "link"), (receipt.evolved, "rewrite"), (receipt.queued, "review"))
-    done = ", ".join(count(len(each), name) for each, name in parts if each)
-    why = receipt.error or "; ".join(receipt.dropped)
-    say_row(short_id(receipt.id), receipt.enrichment, receipt.analyst, done if receipt.enrichment == "done" else why)
-    sys.stdout.flush()  # whoever reads along sees it now
+def _save(preview: "FadePreview", path: str) -> None:
+    file = Path(path).expanduser()
+    if file.suffix.lower() not in _DRAWN:
+        raise InvalidInput(f"cannot draw into {path}: it is no .png, .svg or .pdf file")
+    if not file.parent.is_dir():
+        raise InvalidInput(f"cannot draw into {path}: there is no folder {file.parent}", hint="make it first")
+    preview.figure().savefig(file)
+    tell(f"drawn into {path}")
 
 
-@command()
-def reindex(call: Invocation) -> Shown:
-    """Embed every note anew, as after a change of the embedding model."""
-    with call.memory(notify=True) as memory, progress("embedding") as bar:
-        done = memory.reindex(progress=bar)
-        model = memory.model_name
-    return Shown({"notes": done, "model": model}, f"embedded {count(done, 'note')} with {model}")
+def _cells(note: "Foreseen") -> tuple[str, ...]:
+    """What, id, kind, strength now and then, importance, trust, recalls, age, stability, kept, the note."""
+    now, then = note.now, note.then
+    numbers = [f"{each:.3f}" for each in (now.value, then.value, now.importance, then.trust)]
+    numbers += [str(then.recalls), f"{then.age_days:.1f}", f"{then.stability_days:.1f}", f"{then.retention:.3f}"]
+    return (note.what, short_id(note.id), note.kind, *numbers, note.content)
 
 
-tags = typer.Typer(help="List, rename and merge tags.", invoke_without_command=True)
+def _draw(page: Page, preview: "FadePreview", most: int | None) -> None:
+    for what, heading in _HEADINGS.items():
+        notes = [note for note in preview.notes if note.what == what]
+        if not notes:
+            continue
+        page.write((f"{len(notes):,} ", "bold"), (heading, "bold"))
+        for note in notes[:most]:
+            _draw_note(page, note)
+        if more := len(notes) - len(notes[:most]):
+            page.write((f"and {more:,} more: --all", "dim"), indent=2)
+        page.out.print()
 
 
-@tags.callback()
-@tags.command("list")
-@command()
-def list_tags(call: Invocation) -> Shown:
-    """Every tag and how many notes carry it."""
-    with call.browsed() as memory:
-        # As `list` and the browser count: without superseded and archived notes.
-        found = memory.census().tags
-    data = [{"tag": tag, "notes": number} for tag, number in found.items()]
-    rows = [(tag, str(number)) for tag, number in found.items()]
-    return Table(data, ("tag", "notes"), rows, told=[] if rows else ["no tags"])
+def _draw_note(page: Page, note: "Foreseen") -> None:
+    change = f"{note.now.value:.2f} → {note.then.value:.2f}"
+    head = styled("  ", (short_id(note.id), "cyan"), f"  {note.kind}  ", (change, "bold"))
+    room = page.width - cell_width(head.plain) - 2
+    if room >= 24:
+        page.whole(head, f"  {one_line(note.content, room)}")
+    else:
+        page.whole(head)
+        page.write(one_line(note.content, 2 * (page.width - 6)), indent=4)
+    page.write((_terms(note.then, note.why), "dim"), indent=4)
 
 
-@tags.command()
-@command()
-def rename(call: Invocation, old: str, new: str) -> Shown:
-    """Rename a tag everywhere; where the new one is in use, the two become one."""
-    return _retagged(call, [old], new)
+def _terms(then: "Strength", why: str) -> str:
+    if why.endswith(" already"):
+        return why
+    layer = str(then.layer).replace("_", "-")
+    used = "never recalled" if not then.recalls else f"recalled {counted(then.recalls, 'time')}"
+    kept = f"{then.retention:.0%} kept"
+    if math.isinf(then.stability_days):
+        kept = "does not decay"
+    else:
+        kept += f" after {count_days(round(then.age_days))} (stability {count_days(round(then.stability_days))})"
+    return f"importance {then.importance:.2f} · trust {then.trust:.2f} · {used} · {kept} · {layer}"
 
 
-@tags.command()
-@command()
-def merge(
-    call: Invocation,
-    old: Annotated[list[str], argument("TAG", "Tags to merge.")],
-    into: Annotated[str, option("--into", "The tag they become.")],
-) -> Shown:
-    """Make several tags one."""
-    return _retagged(call, old, into)
+# Retention curves in the terminal, by plotext, with a line below for each curve that says whose it is.
 
 
-def _retagged(call: Invocation, old: list[str], new: str) -> Shown:
-    from amem.errors import NotFound
+_WIDEST = 100
 
-    with call.memory() as memory:
-        known = {tag.casefold() for tag in memory.tags()}
-        for tag in old:
-            if tag.casefold() not in known:
-                raise NotFound(f"no note has the tag {tag!r}", hint="amem tags lists them")
-        changed = sum(memory.rename_tag(tag, new) for tag in old)
-    undo = f"undo with: {call.command('undo')}{' (once for each tag)' if len(old) > 1 else ''}"
-    data = {"from": old, "to": new, "notes": changed}
-    return Shown(data, f"{', '.join(old)} → {new}: {count(changed, 'note')}", told=[undo])
+
+def print_curves(curves: "Sequence[Curve]") -> None:
+    """What is kept of each note, by days from now; nothing for no notes."""
+    from amem.maintenance.retention_figure import COLOURS, LETTERS, as_text
+
+    if not curves:
+        return
+    colours = on_terminal() and not os.environ.get("NO_COLOR")
+    print(as_text(curves, min(shutil.get_terminal_size().columns, _WIDEST), colours=colours))
+    page = Page()
+    for letter, colour, curve in zip(LETTERS, COLOURS, curves, strict=False):
+        mark = ("━━ ", f"color({colour})") if colours else f"{letter} "
+        alike = f" (and {curve.alike:,} like it)" if curve.alike else ""
+        page.write(mark, (short_id(curve.id), "cyan"), f"{alike}  {one_line(curve.content, 60)}", indent=1, hanging=3)

@@ -1,24 +1,25 @@
-"""``amem models``: who analyses notes, what Ollama has, what was spent, and fetching a model."""
+"""What does the reading: models and their costs, what waits for them, embeddings, and whether everything works."""
 
+import sys
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from amem.cli.command import Shown, Table, command
-from amem.cli.invocation import Invocation, progress, tell
-from amem.cli.options import argument, option
-from amem.cli.render import print_table
+from amem.cli.command import Drawing, Shown, Table, argument, command, option
+from amem.cli.invocation import ExitCode, Invocation, ended_by_interrupt, progress, tell
+from amem.cli.render import Page, counted, print_table, say_row, short_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from amem.analysts.choose import Survey
+    from amem.receipt import Receipt
     from amem.settings import Settings
     from amem.storage.costs import PurposeCost
     from amem.storage.store import Session
 
 
+_SPENT = ("model", "calls", "tokens_in", "tokens_out")
 models = typer.Typer(help="See which models are reachable, and fetch one.", invoke_without_command=True)
 
 
@@ -90,48 +91,24 @@ def _surveyed(call: Invocation) -> Shown:
     with _stored(settings) as session:
         spent = [] if session is None else [each for each in session.spending.report(1) if each.day == day]
     tokens = sum(each.tokens_in + each.tokens_out for each in spent)
-    rows = _served(found, settings)
-    by_model = [{name: getattr(each, name) for name in ("model", "calls", "tokens_in", "tokens_out")} for each in spent]
-    data = {
-        "backend": settings.llm_backend,
-        "model": found.analyst,
-        "reason": found.reason,
-        "problem": found.problem,
-        "hint": found.hint,
-        "ollama": {"host": found.host, "reachable": found.served is not None, "models": rows},
-        "api_key": settings.api_key is not None,
-        "api_base": settings.api_base,
-        "today": {"day": day, "tokens": tokens, "limit": settings.llm_daily_tokens, "models": by_model},
+    data = found.to_dict(settings) | {
+        "today": {
+            "day": day,
+            "tokens": tokens,
+            "limit": settings.llm_daily_tokens,
+            "models": [{name: getattr(each, name) for name in _SPENT} for each in spent],
+        }
     }
     if not call.as_json:
         print_table(("about", "what"), told(found, settings, tokens))
     columns = ("model", "for", "size", "context", "in use")
-    return Table(data, columns, map(_row, rows), spare=("context", "size", "for"))
+    return Table(data, columns, map(_row, data["ollama"]["models"]), spare=("context", "size", "for"))
 
 
 def _row(model: dict[str, Any]) -> tuple[str, ...]:
     context = f"{model['context']:,}" if model["context"] else ""
     use = "on the network" if model["remote"] else ", ".join(model["used_for"])
     return (model["name"], model["for"], _size(model["size"]), context, use)
-
-
-def _served(found: "Survey", settings: "Settings") -> list[dict[str, Any]]:
-    from amem.analysts.choose import SURVEY_SECONDS
-    from amem.llm.ollama_models import window
-
-    using = {"notes": found.model, "embedding": settings.embed_model}
-    ours = {use: model.removeprefix("ollama/") for use, model in using.items() if model.startswith("ollama/")}
-    return [
-        {
-            "name": each.name,
-            "for": "chat" if each.chats else "embed",
-            "size": each.size,
-            "context": window(found.host, each.name, SURVEY_SECONDS),
-            "remote": each.remote,
-            "used_for": [use for use, model in ours.items() if each.called(model)],
-        }
-        for each in found.served or ()
-    ]
 
 
 @contextmanager
@@ -155,3 +132,91 @@ def _size(size: int) -> str:
     from rich.filesize import decimal
 
     return decimal(size) if size else ""
+
+
+# What waits for a model, and the index.
+
+
+_ENRICHED = {"done": 0, "failed": 0, "remaining": 0, "errors": ()}
+
+
+@command()
+def enrich(
+    call: Invocation,
+    limit: Annotated[int | None, option("--limit -n", "At most this many notes.", min=1)] = None,
+    upgrade: Annotated[
+        bool, option("--upgrade", "Have a model redo what the built-in rules analysed; each can be undone.")
+    ] = False,
+) -> Shown:
+    """Finish notes whose analysis waits or failed."""
+    with call.browsed(empty=_ENRICHED, notify=True) as memory, progress("analysing") as bar:
+        report = memory.enrich(limit, upgrade=upgrade, progress=bar)
+    call.remarks += report.errors[:10]
+    return Shown(
+        {name: getattr(report, name) for name in _ENRICHED},
+        f"finished {report.done}, failed {report.failed}, waiting {report.remaining}",
+        code=ExitCode.FAILED if report.failed else ExitCode.OK,
+    )
+
+
+@command(json=False)
+def work(
+    call: Invocation,
+    once: Annotated[bool, option("--once", "End when nothing waits.")] = False,
+    poll: Annotated[float, option("--poll", "Seconds between two looks for more.", min=0.05)] = 1.0,
+) -> None:
+    """Do what waits, as it comes, until Ctrl-C: a line for each note. Any number of these may run."""
+    with call.browsed(notify=True, chroma=True) as memory:
+        if not once:
+            tell("waiting for work; Ctrl-C ends it")
+        ended = memory.parts.called_off
+        with ended_by_interrupt(ended):
+            memory.work(once=once, poll=poll, heard=_say_worked)
+        if ended.is_set():
+            tell("stopped; what was not done waits")
+        if once and (waiting := memory.turns_waiting()):
+            night = " until the day is over" if memory.settings.chat_learning == "night" else ""
+            waits = f"{counted(waiting, 'turn')} of chats {'wait' if waiting > 1 else 'waits'}"
+            tell(f"{waits} to be learnt from{night} (now with: {call.command('enrich')})")
+
+
+def _say_worked(receipt: "Receipt") -> None:
+    parts = ((receipt.links, "link"), (receipt.evolved, "rewrite"), (receipt.queued, "review"))
+    done = ", ".join(counted(len(each), name) for each, name in parts if each)
+    why = receipt.error or "; ".join(receipt.dropped)
+    say_row(short_id(receipt.id), receipt.enrichment, receipt.analyst, done if receipt.enrichment == "done" else why)
+    sys.stdout.flush()  # whoever reads along sees it now
+
+
+@command()
+def reindex(call: Invocation) -> Shown:
+    """Embed every note anew, as after a change of the embedding model."""
+    with call.memory(notify=True) as memory, progress("embedding") as bar:
+        done = memory.reindex(progress=bar)
+        model = memory.model_name
+    return Shown({"notes": done, "model": model}, f"embedded {counted(done, 'note')} with {model}")
+
+
+@command()
+def doctor(call: Invocation, repair: Annotated[bool, option("--repair", "Mend what can be mended.")] = False) -> Shown:
+    """Check that the database, the index and the models work, and mend them (how the notes are: amem health)."""
+    from amem.errors import AmemError, CollectionNotFound
+    from amem.maintenance.doctor import Finding
+
+    try:
+        with call.browsed(chroma=repair) as memory:
+            findings = memory.doctor(repair=repair)
+    except CollectionNotFound:
+        raise
+    except AmemError as error:
+        findings = [Finding("error", "collection", str(error), error.hint)]
+
+    def draw(page: Page) -> None:
+        for each in findings:
+            mark = {"ok": ("✓ ", "green"), "warning": ("! ", "yellow")}.get(each.level, ("✗ ", "red"))
+            hint = f" ({each.hint})" if each.hint else ""
+            page.write(mark, (f"{each.about}: ", "bold"), each.what, (hint, "dim"), hanging=2)
+
+    rows = [(each.level, each.about, each.what, each.hint) for each in findings]
+    failed = any(each.level == "error" for each in findings)
+    return Drawing(findings, rows, draw, code=ExitCode.FAILED if failed else ExitCode.OK)

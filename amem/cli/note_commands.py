@@ -1,29 +1,36 @@
-"""Notes one by one: added, listed, shown, changed, linked, hidden, brought back and destroyed."""
+"""Notes: added, listed, shown, changed, linked, hidden, brought back and destroyed; and their tags."""
 
 import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
-from amem.cli.command import Drawing, Shown, Table, command, confirm, done, resolved
-from amem.cli.completion import complete_collection, complete_hidden, complete_id, complete_tag
-from amem.cli.exits import ExitCode
-from amem.cli.invocation import Invocation, some, tell
-from amem.cli.options import (
+import typer
+
+from amem.cli.command import (
+    Drawing,
     Id,
     Ids,
     KnownAt,
     NoteFields,
     Reason,
+    Shown,
+    Table,
     Time,
     Where,
     Yes,
     argument,
+    command,
+    confirm,
+    done,
     moment,
     option,
     pairs,
+    resolved,
     stamp,
 )
-from amem.cli.render import count, draw_receipt, on_terminal, one_line, print_card, short_id, tagged, when
+from amem.cli.completion import complete_collection, complete_hidden, complete_id, complete_tag
+from amem.cli.invocation import ExitCode, Invocation, some, tell
+from amem.cli.render import counted, draw_receipt, on_terminal, one_line, print_card, short_id, tagged, when
 from amem.clock import zone
 from amem.labels import title
 from amem.note import Status
@@ -111,7 +118,7 @@ def edit(
         if fields:
             memory.update(note, **fields)
         else:
-            from amem.cli.editor import edit_content
+            from amem.editor import edit_content
 
             edit_content(memory, note)
         after = memory.read(note.id)
@@ -152,7 +159,7 @@ def purge(call: Invocation, ids: Ids, yes: Yes = False) -> Shown:
             for id in found:
                 note = memory.read(id)
                 tell(f"{short_id(id)}  {one_line(title(note.content), 80) if note else '(deleted)'}")
-            what = count(len(found), "note")
+            what = counted(len(found), "note")
             confirm(f"Destroy {what} for good?", f"purging {what}")
         report = memory.purge(found)
         if report is None:
@@ -170,7 +177,7 @@ def _purged(report: "PurgeReport") -> list[str]:
     if report.rewritten:
         told.append(f"rewritten without it: {', '.join(map(short_id, report.rewritten))}")
     if report.removed:
-        parts = [count(number, what.removesuffix("s"), what) for what, number in report.removed.items()]
+        parts = [counted(number, what.removesuffix("s"), what) for what, number in report.removed.items()]
         told.append(f"removed with it: {', '.join(parts)}")
     left = [
         f"stays: {short_id(each.note)} says the same in its own words ({each.where})"
@@ -279,7 +286,7 @@ def list_notes(
     ]
     told = []
     if total > offset + len(notes):
-        told = [f"{len(notes)} of {count(total, 'note')}; see more with --limit or --offset"]
+        told = [f"{len(notes)} of {counted(total, 'note')}; see more with --limit or --offset"]
     elif blank:
         told = [call.without_notes(settings)]
     elif not notes:
@@ -350,3 +357,54 @@ def _standard_input() -> str:
     from amem.interop.decoding import decode
 
     return decode(sys.stdin.buffer.read(), "standard input").rstrip("\n")
+
+
+# ``amem tags``: those of all notes.
+
+
+tags = typer.Typer(help="List, rename and merge tags.", invoke_without_command=True)
+
+
+@tags.callback()
+@tags.command("list")
+@command()
+def list_tags(call: Invocation) -> Shown:
+    """Every tag and how many notes carry it."""
+    with call.browsed() as memory:
+        # As `list` and the browser count: without superseded and archived notes.
+        found = memory.census().tags
+    data = [{"tag": tag, "notes": number} for tag, number in found.items()]
+    rows = [(tag, str(number)) for tag, number in found.items()]
+    return Table(data, ("tag", "notes"), rows, told=[] if rows else ["no tags"])
+
+
+@tags.command()
+@command()
+def rename(call: Invocation, old: str, new: str) -> Shown:
+    """Rename a tag everywhere; where the new one is in use, the two become one."""
+    return _retagged(call, [old], new)
+
+
+@tags.command()
+@command()
+def merge(
+    call: Invocation,
+    old: Annotated[list[str], argument("TAG", "Tags to merge.")],
+    into: Annotated[str, option("--into", "The tag they become.")],
+) -> Shown:
+    """Make several tags one."""
+    return _retagged(call, old, into)
+
+
+def _retagged(call: Invocation, old: list[str], new: str) -> Shown:
+    from amem.errors import NotFound
+
+    with call.memory() as memory:
+        known = {tag.casefold() for tag in memory.tags()}
+        for tag in old:
+            if tag.casefold() not in known:
+                raise NotFound(f"no note has the tag {tag!r}", hint="amem tags lists them")
+        changed = sum(memory.rename_tag(tag, new) for tag in old)
+    undo = f"undo with: {call.command('undo')}{' (once for each tag)' if len(old) > 1 else ''}"
+    data = {"from": old, "to": new, "notes": changed}
+    return Shown(data, f"{', '.join(old)} → {new}: {counted(changed, 'note')}", told=[undo])

@@ -1,7 +1,7 @@
 """amem beside other programs: for editors and coding agents (MCP, hooks), and as a browser in a window or on a page.
 
 A hook must not keep anybody waiting, and importing what a memory needs takes longer than it may. So what a session is
-told was made ready when the last one was learnt from, which a process of its own does; see ``amem.cli.sessions``.
+told was made ready when the last one was learnt from, which a process of its own does; see ``amem.agent_sessions``.
 """
 
 import json
@@ -15,12 +15,10 @@ from typing import Annotated, Any
 
 import typer
 
-from amem.cli.command import command
-from amem.cli.exits import ExitCode
-from amem.cli.invocation import Invocation, installed_program, tell
-from amem.cli.options import argument, option
+from amem.agent_sessions import READY, change_counter, folder_of, have_learnt, project_collection, ready, told
+from amem.cli.command import argument, command, option
+from amem.cli.invocation import ExitCode, Invocation, installed_program, tell
 from amem.cli.render import print_json, say
-from amem.cli.sessions import READY, change_counter, folder_of, have_learnt, project_collection, ready, told
 from amem.errors import InvalidInput, MissingExtra
 
 

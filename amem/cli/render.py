@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from amem.clock import zone
+from amem.labels import counted as counted
 from amem.labels import cut as cut
 from amem.labels import short_id as short_id
 from amem.labels import short_ids as short_ids
@@ -130,11 +131,6 @@ def when(at: datetime | None, zone: tzinfo, *, minutes: bool = True) -> str:
     if at is None:
         return ""
     return at.astimezone(zone).strftime("%Y-%m-%d %H:%M" if minutes else "%Y-%m-%d")
-
-
-def count(number: int, what: str, many: str | None = None) -> str:
-    """``1 note``, ``1,451 notes``."""
-    return f"{number:,} {what if number == 1 else many or what + 's'}"
 
 
 def size(number: int) -> str:
@@ -435,7 +431,7 @@ def _status(note: MemoryNote) -> str:
     filled: dict[str, str] = note.metadata.get("by_rules") or {}
     parts += [f"{field} by the rules: {reason}" for field, reason in filled.items()]
     if note.retrieval_count:
-        parts.append(f"recalled {count(note.retrieval_count, 'time')}")
+        parts.append(f"recalled {counted(note.retrieval_count, 'time')}")
     return ", ".join(parts)
 
 

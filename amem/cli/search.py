@@ -4,23 +4,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from amem.cli.command import Drawing, Shown, command
-from amem.cli.invocation import Invocation, inform, tell
-from amem.cli.options import (
+from amem.cli.command import (
+    Drawing,
     Id,
     MinimumCosine,
     MinimumScore,
     Question,
     Ranking,
+    Shown,
     Where,
     argument,
+    command,
     option,
 )
+from amem.cli.invocation import Invocation, inform, tell
 from amem.cli.render import (
     FOUND,
     Page,
     cell_width,
-    count,
+    counted,
     draw_hits,
     hit_row,
     marked,
@@ -122,13 +124,15 @@ def _tell_of(found: "Context | Tiers") -> None:
         for tier in found.tiers:
             by = f" (says {tier.judged_by})" if tier.judged_by else ""
             enough = "enough" if tier.suffices else "not enough"
-            inform(f"{tier.name}: {count(len(tier.read), 'text')} read, {tier.tokens} tokens, {enough}: {tier.why}{by}")
+            inform(
+                f"{tier.name}: {counted(len(tier.read), 'text')} read, {tier.tokens} tokens, {enough}: {tier.why}{by}"
+            )
     left_out = () if isinstance(found, Tiers) else found.left_out
     if found.text:
         left = f", {len(left_out)} left out" if left_out else ""
         return inform(f"{found.tokens} of {found.budget} tokens by {found.counted_by}{left}")
     fitting = sum(each.reason == "budget" for each in left_out)
-    tell(f"no room for any of {count(fitting, 'note')}: give a larger --budget" if fitting else "nothing found")
+    tell(f"no room for any of {counted(fitting, 'note')}: give a larger --budget" if fitting else "nothing found")
 
 
 # ``amem why``: one answer in full, or all of them side by side.
@@ -390,7 +394,7 @@ def trace(
     shown = [each for each in found if each.hop <= depth]
     told = [] if found else ["no link says what it rests on"]
     if deeper := len(found) - len(shown):
-        rest = f"{count(deeper, 'note')} {'lies' if deeper == 1 else 'lie'} one link further"
+        rest = f"{counted(deeper, 'note')} {'lies' if deeper == 1 else 'lie'} one link further"
         told.append(f"{rest}: {call.command('trace', short_id(full), '--depth', str(depth + 1))}")
     return Drawing(shown, _steps(shown, local), lambda page: _draw_tree(page, note, shown, local), told=told)
 

@@ -11,18 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from amem.cli.command import Shown, command
-from amem.cli.exits import ExitCode, ended_by_interrupt
-from amem.cli.invocation import Invocation, progress, some, tell
-from amem.cli.options import Force, Where, argument, option
-from amem.cli.render import count, json_line, on_terminal, say
+from amem.cli.command import Force, Shown, Where, argument, command, option
+from amem.cli.invocation import ExitCode, Invocation, ended_by_interrupt, progress, some, tell
+from amem.cli.render import counted, json_line, on_terminal, say
 from amem.visible import escaped_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from amem.interop.formats import Format
-    from amem.interop.importing import ImportReport
     from amem.interop.items import Read
     from amem.settings import Settings
     from amem.vault.report import Step, SyncReport
@@ -81,7 +78,7 @@ def import_notes(
             raise
     told = some([f"skipped {each.where}: {each.why}" for each in report.problems()], _NAMED, total=report.refused)
     told += some([f"left {kept.file} (note {kept.note[:8]}): {kept.why}" for kept in report.kept], _NAMED)
-    return _taken_in(call, report, _summary(report), told, report.refused)
+    return _taken_in(call, report, report.summary(), told, report.refused)
 
 
 def _sessions(call: Invocation, settings: "Settings", files: "list[tuple[Path, Format]]") -> Shown:
@@ -94,19 +91,13 @@ def _sessions(call: Invocation, settings: "Settings", files: "list[tuple[Path, F
         except BaseException:
             _tell_stopped(report.messages if report.operations else 0, "message")
             raise
-    parts = [
-        f"learnt {count(report.learnt, 'note')} from {count(report.messages, 'message')}",
-        count(report.episodes, "episode"),
-        *([f"{report.known:,} known already"] if report.known else []),
-        *([f"skipped {len(report.refused):,}"] if len(report.refused) else []),
-    ]
     told = some([f"skipped {each.where}: {each.why}" for each in report.refused], _NAMED)
-    return _taken_in(call, report, ", ".join(parts), told, len(report.refused))
+    return _taken_in(call, report, report.summary(), told, len(report.refused))
 
 
 def _tell_stopped(number: int, what: str, more: str = "") -> None:
     if number:
-        tell(f"stopped after {count(number, what)}{', ' if more else '; '}{more}the same import goes on from there")
+        tell(f"stopped after {counted(number, what)}{', ' if more else '; '}{more}the same import goes on from there")
 
 
 def _taken_in(call: Invocation, report: Any, line: str, told: list[str], refused: int) -> Shown:
@@ -151,30 +142,6 @@ def _chroma(folder: Path, settings: "Settings") -> "Iterator[Read]":
     return split_long(read_chroma(folder, zone(settings.timezone)), settings.max_note_chars)
 
 
-def _summary(report: "ImportReport") -> str:
-    from amem.interop.file_update import Fate
-
-    parts = [f"imported {count(report.imported, 'note')}"]
-    files = {fate: number for fate, number in report.files.items() if number}
-    if files.keys() - {Fate.NEW}:
-        said = ", ".join(f"{number:,} {fate}" for fate, number in files.items())
-        new = f"; {count(report.imported, 'new note')}" if report.imported else ""
-        parts = [f"files: {said}{new}"]
-    elif files:
-        parts[0] += f" from {count(files[Fate.NEW], 'file')}"
-    elif report.duplicates:
-        parts.append(f"{report.duplicates:,} known already")
-    more = (
-        (report.empty, f"{count(report.empty, 'empty file')} skipped"),
-        (report.refused, f"skipped {report.refused:,}"),
-        (report.links, count(report.links, "link")),
-        (report.evolved, count(report.evolved, "rewrite")),
-        (report.queued, f"{report.queued:,} to review"),
-        (report.degraded, f"{report.degraded:,} to finish with amem enrich"),
-    )
-    return ", ".join(parts + [words for number, words in more if number])
-
-
 def _refuse_existing(path: Path | None, force: bool) -> None:
     from amem.errors import InvalidInput
 
@@ -209,7 +176,7 @@ def export(
                 say(line)
             return None
         number = write_lines(path, lines)
-    return Shown({"exported": number, "path": str(path)}, told=[f"wrote {count(number, 'note')} to {path}"])
+    return Shown({"exported": number, "path": str(path)}, told=[f"wrote {counted(number, 'note')} to {path}"])
 
 
 def _export_folder(call: Invocation, where: Where, folder: Path | None, *, force: bool) -> Shown:
@@ -219,7 +186,7 @@ def _export_folder(call: Invocation, where: Where, folder: Path | None, *, force
         raise InvalidInput("no folder was named", hint="amem export --markdown DIR")
     with call.memory() as memory:
         report = memory.vault(folder).export(where.filter(memory.settings.timezone), force=force)
-    parts = [f"wrote {count(report.written, 'file')} to {folder}"]
+    parts = [f"wrote {counted(report.written, 'file')} to {folder}"]
     parts += [f"{report.unchanged:,} as before"] if report.unchanged else []
     parts += [f"removed {report.removed:,}"] if report.removed else []
     told = [", ".join(parts), *some([f"left alone: {path}: {why}" for path, why in report.problems], _NAMED)]
@@ -272,11 +239,11 @@ def graph(
             say(text)
         else:
             write_lines(path, [text])
-            tell(f"wrote {count(len(found.nodes), 'note')} and {count(len(found.edges), 'link')} to {path}")
+            tell(f"wrote {counted(len(found.nodes), 'note')} and {counted(len(found.edges), 'link')} to {path}")
     if call.as_json:
         say(escaped_json(WRITERS["json"](found).rstrip("\n")))
     if found.left_out:
-        tell(f"{count(found.left_out, 'more note')} left out; --limit takes more")
+        tell(f"{counted(found.left_out, 'more note')} left out; --limit takes more")
 
 
 # ``amem vault``: a folder of Markdown files, such as an Obsidian vault, kept in step with the notes.
@@ -347,7 +314,7 @@ def _synced(call: Invocation, report: "SyncReport", code: int = ExitCode.OK) -> 
     told: list[str] = []
     if report.is_quiet:
         match = "matches its file" if report.matching == 1 else "match their files"
-        lines = [f"Nothing to do: {count(report.matching, 'note')} {match}"]
+        lines = [f"Nothing to do: {counted(report.matching, 'note')} {match}"]
     else:
         would = "would " if report.dry_run else ""
         lines = [
@@ -355,11 +322,11 @@ def _synced(call: Invocation, report: "SyncReport", code: int = ExitCode.OK) -> 
             *_steps(f"{would}change in the folder", report.to_files, report.dry_run),
             *(f"conflict: {step.path}: {step.more}" for step in report.conflicts),
         ]
-        told += [f"{count(report.matching, 'note')} matched before"] * bool(report.matching and on_terminal())
+        told += [f"{counted(report.matching, 'note')} matched before"] * bool(report.matching and on_terminal())
     told += some([f"{step.path}: {step.more}" for step in report.remarks], _STEPS)
     told += some([f"left alone: {step.path}: {step.more}" for step in report.problems], _STEPS)
     if report.waiting:
-        waits = count(len(report.waiting), "conflict waits", "conflicts wait")
+        waits = counted(len(report.waiting), "conflict waits", "conflicts wait")
         told += [f"{waits} to be settled: take from the file what", "you want into the note's own, then delete it:"]
         told += some([f"  {path}" for path in report.waiting], _STEPS)
     if report.operation is not None:

@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from amem.cli.command import Drawing, Shown, command, done, resolved
+from amem.cli.command import Drawing, Ids, Reason, Shown, Time, argument, command, done, option, resolved, stamp
 from amem.cli.invocation import Invocation
-from amem.cli.options import Ids, Reason, Time, argument, option, stamp
-from amem.cli.render import Page, count, on_terminal, one_line, short_id, when
+from amem.cli.render import Page, counted, on_terminal, one_line, short_id, when
 from amem.clock import zone
 from amem.note import Status
 
@@ -99,7 +98,7 @@ def keep(call: Invocation, ids: Ids) -> Shown:
     kept = [id for id, flags in found.items() if flags]
     return Shown(
         {"kept": kept},
-        *(f"kept {short_id(id)} ({count(found[id], 'flag')})" for id in kept),
+        *(f"kept {short_id(id)} ({counted(found[id], 'flag')})" for id in kept),
         told=[f"nothing speaks against {short_id(id)}" for id in found if id not in kept],
     )
 

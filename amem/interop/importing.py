@@ -17,7 +17,7 @@ from amem.interop.file_update import Fate, FilePlan, Kept, KnownFiles
 from amem.interop.items import Emptied, Incoming, Listing, Read, Refused, Wanted, source_id
 from amem.interop.settle import Debts, drop_text_links, settle
 from amem.interop.wikilinks import wanted_links
-from amem.labels import short_id
+from amem.labels import counted, short_id
 from amem.language.markup import link_name
 from amem.note import FILE, Link, LinkType, Status
 from amem.query import Filter
@@ -123,6 +123,27 @@ class ImportReport:
     def problems(self) -> list[Refused]:
         """What was refused, in the order in which it stood."""
         return sorted(self.skipped, key=lambda each: [int(part) if part.isdigit() else part for part in _split(each)])
+
+    def summary(self) -> str:
+        """``imported 2 notes, skipped 1``, ``files: 3 unchanged, 1 updated; 2 new notes``."""
+        parts = [f"imported {counted(self.imported, 'note')}"]
+        files = {fate: number for fate, number in self.files.items() if number}
+        if files.keys() - {Fate.NEW}:
+            said = ", ".join(f"{number:,} {fate}" for fate, number in files.items())
+            parts = [f"files: {said}" + (f"; {counted(self.imported, 'new note')}" if self.imported else "")]
+        elif files:
+            parts[0] += f" from {counted(files[Fate.NEW], 'file')}"
+        elif self.duplicates:
+            parts.append(f"{self.duplicates:,} known already")
+        more = {
+            f"{counted(self.empty, 'empty file')} skipped": self.empty,
+            f"skipped {self.refused:,}": self.refused,
+            counted(self.links, "link"): self.links,
+            counted(self.evolved, "rewrite"): self.evolved,
+            f"{self.queued:,} to review": self.queued,
+            f"{self.degraded:,} to finish with amem enrich": self.degraded,
+        }
+        return ", ".join(parts + [words for words, number in more.items() if number])
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""

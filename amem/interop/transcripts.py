@@ -21,6 +21,7 @@ from amem.interop.elements import elements_of
 from amem.interop.formats import Format, recognise
 from amem.interop.items import Refused
 from amem.interop.jsonl import lines_of, object_of
+from amem.labels import counted
 from amem.message import Message, Role
 
 if TYPE_CHECKING:
@@ -98,6 +99,16 @@ class SessionReport:
     waiting: int = 0
     refused: list[Refused] = field(default_factory=list)
     operations: list[int] = field(default_factory=list)
+
+    def summary(self) -> str:
+        """``learnt 3 notes from 12 messages, 1 episode, 4 known already``."""
+        parts = [
+            f"learnt {counted(self.learnt, 'note')} from {counted(self.messages, 'message')}",
+            counted(self.episodes, "episode"),
+        ]
+        parts += [f"{self.known:,} known already"] if self.known else []
+        parts += [f"skipped {len(self.refused):,}"] if self.refused else []
+        return ", ".join(parts)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""

@@ -8,12 +8,14 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
+from amem.labels import short_id
 from amem.language import written_in_cjk
 from amem.language.predicates import closer, same_value, value_key
 from amem.language.subjects import subject_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
+    from datetime import tzinfo
 
     from amem.language.predicates import Predicates
     from amem.note import Status
@@ -172,11 +174,42 @@ class Interval:
         """Whether it was so at that time."""
         return self.since <= moment and (self.until is None or moment < self.until)
 
+    def span(self, zone: tzinfo) -> str:
+        """From when to when: ``since 2024-02-01``, ``2024-02-01 – 2026-03-01``, ``until 2020-01-01 ?`` for a guess."""
+        since = self.since.astimezone(zone).date().isoformat()
+        if self.until is None:
+            return f"since {since}"
+        until = self.until.astimezone(zone).date().isoformat() + ("" if self.certain else " ?")
+        return f"until {until}" if self.since == self.until else f"{since} – {until}"
+
+    def ending(self) -> str:
+        """What ended it: ``ended: OpenAI since``, 已结束：后来是柏林; while it holds, which notes put that in doubt."""
+        if self.doubted_by:
+            ids = ", ".join(map(short_id, self.doubted_by))
+            return f"可能已过时：见 {ids}" if written_in_cjk(self.object) else f"may be out of date: see {ids}"
+        if self.until is None or not self.because:
+            return ""
+        if written_in_cjk(self.because):
+            return f"{'已结束' if self.certain else '推测已结束'}：{self.because}"
+        return f"{'ended' if self.certain else 'presumed ended'}: {self.because}"
+
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready; times are ISO 8601 in UTC."""
         until = None if self.until is None else self.until.isoformat()
         lists = {"notes": list(self.notes), "doubted_by": list(self.doubted_by)}
         return asdict(self) | {"since": self.since.isoformat(), "until": until} | lists
+
+
+def presumed(ever: Sequence[Interval], at: datetime) -> list[Interval]:
+    """Return what hung on something that ended by then and was not said anew: neither so nor certainly over."""
+    return [
+        each
+        for each in ever
+        if not each.certain
+        and each.until is not None
+        and each.until <= at
+        and not any(other.predicate == each.predicate and each.until <= other.since <= at for other in ever)
+    ]
 
 
 def intervals(evidence: Iterable[Evidence], predicates: Predicates) -> list[Interval]:

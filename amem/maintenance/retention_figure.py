@@ -1,4 +1,4 @@
-"""Retention curves as a matplotlib figure; matplotlib comes with the extra ``plot``."""
+"""Retention curves as a matplotlib figure, which comes with the extra ``plot``, and as text for a terminal."""
 
 from __future__ import annotations
 
@@ -21,6 +21,12 @@ _CHINESE = (
     *("Microsoft YaHei", "SimHei", "WenQuanYi Micro Hei", "WenQuanYi Zen Hei", "Arial Unicode MS"),
 )
 _LABEL_CHARS = 28
+#: Lines of the curves as text, and the shares that are named beside them.
+_HEIGHT, _QUARTERS = 16, (0.0, 0.25, 0.5, 0.75, 1.0)
+#: What curves are drawn in: the terminal's own bright colours first; where there are none, letters.
+COLOURS, LETTERS = (12, 10, 9, 13, 14, 11, 4, 2), "abcdefgh"
+#: How far apart, in days, marks below a curve may be.
+_STEPS = (1, 2, 5, 7, 10, 14, 30, 60, 90, 180, 365, 3_650)
 
 
 def draw(curves: Sequence[Curve]) -> Figure:
@@ -67,3 +73,31 @@ def _writes(words: str, fonts: Sequence[str]) -> bool:
 
     held = [get_font(findfont(FontProperties(family=name))) for name in fonts]
     return all(any(font.get_char_index(ord(char)) for font in held) for char in words)
+
+
+def as_text(curves: Sequence[Curve], width: int, *, colours: bool) -> str:
+    """The first eight curves as text, `width` cells wide; without colours, each is made of a letter of its own."""
+    from plotext import figure, marker
+
+    # plotext draws on one canvas of its own, which is ours for as long as the command runs.
+    figure.clear.all()
+    figure.theme("simple" if colours else "colorless")
+    today = figure.signal([0, 0], [0, 1], marker="┊")
+    figure.draw(today.lines())
+    for letter, colour, curve in zip(LETTERS, COLOURS, curves, strict=False):
+        look = marker("braille", colour) if colours else letter
+        figure.draw(figure.signal(curve.days.tolist(), curve.kept.tolist(), marker=look).lines())
+    figure.plot_size(width, _HEIGHT)
+    figure.ruler("y").lim(0, 1)
+    figure.ruler("y").ticks(list(_QUARTERS), [f"{each:.0%}" for each in _QUARTERS])
+    marks = day_marks(min(curve.days[0] for curve in curves), max(curve.days[-1] for curve in curves), width // 9)
+    figure.ruler("x").ticks(marks, [str(mark) for mark in marks])
+    figure.label("kept, by days from now")
+    text: str = figure.build().string(colorless=not colours)
+    return "\n".join(line.rstrip() for line in text.rstrip("\n").splitlines())
+
+
+def day_marks(first: float, last: float, most: int) -> list[int]:
+    """Round numbers of days between two, 0 among them, no more than `most`."""
+    step = next((each for each in _STEPS if (last - first) / each <= most), _STEPS[-1])
+    return [day for day in range(-step * int(-first // step), int(last) + 1, step) if day >= first]

@@ -5,21 +5,27 @@ What is written is marked with a name, so that writing it again replaces it and 
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shlex
 import shutil
 import subprocess
+import sys
 from dataclasses import dataclass
+from datetime import time
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from platformdirs import user_data_path
 
 from amem.errors import AmemError, InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from datetime import time
 
-_SECONDS = 30.0
+    from amem.settings import Settings
+
+_SECONDS, _NAME = 30.0, "amem-maintain"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +82,38 @@ Persistent=true
 [Install]
 WantedBy=timers.target
 """
+
+
+def maintenance_of(settings: Settings, at: str, env_file: str | None = None) -> Schedule:
+    """The maintenance of a collection every night `at` a time of day, as "03:30". Raises InvalidInput."""
+    try:
+        clock = time.fromisoformat(at).replace(second=0, microsecond=0, tzinfo=None)
+    except ValueError as error:
+        raise InvalidInput(f"cannot read {at!r} as a time of day", hint="write --at 03:30") from error
+    # Whoever starts it knows nothing of this shell: not its folder, not its variables.
+    words = [*_program(), "--home", str(settings.home), "--collection", settings.collection]
+    if env_file is not None:
+        words += ["--env-file", str(Path(env_file).absolute())]
+    return Schedule(name_for(settings), (*words, "maintain", "--due"), clock)
+
+
+def name_for(settings: Settings) -> str:
+    """One for each collection: plain for the usual one, so that it is easily found."""
+    name = _NAME
+    if settings.collection != type(settings).model_fields["collection"].default:
+        name += f"-{settings.collection}"
+    if settings.home != user_data_path("amem", appauthor=False):
+        name += f"-{hashlib.sha256(str(settings.home).encode()).hexdigest()[:8]}"
+    return name
+
+
+def _program() -> list[str]:
+    """How this program is called from anywhere."""
+    called = Path(sys.argv[0]).absolute()
+    if called.name == "amem" and called.is_file():
+        return [str(called)]
+    found = shutil.which("amem")
+    return [found] if found else [sys.executable, "-c", "from amem.cli import main; main()"]
 
 
 def install(schedule: Schedule) -> Installed:

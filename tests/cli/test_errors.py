@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from amem.cli.exits import guarded
+from amem.cli.app import guarded
 from amem.errors import StorageFull, StorageReadOnly
 from amem.storage.store import Store
 

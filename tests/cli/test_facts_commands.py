@@ -10,7 +10,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from amem.cli.facts import draw_intervals, ending
+from amem.cli.facts import draw_intervals
 from amem.cli.render import Page
 from amem.language.intervals import Interval
 
@@ -137,7 +137,8 @@ def test_on_a_terminal_each_interval_is_a_line_with_why_it_ended() -> None:
 
 def test_why_it_ended_is_said_in_one_language() -> None:
     said = [
-        ending(interval("works_at", "小米", 2026, certain=certain, because="后来是比亚迪")) for certain in (True, False)
+        interval("works_at", "小米", 2026, certain=certain, because="后来是比亚迪").ending()
+        for certain in (True, False)
     ]
     assert said == ["已结束：后来是比亚迪", "推测已结束：后来是比亚迪"]
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from amem.cli.sessions import project_collection
+from amem.agent_sessions import project_collection
 
 if TYPE_CHECKING:
     from conftest import Cli

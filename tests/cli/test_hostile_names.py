@@ -191,8 +191,8 @@ def test_what_a_model_server_says_of_a_download_does_not_drive_the_terminal(monk
 
 def test_commands_print_by_nothing_but_what_makes_text_visible() -> None:
     """The border is `say`, `tell` and Rich texts made by `styled`; a bare print would be a way around it."""
-    #: The border itself; curves that plotext has coloured; the help, which quotes nobody; the hook, quick without Rich.
-    own = {"render.py", "invocation.py", "exits.py", "fade.py", "app.py", "sessions.py"}
+    #: The border itself; curves that plotext has coloured; the help, which quotes nobody.
+    own = {"render.py", "invocation.py", "maintenance.py", "app.py"}
     bare = [
         f"{path.name}:{node.lineno}"
         for path in Path(amem.cli.__file__).parent.glob("*.py")

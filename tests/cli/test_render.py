@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from amem.cli.app import as_utf8, globals_first
-from amem.cli.options import pairs
-from amem.cli.render import count, fitting, one_line, short_id
+from amem.cli.command import pairs
+from amem.cli.render import counted, fitting, one_line, short_id
 from amem.errors import InvalidInput
 from amem.language.sentence_parts import breaks
 from amem.language.times.moments import moment_of
@@ -65,7 +65,7 @@ def test_random_ids_are_shortened_and_chosen_ones_are_not() -> None:
 
 
 def test_numbers_agree_with_their_nouns() -> None:
-    assert [count(1, "note"), count(1451, "note"), count(2, "reply", "replies")] == [
+    assert [counted(1, "note"), counted(1451, "note"), counted(2, "reply", "replies")] == [
         "1 note",
         "1,451 notes",
         "2 replies",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.cells import cell_len
 
-from amem.cli.exits import guarded
+from amem.cli.app import guarded
 from amem.cli.invocation import folded
 from amem.errors import InvalidInput
 

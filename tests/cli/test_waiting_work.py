@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from amem.cli.exits import ended_by_interrupt
+from amem.cli.invocation import ended_by_interrupt
 from amem.testing import FakeOllama
 from amem.testing.willing import willing_model
 

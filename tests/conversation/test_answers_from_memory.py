@@ -8,7 +8,6 @@ import pytest
 from chatting import open_memory
 
 from amem.analysts.rules import OfflineAnalyst
-from amem.cli.facts import ending
 from amem.conversation.questions import Asker
 from amem.errors import ServiceUnavailable
 from amem.testing import FrozenClock
@@ -76,7 +75,7 @@ def test_a_fact_that_may_be_out_of_date_is_not_said_as_certain(
     assert [each.note for each in found.citations] == [stated, doubt]
     (fact,) = [each for each in memory.facts("me") if each.predicate == "doctor"]
     assert fact.doubted_by == (doubt,)
-    assert ending(fact) == f"{subject}{doubt[:8]}"
+    assert fact.ending() == f"{subject}{doubt[:8]}"
 
 
 def test_an_allergy_to_something_else_does_not_answer_whether_one_eats_this(memory: AgenticMemorySystem) -> None:

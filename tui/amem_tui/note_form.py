@@ -127,7 +127,7 @@ def write_in_editor(app: App[Any], text: str) -> Written:
     Whatever becomes of the editor, the text that it left in the file comes back; its folder, with what else an editor
     may have kept there, stays when it failed. Raises InvalidInput where no editor can be started.
     """
-    from amem.cli.editor import editor_command, run_editor
+    from amem.editor import editor_command, run_editor
 
     command = editor_command()
     folder = Path(tempfile.mkdtemp(prefix="amem-"))

@@ -13,6 +13,7 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
+from amem.maintenance.retention_figure import day_marks
 from amem.note import Layer, Status
 from amem_tui.formatting import GLYPHS, day, one_line, plural, title
 from amem_tui.graph.drawing import Stroke, drawn
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from amem.maintenance.forgetting_preview import Outlook
 
 
-#: How far apart, in days, the marks below may be.
-_STEPS = (1, 2, 5, 7, 10, 14, 30, 60, 90, 180, 365, 3_650)
 #: A mark below takes as many cells, with room around it.
 _MARK_CELLS = 7
 
@@ -49,9 +48,7 @@ def column_of(day: float, days: NDArray[np.float64], width: int) -> int:
 
 def marks(first: float, last: float, width: int) -> Sequence[int]:
     """Round numbers of days between two, 0 among them, as many as there is room for in `width` cells."""
-    most = max(1, width // _MARK_CELLS)
-    step = next((each for each in _STEPS if (last - first) / each <= most), _STEPS[-1])
-    return [day for day in range(-step * int(-first // step), int(last) + 1, step) if day >= first]
+    return day_marks(first, last, max(1, width // _MARK_CELLS))
 
 
 def scale(days: NDArray[np.float64], width: int) -> str:
