@@ -3,7 +3,8 @@
     python benchmarks/embedding.py [--texts 512] [--rounds 3]
 
 Each is measured in processes of its own, turn about, on the same texts; the best round counts, because other work on
-the machine only ever makes a round slower. "start" is from the first import to the first vector.
+the machine only ever makes a round slower. "start" is from the first import to the first vector. What the vectors of
+words cost beside those of texts is measured in one process, batch by batch, turn about, in seconds of the processor.
 """
 
 from __future__ import annotations
@@ -20,6 +21,10 @@ from typing import Any
 
 import numpy as np
 
+from amem.protocols import TokenEmbedder
+from amem.token_vectors import WIDTH
+
+AT_ONCE = 32
 WAYS = ("onnxruntime", "sentence-transformers")
 ENGLISH = """the harbour office moved to a new budget review because our database release was late and Maria asked for
 another week before the workshop in Lisbon about migration tests coffee winter trains"""
@@ -80,6 +85,35 @@ def measure(way: str, count: int, output: str) -> dict[str, Any]:
     }
 
 
+def words(count: int, number: int) -> str:
+    """What texts with the vectors of their words cost, beside texts alone, and the bytes they take."""
+    from amem.embedding import make_embedder
+    from amem.settings import Settings
+    from amem.token_vectors import tokens_of
+
+    embedder = make_embedder(Settings())
+    assert isinstance(embedder, TokenEmbedder)
+    ways = {"without": embedder.embed, "with": embedder.embed_tokens}
+    notes = texts(count)
+    batches = [notes[at : at + AT_ONCE] for at in range(0, count, AT_ONCE)]
+    for embed in ways.values():
+        embed(batches[0])
+    spent: dict[str, list[float]] = {way: [] for way in ways}
+    for turn, batch in enumerate(batches * number):
+        for way in sorted(ways, reverse=bool(turn % 2)):
+            began = time.process_time()
+            ways[way](batch)
+            spent[way].append((time.process_time() - began) / len(batch) * 1000)
+    ratios = np.array(spent["with"]) / np.array(spent["without"])
+    kept = [len(tokens.vectors) for each in embedder.embed_tokens(notes) if (tokens := tokens_of(each)) is not None]
+    return (
+        f"vectors of words: {np.median(spent['with']):.1f} ms of processor a text with, "
+        f"{np.median(spent['without']):.1f} without, times {np.median(ratios):.2f} "
+        f"({np.percentile(ratios, 25):.2f} to {np.percentile(ratios, 75):.2f}, half of {len(ratios)} batches); "
+        f"{np.mean(kept) * WIDTH:,.0f} bytes a text, {max(kept) * WIDTH:,} at most"
+    )
+
+
 def rounds(count: int, number: int) -> tuple[dict[str, dict[str, float]], float]:
     """The best of `number` rounds of each way, and the worst cosine between them."""
     best: dict[str, dict[str, float]] = {}
@@ -119,6 +153,7 @@ def main() -> None:
             f"{way:24}{row['start']:9.2f}{row['p50']:9.1f}{row['p95']:9.1f}{row['rate']:9.0f}"
             f"{row['rss']:9.0f}{row['private']:9.0f}"
         )
+    print(f"\n{words(given.texts, given.rounds)}")
     print(f"\nworst cosine between the two over {given.texts} texts: {agreement:.7f}")
 
 

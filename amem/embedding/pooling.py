@@ -10,7 +10,7 @@ import numpy as np
 
 from amem.errors import BadModelAnswer
 from amem.language.scripts import ENGLISH
-from amem.token_vectors import WIDTH, Tokens
+from amem.token_vectors import WIDTH, Tokens, product
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -91,7 +91,7 @@ def packed(text: str, hidden: NDArray[np.float32], spans: Sequence[tuple[int, in
         if end > start and place < len(words) and words[place][0] <= start and words[place][2] not in ENGLISH:
             kept.append((row, words[place][2]))
     rows = hidden[[row for row, _ in kept[:MOST]]]
-    small = rows @ _projection(hidden.shape[1])
+    small = product(rows, _projection(hidden.shape[1]))
     scale = 127.0 / np.maximum(np.abs(small).max(axis=1, keepdims=True, initial=0.0), 1e-9)
     return Tokens(np.round(small * scale).astype(np.int8), tuple(word for _, word in kept[:MOST]))
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from amem.language import asked_terms
 from amem.retrieval.legs import Opinion
-from amem.token_vectors import PACKING, tokens_of
+from amem.token_vectors import PACKING, product, tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 #: Cosines of words that have nothing to do with each other, and of words that mean the same in much the same context.
 _UNRELATED, _SAME = 0.2, 0.9
 _LEAST_IDF = 0.01
-#: Words multiplied at once: more of them BLAS spreads over all cores, which takes thirty times as much of a processor.
-_AT_ONCE = 256
 
 
 class LateLeg:
@@ -115,9 +113,8 @@ class Near(Opinion):
         there, counts, tokens = self.asked.session.vectors.tokens(self.space, keys.tolist())
         best = np.zeros((len(keys), len(self.rows)))
         if len(tokens.vectors):
-            words, some = tokens.rows, np.array(counts)
-            cosines = [words[at : at + _AT_ONCE] @ self.rows.T for at in range(0, len(words), _AT_ONCE)]
+            some, cosines = np.array(counts), product(tokens.rows, self.rows.T)
             starts = (np.cumsum(some) - some)[some > 0]
             rows = np.searchsorted(keys, np.array(there)[some > 0])
-            best[rows] = np.maximum(0.0, np.maximum.reduceat(np.concatenate(cosines), starts, axis=0))
+            best[rows] = np.maximum(0.0, np.maximum.reduceat(cosines, starts, axis=0))
         return best, np.isin(keys, there)

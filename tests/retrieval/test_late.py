@@ -14,7 +14,7 @@ from amem.maintenance.upkeep import reindex
 from amem.note import Kind
 from amem.protocols import TokenEmbedder
 from amem.testing import HashEmbedder
-from amem.token_vectors import WIDTH, Tokens, TokenVector, tokens_of
+from amem.token_vectors import WIDTH, Tokens, TokenVector, product, tokens_of
 from amem.vectorizer import Vectorizer
 
 if TYPE_CHECKING:
@@ -127,6 +127,13 @@ def test_words_are_packed_small_and_bounded() -> None:
     assert tokens.vectors.dtype == np.int8
     assert np.linalg.norm(tokens.rows, axis=1) == pytest.approx(1.0, abs=1e-5)
     assert (Tokens.unpacked(tokens.vectors.tobytes()).vectors == tokens.vectors).all()
+
+
+@pytest.mark.parametrize("count", [0, 1, 5, 6, 300])
+def test_a_product_by_blocks_is_the_product(count: int) -> None:
+    dice = np.random.default_rng(count)
+    rows, matrix = (dice.standard_normal(shape).astype(np.float32) for shape in ((count, 384), (384, 128)))
+    assert product(rows, matrix) == pytest.approx(rows @ matrix, abs=1e-4)
 
 
 def test_words_without_a_meaning_of_their_own_are_left_out() -> None:
