@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from amem import checks
@@ -98,6 +99,13 @@ class Filter:
         return replace(self, **{name: value.replace(tzinfo=zone) for name, value in bare.items()}) if bare else self
 
 
+class Grouping(StrEnum):
+    """What the answers of a search may be grouped by."""
+
+    SESSION = "session"
+    TOPIC = "topic"
+
+
 @dataclass(frozen=True, slots=True)
 class Query:
     """A question: the words as the user wrote them, how many hits, and which notes may answer.
@@ -107,8 +115,9 @@ class Query:
     settings of these names; None leaves those; `minimum_score` (0..1) leaves out what scores less, and
     `minimum_confidence` (0..1) those of the best `k` that are less likely to hold the answer. With `passages` a hit
     that holds none of the words shows its sentence nearest in meaning (``Hit.passage``), for one embedding call of all
-    their sentences; without, its first. Raises InvalidInput for a negative k, for no text or one of more than 100,000
-    characters, and for a field of the wrong type, which it names.
+    their sentences; without, its first. `group_by` (session or topic) spreads the `k` places over the groups that the
+    best notes are in, those of a group one behind the other (``Hit.group``). Raises InvalidInput for a negative k, for
+    no text or one of more than 100,000 characters, and for a field of the wrong type, which it names.
     """
 
     text: str
@@ -122,6 +131,7 @@ class Query:
     rerank: bool | None = None
     minimum_confidence: float | None = None
     passages: bool = False
+    group_by: Grouping | str | None = None
 
     def __post_init__(self) -> None:
         checks.whole("k", self.k, least=0)
@@ -144,6 +154,8 @@ class Query:
                 checks.number(name, value, 0.0, 1.0)
         if self.rerank is not None:
             checks.flag("rerank", self.rerank)
+        if self.group_by is not None:
+            object.__setattr__(self, "group_by", checks.member("grouping", self.group_by, Grouping))
 
     def in_zone(self, zone: tzinfo) -> Query:
         """The same question with a zone for the times of its filter that have none."""

@@ -296,10 +296,14 @@ class ScopedMemory:
         minimum_score: float | None = None,
         rerank: bool | None = None,
         minimum_confidence: float | None = None,
+        group_by: str | None = None,
     ) -> list[Hit]:
         """The k notes that answer best, best first, each with a score in 0..1 (higher is better) and its reasons.
 
         `minimum_confidence` (0..1) leaves out those that are less likely to hold the answer (``hit.confidence``).
+
+        `group_by` (session or topic) spreads the places over the sessions or topics that the best notes are in, those
+        of one (``hit.group``) one behind the other: for a question whose answer several notes share.
 
         `include_superseded` lets notes answer, too, whose place others have taken. `rerank` has a cross-encoder read
         the best candidates again, or keeps it from doing so; None leaves that to the settings. Raises MissingModel
@@ -313,6 +317,7 @@ class ScopedMemory:
             minimum_score=minimum_score,
             rerank=rerank,
             minimum_confidence=minimum_confidence,
+            group_by=group_by,
         )
         return self.ask(_widened(asked) if include_superseded else asked)
 
@@ -327,6 +332,7 @@ class ScopedMemory:
         minimum_score: float | None = None,
         rerank: bool | None = None,
         minimum_confidence: float | None = None,
+        group_by: str | None = None,
     ) -> list[Hit]:
         """As `search`, with the notes that good answers are linked to, all ranked together."""
         asked = Query(
@@ -338,6 +344,7 @@ class ScopedMemory:
             minimum_score=minimum_score,
             rerank=rerank,
             minimum_confidence=minimum_confidence,
+            group_by=group_by,
         )
         return self.ask(_widened(asked) if include_superseded else asked)
 

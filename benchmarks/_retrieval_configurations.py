@@ -19,7 +19,10 @@ PLAIN = "plain hybrid"
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """Settings that differ from the defaults, and how each question is put; no `legs` means all of them."""
+    """Settings that differ from the defaults, and how each question is put; no `legs` means all of them.
+
+    At `most` so many notes are asked for, spread over sessions or topics where `group_by` says so.
+    """
 
     name: str
     group: str = ""
@@ -27,10 +30,15 @@ class Configuration:
     legs: tuple[str, ...] = ()
     links: bool = False
     rerank: bool | None = None
+    group_by: str | None = None
+    most: int | None = None
 
     def query(self, text: str, k: int) -> Query:
         """The question as it is put to `ask`; a benchmark's questions are no use of a note."""
-        return Query(text, k, legs=self.legs, expand=self.links, rerank=self.rerank, touch=False)
+        most = k if self.most is None else min(k, self.most)
+        return Query(
+            text, most, legs=self.legs, expand=self.links, rerank=self.rerank, group_by=self.group_by, touch=False
+        )
 
 
 def as_asked(given: argparse.Namespace) -> Configuration:
@@ -52,6 +60,18 @@ def as_asked(given: argparse.Namespace) -> Configuration:
         links=given.links,
         rerank=False if given.no_rerank else None,
     )
+
+
+#: Notes that `ask` reads for one thing and for several.
+FEW, SEVERAL = 8, 16
+
+
+def for_several() -> list[Configuration]:
+    """The notes that `ask` reads where a question asks for several things, and the same many spread over sessions."""
+    return [
+        Configuration("with links", links=True),
+        Configuration("by session", links=True, group_by="session", most=SEVERAL),
+    ]
 
 
 #: The kinds of ablations.

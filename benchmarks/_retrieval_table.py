@@ -9,6 +9,8 @@ import numpy as np
 from _ranking_scores import Interval, difference, hit, interval, ndcg, percentile, recall, reciprocal_rank
 from _scores import CATEGORIES
 
+from amem.retrieval.question import asks_for_several
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -126,6 +128,48 @@ def configurations_by_category(runs: Mapping[str, Sequence[Outcome]], *, markdow
     table = Table([f"R@{AT}", *names], markdown=markdown)
     for name, outcomes in runs.items():
         table.add(name, *(percent(scored(some, [AT]).recall[AT]) for some in by_category(outcomes).values()))
+    return table.text()
+
+
+def several_table(runs: Mapping[str, Sequence[Outcome]], few: int, several: int, *, markdown: bool) -> str:
+    """Evidence found among few, among several, and among several spread over sessions, where several are asked for.
+
+    The runs are those of `for_several`. `ask` reads several notes for a question that `asks_for_several`, few for
+    others. The last column is by how much spreading is ahead, paired by question.
+    """
+    plain, spread = runs.values()
+    pairs = list(zip(plain, spread, strict=True))
+    hop = [pair for pair in pairs if CATEGORIES[pair[0].question.category] == "multi-hop"]
+    read_so = [pair for pair in hop if asks_for_several(pair[0].question.text)]
+    asked = [pair for pair in pairs if asks_for_several(pair[0].question.text)]
+    others = [pair for pair in hop if pair not in read_so]
+    head = [
+        "",
+        "n",
+        f"among {few}",
+        f"among {several}",
+        f"{several} by session",
+        "as ask chooses",
+        "by session, ahead",
+    ]
+    table = Table(head, markdown=markdown)
+    rows = {
+        "multi-hop, read so": read_so,
+        "multi-hop, others": others,
+        "multi-hop": hop,
+        "read so": asked,
+        "all": pairs,
+    }
+    for name, some in rows.items():
+        if not some:
+            continue
+        ungrouped, grouped = [one for one, _ in some], [two for _, two in some]
+        at_few, at_several = recalls(ungrouped, few), recalls(ungrouped, several)
+        by_session = recalls(grouped, several)
+        wide = [asks_for_several(each.question.text) for each in ungrouped]
+        chosen = [more if take else less for take, more, less in zip(wide, at_several, at_few, strict=True)]
+        means = (float(np.mean(each)) for each in (at_few, at_several, by_session, chosen))
+        table.add(name, str(len(some)), *map(percent, means), ahead(difference(by_session, at_several)))
     return table.text()
 
 

@@ -5,6 +5,7 @@
     python benchmarks/locomo_retrieval.py FILE --ablations --home DIR         # all that can be, and peers beside it
     python benchmarks/locomo_retrieval.py FILE --ablations without            # each part left out
     python benchmarks/locomo_retrieval.py FILE --survives --home DIR          # how much of a tuning is luck
+    python benchmarks/locomo_retrieval.py FILE --several                      # questions that ask for several things
     python benchmarks/locomo_retrieval.py FILE --joint                        # all conversations in one collection
 
 FILE is LoCoMo's ``locomo10.json`` or some of its conversations. Each is imported into a collection of its own, as
@@ -27,10 +28,10 @@ from typing import TYPE_CHECKING
 from _kept_vectors import KeptVectors
 from _locomo_collection import collection, opened, tell
 from _locomo_file import read_conversations
-from _retrieval_configurations import GROUPS, Configuration, ablations, as_asked
+from _retrieval_configurations import FEW, GROUPS, SEVERAL, Configuration, ablations, as_asked, for_several
 from _retrieval_peers import peers
 from _retrieval_runs import Outcome, ask_amem, ask_peer, turns_of
-from _retrieval_table import categories_table, configurations_by_category, configurations_table
+from _retrieval_table import categories_table, configurations_by_category, configurations_table, several_table
 from _retrieval_tuning import grid, survival, survival_table
 
 from amem import AmemError, load_settings
@@ -69,6 +70,11 @@ def options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--survives", nargs="*", metavar="SETTING=V,V", help="what is left of tuning these settings, unseen"
     )
+    parser.add_argument(
+        "--several",
+        action="store_true",
+        help="more notes, and spread over sessions, where several things are asked for",
+    )
     parser.add_argument("--joint", action="store_true", help="all conversations in one collection, without peers")
     parser.add_argument("--conversations", help="only these ids, with commas between")
     parser.add_argument("--tables", action="store_true", help="tables as Markdown")
@@ -76,13 +82,13 @@ def options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--json", type=Path, help="write every question's result to this file")
     given = parser.parse_args(arguments)
     try:
-        given.k = sorted({int(each) for each in given.k.split(",")} | {10})
+        given.k = sorted({int(each) for each in given.k.split(",")} | {10} | ({SEVERAL} if given.several else set()))
     except ValueError:
         parser.error(f"--k takes whole numbers with commas between, not {given.k!r}")
     if given.k[0] < 1:
         parser.error("--k starts at 1")
-    if given.ablations is not None and given.survives is not None:
-        parser.error("--ablations and --survives are two runs")
+    if (given.ablations is not None) + given.several + (given.survives is not None) > 1:
+        parser.error("--ablations, --survives and --several are runs of their own")
     return given
 
 
@@ -100,6 +106,8 @@ class Run:
 
 def configurations(given: argparse.Namespace) -> list[Configuration]:
     """What to ask amem, the one that the others are held against first. Raises InvalidInput."""
+    if given.several:
+        return for_several()
     first = as_asked(given)
     more = [] if given.survives is None else grid(given.survives)
     if given.ablations is not None:
@@ -180,7 +188,9 @@ def report(done: Run, given: argparse.Namespace) -> str:
         f"{done.turns:,} turns, {n} questions with evidence ({done.unasked} without are left out). {first}:",
         categories_table(done.outcomes[first], given.k, markdown=given.tables),
     ]
-    if given.survives is not None:
+    if given.several:
+        parts.append(several_table(done.outcomes, FEW, SEVERAL, markdown=given.tables))
+    elif given.survives is not None:
         tried = {name: outcomes for name, outcomes in done.outcomes.items() if name != first}
         parts.append(survival_table(survival(tried, done.outcomes[first]), markdown=given.tables))
     elif len(done.outcomes) > 1:

@@ -250,22 +250,29 @@ _TITLE = 60
 
 
 def hit_row(hit: Hit, zone: tzinfo) -> tuple[str, ...]:
-    """A hit for another program: id, score, day, content, reasons, confidence and catalog."""
+    """A hit for another program: id, score, day, content, reasons, confidence, catalog and the title of its group."""
     why = " ".join((hit.explanation.words(), *(f"May be out of date: {each}." for each in hit.doubts)))
     row = (short_id(hit.id), f"{hit.score:.3f}", said_on(hit, zone), hit.text, why, f"{hit.confidence:.2f}")
+    if hit.group is not None:
+        return (*row, hit.catalog, hit.group.title)
     return (*row, hit.catalog) if hit.is_catalog else row
 
 
 def draw_hits(page: Page, hits: Sequence[Hit], zone: tzinfo) -> None:
     """Each hit with its score, text and reasons.
 
+    A group has its title above it.
     Where none of them surely answers, a line says so first, and those that hardly do are dim.
     """
     from amem.retrieval.confidence import NOTHING_CERTAIN, Support, best_support
 
     if hits and best_support(hits) is not Support.STRONG:
         page.out.print(styled((NOTHING_CERTAIN, "yellow")))
+    group = None
     for place, hit in enumerate(hits, start=1):
+        if hit.group is not None and hit.group != group:
+            group = hit.group
+            page.write((group.title or f"no {group.by}", "bold"))
         page.clipped(
             (f"{place:>2}  ", "dim"),
             (f"{hit.score:.2f}  ", "bold"),

@@ -60,11 +60,15 @@ def search(
     where: Where,
     ranking: Ranking,
     touch: Annotated[bool, option("", "Count the answers as used, which keeps them from fading.")] = True,
+    group_by: Annotated[
+        str | None, option("", "Spread the answers over sessions or topics: session or topic.", show_default=False)
+    ] = None,
 ) -> Shown:
     """Find notes by meaning, words, names and links, best first."""
     with call.browsed() as memory:
         settings, passages = memory.settings, not call.as_json and on_terminal()
-        asked = ranking.query(" ".join(query), where, settings.timezone, touch=touch, passages=passages)
+        more = {"touch": touch, "passages": passages, "group_by": group_by}
+        asked = ranking.query(" ".join(query), where, settings.timezone, **more)
         hits = memory.ask(asked)
         blank = not hits and memory.count() == 0
     local = zone(settings.timezone)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from amem.language import normalize
+from amem.retrieval.grouping import spread_over
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,7 +32,8 @@ class JoinedRecall:
 
     A question is embedded once, and each collection ranks its notes as it does alone. Scores of the convex fusion say
     how well a note answers, on one scale in all of them (ranks do not, so reciprocal ranks are refused where there are
-    catalogs): hits are merged by score and cut at the `k` of the query. Uses count in the memory's own notes alone.
+    catalogs): hits are merged by score, spread over their groups where groups are asked for, and cut at the `k` of the
+    query. Uses count in the memory's own notes alone.
     """
 
     def __init__(self, own: Searched, catalogs: Sequence[Searched] = ()) -> None:
@@ -80,5 +82,7 @@ def _merged(answers: Sequence[Sequence[Hit]], k: int) -> list[Hit]:
         fresh = [hit for hit in hits if told.isdisjoint((hit.id, normalize(hit.content)))]
         told.update(word for hit in fresh for word in (hit.id, normalize(hit.content)))
         kept += fresh
-    best = sorted(kept, key=lambda hit: -hit.score)[:k]
-    return [replace(hit, explanation=replace(hit.explanation, place=place)) for place, hit in enumerate(best, start=1)]
+    kept.sort(key=lambda hit: -hit.score)
+    best = [replace(hit, explanation=replace(hit.explanation, place=place)) for place, hit in enumerate(kept, start=1)]
+    groups = [hit.group for hit in best if hit.group is not None]
+    return [best[place] for place in spread_over(groups, [hit.score for hit in best], k)] if groups else best[:k]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from amem.note import Kind, Overturned, Source
     from amem.protocols import Vector
+    from amem.query import Grouping
     from amem.retrieval.confidence import Support
     from amem.retrieval.explanation import Explanation, Via
     from amem.retrieval.highlight import Passage
@@ -55,12 +56,31 @@ class DenseIndex(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A group that a hit is in, of a search that was grouped `by` session or topic.
+
+    `id` is the topic's, or what the session is of: a conversation and its day, a document or a day; '' for a note
+    without a topic. `title` says it to people.
+    """
+
+    by: Grouping
+    id: str
+    title: str
+
+    def to_dict(self) -> dict[str, str]:
+        """JSON-ready."""
+        return {"by": str(self.by), "id": self.id, "title": self.title}
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Hit(Mapping[str, Any]):
     """A note that answers a question. `score` lies in 0..1, higher is better; it orders hits, and says no more.
 
     `confidence` is the chance that the note holds the answer, 0..1, and `support` what that makes of it: strong, weak
     or none (see ``amem.retrieval.confidence``).
+
+    `group` is the group it stands in where ``Query.group_by`` asked for groups, else None, and then no key.
 
     `collection` is the collection that the note is in; `is_catalog` is True when that is one of the memory's catalogs.
 
@@ -90,6 +110,7 @@ class Hit(Mapping[str, Any]):
     doubts: tuple[str, ...] = ()
     collection: str = ""
     is_catalog: bool = False
+    group: Group | None = None
 
     @property
     def text(self) -> str:
@@ -119,7 +140,7 @@ class Hit(Mapping[str, Any]):
         return {name: self[name] for name in self}
 
     def __getitem__(self, name: str) -> Any:
-        if name not in _FIELDS:
+        if name not in self._names:
             raise KeyError(name)
         value = getattr(self, name)
         if name in ("keywords", "tags", "links", "matched_by", "doubts"):
@@ -130,17 +151,22 @@ class Hit(Mapping[str, Any]):
             return [overturned_plain(each) for each in self.overturned]
         if name == "sources":
             return [_source(source) for source in self.sources]
-        if name == "explanation":
-            return self.explanation.to_dict()
+        if name in ("explanation", "group"):
+            return value.to_dict()
         return str(value) if name in ("kind", "support") else value
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_FIELDS)
+        return iter(self._names)
 
     def __len__(self) -> int:
-        return len(_FIELDS)
+        return len(self._names)
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return _FIELDS if self.group is not None else _FIELDS[:-1]
 
 
+#: The last is the group.
 _FIELDS: tuple[str, ...] = tuple(Hit.__dataclass_fields__)
 
 

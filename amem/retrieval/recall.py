@@ -11,17 +11,19 @@ import numpy as np
 from amem.clock import zone
 from amem.errors import NoteNotFound
 from amem.protocols import Literate, TokenEmbedder
+from amem.query import Grouping
 from amem.retrieval.confidence import Confidences
 from amem.retrieval.explaining import explained, kept_out, silent
 from amem.retrieval.explanation import Explanation
 from amem.retrieval.fact_leg import Slots
 from amem.retrieval.fusion import LanguagesOf, dense_trust
+from amem.retrieval.grouping import groups_of, spread_over
 from amem.retrieval.highlight import bounds
 from amem.retrieval.hit import Hit
 from amem.retrieval.late import LateLeg
 from amem.retrieval.ranking import Priors, Ranked, Ranker, legs_of
 from amem.retrieval.rerank import LEG as RERANK
-from amem.retrieval.rerank import Reranking
+from amem.retrieval.rerank import Reranking, pool
 from amem.retrieval.router import as_it_is
 from amem.storage.usage import Uses
 
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from amem.protocols import Matrix, Reranker, Vector
     from amem.query import Query
     from amem.retrieval.confidence import Judged
+    from amem.retrieval.hit import Group
     from amem.retrieval.question import Reading
     from amem.retrieval.ranking import Ranking
     from amem.storage.store import Session
@@ -81,7 +84,10 @@ class Recall:
         self._uses = uses or Uses(collection.store, collection.clock)
 
     def search(self, query: Query) -> list[Hit]:
-        """The best `query.k` notes, best first; equal scores newest first. An empty question finds nothing."""
+        """The best `query.k` notes, best first; equal scores newest first. An empty question finds nothing.
+
+        Grouped, those of a group stand one behind the other; the place in their explanations is that of the ranking.
+        """
         return self.search_batch([query])[0]
 
     def search_batch(self, queries: Sequence[Query], *, vectors: dict[str, Vector] | None = None) -> list[list[Hit]]:
@@ -102,12 +108,14 @@ class Recall:
                 question = questions[query.text]
                 with session.within(query.filter.scope):
                     # 3: ask the legs, fuse, follow links, read again, weigh by standing (see Ranker).
-                    ranking = self._rank(session, query, question)
+                    wide = query if query.group_by is None else replace(query, k=pool(query.k))
+                    ranking = self._rank(session, wide, question)
                     # 4: choose.
                     least = query.minimum_score
-                    chosen = [each for each in ranking.order[: query.k] if least is None or each.score >= least]
+                    able = [each for each in ranking.order[: wide.k] if least is None or each.score >= least]
+                    chosen, groups = self._grouped(session, query, able)
                     # 5 and 6: hydrate and explain; say how sure each is.
-                    hits = self._hits(session, query, ranking, chosen)
+                    hits = self._hits(session, query, ranking, chosen, groups)
                 if query.passages:
                     # 7: find the sentence nearest in meaning.
                     told = self._with_sentences([hit.explanation for hit in hits], question.vector)
@@ -191,19 +199,38 @@ class Recall:
         reading, vector, event = question.reading, question.vector, question.event
         return self._ranker.rank(session, query, reading, vector, event=event, every=every, also=also)
 
-    def _hits(self, session: Session, query: Query, ranking: Ranking, chosen: Sequence[Ranked]) -> list[Hit]:
+    def _grouped(
+        self, session: Session, query: Query, found: Sequence[Ranked]
+    ) -> tuple[Sequence[Ranked], Sequence[Group | None]]:
+        """Those of the candidates that take the places, and the group of each; all, where no groups were asked for."""
+        if query.group_by is None:
+            return found, [None] * len(found)
+        notes = {each.key: each.id for each in found}
+        groups = groups_of(session, Grouping(query.group_by), notes, zone(self._settings.timezone))
+        places = spread_over(groups, [each.score for each in found], query.k)
+        return [found[place] for place in places], [groups[place] for place in places]
+
+    def _hits(
+        self,
+        session: Session,
+        query: Query,
+        ranking: Ranking,
+        chosen: Sequence[Ranked],
+        groups: Sequence[Group | None],
+    ) -> list[Hit]:
         ids = [each.id for each in chosen]
         notes = session.notes.get_many(ids, history=False, usage=False, deleted=True)
         sources = session.sources.of(ids)
+        places = {each.key: place for place, each in enumerate(ranking.order, start=1)}
         found = [
-            (each.key, explained(ranking, each, notes[each.id], place=place), notes[each.id])
-            for place, each in enumerate(chosen, start=1)
+            (each.key, explained(ranking, each, notes[each.id], place=places[each.key]), notes[each.id])
+            for each in chosen
         ]
         judged = self._confidences.of(session, query, ranking, found)
         least = query.minimum_confidence
         return [
-            _hit(note, sources[note.id], replace(explanation, signs=how.signs), how, self._settings.collection)
-            for (_, explanation, note), how in zip(found, judged, strict=True)
+            _hit(note, sources[note.id], replace(explanation, signs=how.signs), how, self._settings.collection, group)
+            for (_, explanation, note), how, group in zip(found, judged, groups, strict=True)
             if least is None or how.confidence >= least
         ]
 
@@ -230,7 +257,14 @@ class Recall:
         return self._embedder.embed(texts) @ self._dense.vectors(np.array(keys, dtype=np.int64)).T
 
 
-def _hit(note: MemoryNote, sources: Sequence[Source], explanation: Explanation, judged: Judged, collection: str) -> Hit:
+def _hit(
+    note: MemoryNote,
+    sources: Sequence[Source],
+    explanation: Explanation,
+    judged: Judged,
+    collection: str,
+    group: Group | None,
+) -> Hit:
     legs = tuple(leg.leg for leg in explanation.legs if leg.leg not in (RERANK, LateLeg.name))
     return Hit(
         id=note.id,
@@ -254,4 +288,5 @@ def _hit(note: MemoryNote, sources: Sequence[Source], explanation: Explanation, 
         overturned=tuple(note.overturned),
         doubts=tuple(note.doubts),
         collection=collection,
+        group=group,
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.errors import InvalidInput
 from amem.labels import short_id
-from amem.note import Link, LinkType
+from amem.note import Kind, Link, LinkType, Status
 from amem.storage.rows import link_label, link_of, link_plain, read_moment, time_text
 from amem.storage.sql_values import listed
 
@@ -63,6 +63,14 @@ _ONE = "source = :source AND target = :target AND type = :type"
 _VISIBLE = (
     "SELECT links.* FROM links LEFT JOIN notes ON notes.id = links.{other} WHERE links.{end} = :id"
     " AND coalesce(notes.status, '') <> 'deleted' ORDER BY links.at, links.key"
+)
+#: The first topic comes last; a topic's own note is in it.
+_TOPICS = (
+    "SELECT links.source, topic.id, topic.content FROM links JOIN notes AS topic ON topic.id = links.target"
+    f" WHERE links.source IN (SELECT value FROM json_each(:ids)) AND links.type = '{LinkType.PART_OF}'"
+    f" AND topic.kind = '{Kind.TOPIC}' AND topic.status = '{Status.ACTIVE}'"
+    f" UNION ALL SELECT id, id, content FROM notes WHERE kind = '{Kind.TOPIC}'"
+    " AND id IN (SELECT value FROM json_each(:ids)) ORDER BY 2 DESC"
 )
 _CHANGED = "FROM link_changes AS c JOIN operations AS o ON o.id = c.operation"
 _TYPES = "type IN (SELECT value FROM json_each(:types))"
@@ -131,6 +139,10 @@ class Links:
         """
         rows = self._session.records(_TIES, ids=listed(ids), most=most)
         return self._session.readable(rows, link_label, lambda row: Tie(row["here"], link_of(row), row["fan"]))
+
+    def topics_of(self, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
+        """Id and text of the topic that each of these notes is part of, of several the first by id; none for others."""
+        return {id: (topic, text) for id, topic, text in self._session.rows(_TOPICS, ids=listed(ids))}
 
     def behind(self, ids: Sequence[str], *, most: int | None = None) -> list[Link]:
         """The links to what these notes rest on: what caused them, what they are derived from, what supports them.

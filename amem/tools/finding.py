@@ -9,7 +9,7 @@ from amem.clock import parse_time, zone
 from amem.errors import InvalidInput, NoteNotFound
 from amem.interop.json_records import operation_record, version_record
 from amem.note import Kind, LinkType
-from amem.query import Filter
+from amem.query import Filter, Grouping
 from amem.storage.rows import overturned_plain
 from amem.tools.tool import FLAG, ID, LABELS, MOMENT, NUMBER, TEXT, WHOLE, Tool, lists, objects, or_null
 
@@ -60,6 +60,7 @@ def _search(memory: ScopedMemory, given: Mapping[str, Any]) -> Any:
         filter=Filter(**wanted),
         include_superseded=given.get("superseded", False),
         minimum_confidence=given.get("minimum_confidence"),
+        group_by=given.get("group_by"),
     )
     return [
         {name: hit[name] for name in _HIT}
@@ -67,6 +68,7 @@ def _search(memory: ScopedMemory, given: Mapping[str, Any]) -> Any:
         | {name: round(hit[name], _DIGITS) for name in ("score", "confidence")}
         | ({"matched": hit.passage.text} if hit.passage.spans and len(hit.text) > _LONG else {})
         | ({"catalog": hit.catalog} if hit.is_catalog else {})
+        | ({"group": hit.group.to_dict()} if hit.group is not None else {})
         for hit in hits
     ]
 
@@ -182,6 +184,11 @@ TOOLS = (
             "superseded": FLAG | {"description": "Also what no longer holds."},
             "minimum_confidence": NUMBER
             | {"minimum": 0, "maximum": 1, "description": "Only notes at least this likely to hold the answer."},
+            "group_by": {
+                "type": "string",
+                "enum": [str(each) for each in Grouping],
+                "description": "For a question that wants a list: spread the notes over sessions or topics.",
+            },
         },
         ("query",),
         _search,
@@ -200,8 +207,9 @@ TOOLS = (
                     "doubts": LABELS,
                     "matched": TEXT | {"description": "The sentence of a long note that matched."},
                     "catalog": TEXT | {"description": "The catalog that holds the note, which can only be read."},
+                    "group": objects({"by": TEXT, "id": TEXT, "title": TEXT}),
                 },
-                optional=("matched", "catalog"),
+                optional=("matched", "catalog", "group"),
             )
         ),
         reads=True,

@@ -214,6 +214,19 @@ def test_tuning_is_run_from_the_command_line(file: Path, minilm: Embedder, capsy
     assert "all but mini-2" in told
 
 
+def test_questions_for_several_things_are_asked_with_more_notes_and_over_sessions(
+    file: Path, minilm: Embedder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(minilm, file, "--several", "--tables", "--k", "5") == 0
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in capsys.readouterr().out.splitlines()]
+    head = next(place for place, row in enumerate(rows) if "as ask chooses" in row)
+    table = {row[0]: row[1:] for row in rows[head + 2 :] if len(row) == len(rows[head])}
+    # Every note is among eight: there is nothing to gain.
+    for name, count in (("multi-hop, read so", "2"), ("multi-hop", "2"), ("all", "10")):
+        assert table[name][:5] == [count, *["100.0"] * 4]
+        assert table[name][5].startswith("+0.0")
+
+
 #: Points of Recall@10 by which the default must be ahead on this conversation, about half of what it is. Over all three
 #: it is by more than the bootstrap interval (benchmarks/RESULTS.md).
 MARGINS = {"dense alone": 0.07, "lexical alone": 0.04, RRF: 0.015, PLAIN: 0.06}

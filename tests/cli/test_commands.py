@@ -345,6 +345,23 @@ def test_a_search_is_not_padded_with_notes_that_have_nothing_to_do_with_it(cli: 
     assert "0.000" not in cli.ok("search", "tiles")
 
 
+def test_answers_are_spread_over_days_on_request(cli: Cli) -> None:
+    for day, text in (
+        ("03", "We painted the boat blue."),
+        ("03", "The boat has a new anchor."),
+        ("07", "The boat leaks."),
+    ):
+        cli.ok("add", text, "--time", f"2026-01-{day}")
+    assert [each["group"]["title"] for each in cli.json("search", "boat", "--group-by", "session")] in (
+        ["2026-01-03", "2026-01-03", "2026-01-07"],
+        ["2026-01-07", "2026-01-03", "2026-01-03"],
+    )
+    rows = [line.split("\t") for line in cli.ok("search", "boat", "--group-by", "session").splitlines()]
+    assert sorted(row[-1] for row in rows) == ["2026-01-03", "2026-01-03", "2026-01-07"]
+    assert all("group" not in each for each in cli.json("search", "boat"))
+    assert "the groupings are session, topic" in cli.refused("search", "boat", "--group-by", "week")
+
+
 def test_the_log_tells_what_was_written_linked_and_rewritten(cli: Cli) -> None:
     first = cli.add("Ana moved from Porto to Lisbon in May 2026.")
     second = cli.add("Ana works at the tile museum in Lisbon.")

@@ -61,6 +61,18 @@ def in_team(writer: AgenticMemorySystem, content: str = HERON) -> str:
     return next(note.id for note in writer.catalogs["team"].list() if note.content == content)
 
 
+def test_the_sessions_of_all_collections_are_told_apart_and_spread_together(writer: AgenticMemorySystem) -> None:
+    for number in range(3):
+        writer.add(f"Heron has disk {number}.", time=f"2025-12-0{number // 2 + 1}T10:00")
+    hits = writer.search("heron", 5, group_by="session")
+    titles = [hit.group.title for hit in hits if hit.group]
+    assert len(titles) == 5
+    assert set(titles[1:]) > {"2025-12-01"}
+    assert titles == sorted(titles, key=titles.index), "a session is told in one piece"
+    assert {hit.catalog for hit in hits} == {"", "team"}
+    assert sorted(hit.explanation.place or 0 for hit in hits) == [1, 2, 3, 4, 5]
+
+
 def test_all_ways_to_search_find_notes_of_a_catalog_and_say_so(writer: AgenticMemorySystem) -> None:
     for search in (writer.search, writer.search_agentic):
         best = search("What is the staging server called?")[0]

@@ -102,6 +102,17 @@ def test_an_agent_asks_for_kinds_tags_people_and_times(memory: AgenticMemorySyst
     assert found(until="2026-03-15T09:30") == ["Lisbon."]
 
 
+def test_an_agent_has_what_it_finds_spread_over_days(memory: AgenticMemorySystem):
+    tools = memory.tools()
+    memory.add("Ana plans a trip to Lisbon.", time="2026-03-01")
+    memory.add("We decided to plan a trip to Porto.", time="2026-04-01")
+    answer = tools.call("memory_search", {"query": "plan a trip", "group_by": "session"})
+    assert {each["group"]["title"] for each in answer["result"]} == {"2026-03-01", "2026-04-01"}
+    refused = tools.call("memory_search", {"query": "plan a trip", "group_by": "week"})
+    assert not refused["ok"]
+    assert refused["hint"] == "the groupings are session, topic"
+
+
 def test_tools_for_one_user_neither_show_nor_change_the_notes_of_another(memory: AgenticMemorySystem):
     ana, bo = memory.tools(user_id="ana"), memory.tools(user_id="bo")
     mine = ana.call("memory_add", {"content": "My bank card's number ends in 4711."})["result"]["id"]
