@@ -6,7 +6,7 @@ import asyncio
 import threading
 from contextlib import contextmanager, suppress
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
 from textual.message import Message
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     Look: TypeAlias = Callable[[], Coroutine[Any, Any, None]]
 
 Answer = TypeVar("Answer")
+Given = ParamSpec("Given")
 
 #: A look that takes longer than this (in seconds) is followed by a rest, at most so long.
 _LONG, _LONGEST_REST = 0.3, 10.0
@@ -111,14 +112,14 @@ class CollectionClient:
         self._pulse: tuple[int, int] | None = None
         self._failing = False
 
-    async def ask(self, work: Callable[[], Answer]) -> Answer:
+    async def ask(self, work: Callable[Given, Answer], *args: Given.args, **named: Given.kwargs) -> Answer:
         """Do the work in a thread, so that the interface stays awake."""
-        return await asyncio.to_thread(work)
+        return await asyncio.to_thread(work, *args, **named)
 
-    async def carry_out(self, change: Callable[[], str]) -> bool:
+    async def carry_out(self, change: Callable[Given, str], *args: Given.args, **named: Given.kwargs) -> bool:
         """Make a change, say what it did (or why it could not be made); True when it was made."""
         with self.refusals():
-            self.say(await self.ask(change))
+            self.say(await self.ask(change, *args, **named))
             await self.look()
             return True
         return False

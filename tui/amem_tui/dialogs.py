@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
@@ -140,7 +139,7 @@ def path_prompt(
     async def do(typed: str, again: bool) -> str:
         path = Path(typed).expanduser()
         try:
-            number = await client.ask(partial(write, path, again))
+            number = await client.ask(write, path, again)
         except AmemError as error:
             return f"{error}{f': {error.hint}' if error.hint else '; enter once more replaces it'}"
         except OSError as error:
@@ -334,8 +333,7 @@ class NotePicker(ModalScreen[None]):
 
     @work(exclusive=True, group="find")
     async def _look(self, words: str) -> None:
-        find = partial(found_by, self._client.memory, words, but=self._but)
-        found = await self._client.ask(find)
+        found = await self._client.ask(found_by, self._client.memory, words, but=self._but)
         if not self.is_attached:
             return
         shown = self.query_one("#found", OptionList)

@@ -6,7 +6,6 @@ import shutil
 import tempfile
 from copy import copy
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -246,7 +245,7 @@ class NoteForm(ModalScreen[None]):
     @work(group="owned")
     async def _ask_who(self, id: str) -> None:
         try:
-            self._owned = await self._client.ask(partial(self._client.memory.owned_fields, id))
+            self._owned = await self._client.ask(self._client.memory.owned_fields, id)
         except NoteNotFound:
             return  # saving says so
         except AmemError as error:
@@ -322,7 +321,7 @@ class NoteForm(ModalScreen[None]):
         self._saving = True
         self._notice("Saving…")
         try:
-            id, said = await self._client.ask(partial(draft.save, self._client.memory))
+            id, said = await self._client.ask(draft.save, self._client.memory)
         except AmemError as error:
             self._conflict = error if isinstance(error, StaleNote | NoteNotFound) else None
             self._notice(words(error), error=True)
@@ -343,7 +342,7 @@ class NoteForm(ModalScreen[None]):
     @work(group="other", exclusive=True)
     async def _show_other(self) -> None:
         assert self._note is not None
-        now = await self._client.ask(partial(self._client.memory.read, self._note.id))
+        now = await self._client.ask(self._client.memory.read, self._note.id)
         if now is None:
             self._conflict = NoteNotFound("this note was deleted meanwhile", hint="ctrl+n saves it as a new note")
             self._notice(words(self._conflict), error=True)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar, ParamSpec, TypeVar
 
 from textual import events, getters, on, work
 from textual.content import Content
@@ -111,6 +110,7 @@ class RoomBar(WordLine):
 
 
 Answer = TypeVar("Answer")
+Given = ParamSpec("Given")
 
 
 class NotesScreen(Screen[None]):
@@ -181,23 +181,23 @@ class NotesScreen(Screen[None]):
         """The collection; to be asked through `ask` alone."""
         return self._client.memory
 
-    async def ask(self, question: Callable[[], Answer]) -> Answer:
+    async def ask(self, question: Callable[Given, Answer], *args: Given.args, **named: Given.kwargs) -> Answer:
         """Answer a question in a thread; the worker that waits for it ends with the screen."""
-        answer = await self._client.ask(question)
+        answer = await self._client.ask(question, *args, **named)
         if not self.app.is_running or not self.is_attached:
             raise asyncio.CancelledError
         return answer
 
     @work(group="change")
-    async def change(self, change: Callable[[], str]) -> None:
+    async def change(self, change: Callable[..., str], *args: object) -> None:
         """Carry out one of `amem_tui.changes` and say what it did."""
-        await self._client.carry_out(change)
+        await self._client.carry_out(change, *args)
 
     def action_undo(self) -> None:
-        self.change(partial(changes.undo, self.memory))
+        self.change(changes.undo, self.memory)
 
     def action_redo(self) -> None:
-        self.change(partial(changes.redo, self.memory))
+        self.change(changes.redo, self.memory)
 
     def action_leave(self) -> None:
         self._client.app.leave()

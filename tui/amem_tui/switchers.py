@@ -69,7 +69,7 @@ class Notes(_Named):
         if client is None:
             return []
         try:
-            cards = await client.ask(partial(found_by, client.memory, words, _NOTES))
+            cards = await client.ask(found_by, client.memory, words, _NOTES)
         except AmemError:
             return []  # a store that fails is said by the loop that follows it
         return [
@@ -92,7 +92,7 @@ class Collections(_Named):
             return []
         settings = client.memory.settings
         try:
-            names = await client.ask(partial(collection_names, settings.home))
+            names = await client.ask(collection_names, settings.home)
         except OSError:
             return []
         others = [(f"Collection {one_line(name, 60)}", name) for name in names if name != settings.collection]
@@ -152,7 +152,7 @@ class CollectionsScreen(ModalScreen[None]):
     async def _list(self) -> None:
         shown = self.query_one("#found", OptionList)
         # Each is opened to be counted, which may take its time; what is counted is shown.
-        names = await self._client.ask(partial(collection_names, self._home))
+        names = await self._client.ask(collection_names, self._home)
         before = shown.highlighted_option
         wanted = self._here if before is None else before.id
         shown.clear_options()
@@ -161,7 +161,7 @@ class CollectionsScreen(ModalScreen[None]):
         if names:
             shown.highlighted = names.index(wanted) if wanted in names else 0
         for name in names:
-            found = await self._client.ask(partial(listed_collection, self._home, name))
+            found = await self._client.ask(listed_collection, self._home, name)
             self._listed[name] = found
             shown.replace_option_prompt(name, _collection_line(name, self._here, found))
             self.refresh_bindings()
@@ -214,7 +214,7 @@ class CollectionsScreen(ModalScreen[None]):
 
     async def _make(self, name: str, again: bool) -> str:
         try:
-            await self._client.ask(partial(_free, self._home, name))
+            await self._client.ask(_free, self._home, name)
         except AmemError as error:
             return words(error)
         self.call_later(self._open, name)
@@ -222,8 +222,8 @@ class CollectionsScreen(ModalScreen[None]):
 
     async def _copy(self, name: str, again: bool) -> str:
         try:
-            await self._client.ask(partial(_free, self._home, name))
-            await self._client.ask(partial(self._client.memory.copy, name))
+            await self._client.ask(_free, self._home, name)
+            await self._client.ask(self._client.memory.copy, name)
         except AmemError as error:
             return words(error)
         self._client.say(f"{self._here} is copied to {name}; enter there opens it.")

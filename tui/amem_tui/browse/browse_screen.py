@@ -184,8 +184,7 @@ class BrowseScreen(NotesScreen):
                     keep = self._to_reveal or (None if row is None else row.id)
                     asked = replace(asked, listing=self._listing, place=self._notes.cursor, keep=keep)
                 with self._client.refusals(self._refused):
-                    read = partial(read_list, self.memory, self._client.zone, asked, self._seen)
-                    contents, news = await self.ask(read)
+                    contents, news = await self.ask(read_list, self.memory, self._client.zone, asked, self._seen)
                     if not asked.fresh:  # the cursor may have gone on meanwhile
                         contents = replace(contents, place=contents.place + self._notes.cursor - asked.place)
                     self._show(asked, contents, news)
@@ -250,7 +249,7 @@ class BrowseScreen(NotesScreen):
 
     async def _read_page(self, wanted: Missing) -> Sequence[Row | None]:
         assert self._shelf is not None, "hits are all here"
-        return await self.ask(partial(page_of, self.memory, self._shelf, self._client.zone, wanted.page))
+        return await self.ask(page_of, self.memory, self._shelf, self._client.zone, wanted.page)
 
     def action_order(self) -> None:
         self._start_over(self._listing.next_order())
@@ -258,7 +257,7 @@ class BrowseScreen(NotesScreen):
     @work(group="mark", exclusive=True)
     async def action_mark_all(self) -> None:
         if self._shelf is not None:
-            ids = await self.ask(partial(ids_of, self.memory, self._shelf, _MOST))
+            ids = await self.ask(ids_of, self.memory, self._shelf, _MOST)
         else:
             rows = (self._notes.entry_at(place) for place in range(self._notes.count))
             ids = [row.id for row in rows if row is not None]
@@ -320,7 +319,7 @@ class BrowseScreen(NotesScreen):
 
     def action_unlink(self) -> None:
         if (link := self._pane.chosen_link) is not None:
-            self.change(partial(changes.unlink, self.memory, link))
+            self.change(changes.unlink, self.memory, link)
 
     def _mark(self, ids: Sequence[str], marked: bool) -> None:
         for id in ids:
@@ -347,7 +346,7 @@ class BrowseScreen(NotesScreen):
     def action_undo(self) -> None:
         """Bring back the note that is gone, else take back the last step."""
         if self._pane.gone and self._pane.wanted is not None:
-            self.change(partial(changes.bring_back, self.memory, self._pane.wanted))
+            self.change(changes.bring_back, self.memory, self._pane.wanted)
         else:
             super().action_undo()
 
@@ -370,7 +369,7 @@ class BrowseScreen(NotesScreen):
             self._client.say(f"Copied the id {self._client.note}")
 
     def action_pin(self) -> None:
-        self._with_note(lambda note: self._client.carry_out(partial(changes.pin, self.memory, note)))
+        self._with_note(lambda note: self._client.carry_out(changes.pin, self.memory, note))
 
     @work(group="note action")
     async def _with_note(self, do: Callable[[MemoryNote], Awaitable[object] | None]) -> None:
@@ -382,7 +381,7 @@ class BrowseScreen(NotesScreen):
 
     async def _read_open(self) -> MemoryNote | None:
         id = self._client.note
-        return None if id is None else await self.ask(partial(self.memory.read, id))
+        return None if id is None else await self.ask(self.memory.read, id)
 
     def _chosen(self) -> list[str]:
         """The ids of the marked notes, or that of the open one."""
@@ -391,14 +390,14 @@ class BrowseScreen(NotesScreen):
     @work(group="change")
     async def action_delete(self) -> None:
         ids = self._chosen()
-        cards = await self.ask(partial(self.memory.cards_of, ids))
+        cards = await self.ask(self.memory.cards_of, ids)
         titles = [title(card.text) for card in cards.values()]
         if not titles:
             return
         if await self.app.push_screen_wait(_deletion(titles)):
             self._pane.let_go(ids)
             self._mark(ids, False)
-            if not await self._client.carry_out(partial(changes.delete_notes, self.memory, ids)):
+            if not await self._client.carry_out(changes.delete_notes, self.memory, ids):
                 self._pane.let_go([])
 
     @work(group="export")
@@ -424,8 +423,7 @@ class BrowseScreen(NotesScreen):
     async def _count(self) -> None:
         conditions, starting = self._counted = self._listing.conditions, self._listing.starting
         wanted = conditions.filter(self._client.zone)
-        read = partial(read_facets, self.memory, self._facets.collections, wanted, starting)
-        self._facets = await self.ask(read)
+        self._facets = await self.ask(read_facets, self.memory, self._facets.collections, wanted, starting)
         self._sidebar.show(self._facets)
         nothing = self._shelf is not None and not self._notes.count
         if self._pane.wanted is None and not self._listing.narrowed and nothing:

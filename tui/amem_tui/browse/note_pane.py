@@ -154,7 +154,7 @@ class NotePane(Vertical):
         memory, id = self._client.memory, self.wanted
         if id is None:
             return
-        opened_note, words, gone = await self._client.ask(partial(_load, memory, id, self._client.zone))
+        opened_note, words, gone = await self._client.ask(_load, memory, id, self._client.zone)
         if not self.is_attached or self.wanted != id or (opened_note is None and self.leaves):
             return  # another one is shown next
         self.gone = gone
@@ -211,7 +211,7 @@ class NotePane(Vertical):
 
     async def _read(self, asked: PageRequest, reader: Reader) -> list[Part]:
         try:
-            return await self._client.ask(partial(reader, self._client.memory, asked))
+            return await self._client.ask(reader, self._client.memory, asked)
         except StorageError:
             raise
         except AmemError as error:  # of this page alone: the note may have gone, or a model may be away
@@ -273,7 +273,7 @@ class NotePane(Vertical):
     async def _look_up(self, name: str) -> None:
         """Follow a name: a note of that name may have come since the page was read."""
         inside = None if self.opened_note is None else self.opened_note.note.id
-        found = await self._client.ask(partial(self._client.memory.named, [name], inside))
+        found = await self._client.ask(self._client.memory.named, [name], inside)
         if name in found:
             self._follow_link(found[name])
         else:
@@ -346,9 +346,7 @@ class LinkPicker(NotePicker):
 
     @work(group="change")
     async def _link(self, target: str, type: str, reason: str) -> None:
-        made = await self._client.carry_out(
-            partial(changes.link, self._client.memory, self._note.id, target, type, reason)
-        )
+        made = await self._client.carry_out(changes.link, self._client.memory, self._note.id, target, type, reason)
         self._saving = False
         if made:
             self.dismiss()

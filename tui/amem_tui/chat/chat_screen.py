@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from queue import Empty, SimpleQueue
 from time import monotonic
-from typing import TYPE_CHECKING, ClassVar, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, ClassVar, ParamSpec, TypeAlias, TypeVar
 
 from textual import events, on, work
 from textual.containers import Horizontal, Vertical
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:
     Pieces: TypeAlias = SimpleQueue[Piece | Exception]
 T = TypeVar("T")
+Given = ParamSpec("Given")
 
 #: Seconds that closing waits for an answer that is being stopped, and then for what is being learnt.
 _STOPPING, _LEARNING = 0.8, 0.2
@@ -61,13 +62,13 @@ class ConversationThread:
         self._conversation = conversation
         self._thread: Background[Callable[[], None]] = Background(lambda job: job(), "amem-chat")
 
-    def call(self, job: Callable[[], T]) -> Future[T]:
+    def call(self, job: Callable[Given, T], *args: Given.args, **named: Given.kwargs) -> Future[T]:
         """Do this when what was asked for before is done."""
         future: Future[T] = Future()
 
         def run() -> None:
             try:
-                future.set_result(job())
+                future.set_result(job(*args, **named))
             except Exception as error:  # for whoever waits
                 future.set_exception(error)
 
@@ -243,7 +244,7 @@ class ChatScreen(NotesScreen):
 
     async def _follow_chat(self, session: str) -> None:
         """Show what others did to it; while an answer is being written that would push it away, so it waits."""
-        chat = None if self.answering is not None else await self.ask(partial(self.conversation.read, session))
+        chat = None if self.answering is not None else await self.ask(self.conversation.read, session)
         self.missed = self.answering is not None
         if chat is None or self.missed or self.session != session:
             return
@@ -255,7 +256,7 @@ class ChatScreen(NotesScreen):
 
     async def _show(self, chat: Chat) -> None:
         self.session = chat.session
-        self._thread.call(partial(self.conversation.resume, chat.session))
+        self._thread.call(self.conversation.resume, chat.session)
         self._awaited.clear()
         await self.transcript.show(chat)
         self.composer.said([turn.question for turn in chat.turns])
@@ -424,9 +425,9 @@ class ChatScreen(NotesScreen):
         if view is None or number is None or self.session is None:
             recalled = () if view is None else view.recalled
             reply = None if view is None else view.reply
-            detail = await self.ask(partial(self.conversation.unkept_detail, recalled, reply))
+            detail = await self.ask(self.conversation.unkept_detail, recalled, reply)
         else:
-            detail = await self.ask(partial(self.conversation.detail, self.session, number))
+            detail = await self.ask(self.conversation.detail, self.session, number)
         waits = number in self._awaited and detail.learning is Learning.WAITING
         await self.panel.show_turn(detail, waiting=waits)
         self.refresh_bindings()
@@ -434,14 +435,14 @@ class ChatScreen(NotesScreen):
     def action_undo(self) -> None:
         operation = self.panel.undoable
         if operation is not None:
-            self.change(partial(changes.undo, self.memory, operation))
+            self.change(changes.undo, self.memory, operation)
 
     @work(group="change")
     async def action_remember(self) -> None:
         text = (self.get_selected_text() or "").strip()
         if not text:
             return
-        receipt = await self.ask(partial(self.conversation.remember, text))
+        receipt = await self.ask(self.conversation.remember, text)
         self.clear_selection()
         self._client.say(f"Remembered “{one_line(text, 50)}”" if receipt.stored else "That is already saved")
         await self._client.look()
@@ -456,8 +457,8 @@ class ChatScreen(NotesScreen):
             )
         if chosen is None:
             return
-        held = await self.ask(partial(self.memory.read, chosen))
-        forgotten = await self.ask(partial(self.conversation.forget, chosen))
+        held = await self.ask(self.memory.read, chosen)
+        forgotten = await self.ask(self.conversation.forget, chosen)
         if forgotten.operation is None or held is None:
             self._client.say("It was gone already")
             return
@@ -468,7 +469,7 @@ class ChatScreen(NotesScreen):
     async def _meant(self, words: str) -> tuple[Sequence[tuple[str, Content]], str]:
         """The notes that may be meant, and what to say of them."""
         with self._client.refusals():
-            found = await self.ask(partial(self.conversation.forget, words))
+            found = await self.ask(self.conversation.forget, words)
             if found.operation is not None:  # somebody gave an id in full
                 return [], "It is forgotten; u brings it back."
             lines = note_choices(found)
@@ -625,7 +626,7 @@ class ChatScreen(NotesScreen):
         words = "" if lines else "There is no chat yet: whatever you ask begins one."
         chosen = await self.app.push_screen_wait(Picker("Chats, the last used first", lines, words=words))
         if chosen is not None and self.answering is None:
-            await self._go_to(await self.ask(partial(self.conversation.read, chosen)))
+            await self._go_to(await self.ask(self.conversation.read, chosen))
 
     @work(group="choose")
     async def action_new_chat(self) -> None:
@@ -640,7 +641,7 @@ class ChatScreen(NotesScreen):
     @work(group="choose")
     async def action_model(self) -> None:
         settings = self.memory.settings
-        found = await self.ask(partial(available, settings))
+        found = await self.ask(available, settings)
         words = "" if found else f"Ollama has no chat model: {command(settings, 'models pull NAME')} gets one."
         if found is None:
             words = f"No Ollama answers at {settings.ollama_host}."
@@ -653,7 +654,7 @@ class ChatScreen(NotesScreen):
                 wanted = with_model(settings, name)
                 await self.ask(lambda: check(wanted, full_name(wanted.llm_backend, wanted.llm_model)))
                 self.conversation.settings = wanted
-                self._thread.call(partial(self.conversation.use, wanted))
+                self._thread.call(self.conversation.use, wanted)
         self._look_who_answers()
 
     def action_incognito(self) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
@@ -257,7 +256,7 @@ class GraphScreen(NotesScreen):
                 self.bar.tell("Counting topics… ")
             self._asked_for = self._limits
             with self._client.refusals(lambda words: self._show(GraphResult(hint=words), turn=False)):
-                self._show(await self.ask(partial(read_graph, self.memory, view, *self._asked_for)), turn=turn)
+                self._show(await self.ask(read_graph, self.memory, view, *self._asked_for), turn=turn)
             turn = False
 
     def _show(self, result: GraphResult, *, turn: bool) -> None:

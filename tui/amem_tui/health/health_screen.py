@@ -397,7 +397,7 @@ class HealthScreen(PanedScreen):
 
     async def _look(self) -> None:
         with self._client.refusals(self._say_state):
-            self._state = await self.ask(partial(read_state, self.memory))
+            self._state = await self.ask(read_state, self.memory)
             self._show()
 
     @work(exclusive=True, group="models")
@@ -486,7 +486,7 @@ class HealthScreen(PanedScreen):
             return
         self._rehearsal = None
         if dry_run:
-            lines = await self.ask(partial(rehearsal_lines, self.memory, report))
+            lines = await self.ask(rehearsal_lines, self.memory, report)
             self._rehearsal = rehearsal_words(report), lines
         self._client.say(f"Dry run, {done_words(report)}" if dry_run else done_words(report))
         await self._settle()
@@ -555,7 +555,7 @@ class HealthScreen(PanedScreen):
         last = None if self._state is None else self._state.health.last
         if last is not None and last.operation is not None:
             self._rehearsal = None
-            self.change(partial(changes.undo, self.memory, last.operation))
+            self.change(changes.undo, self.memory, last.operation)
 
     def action_open(self) -> None:
         shown = self.query_one(LineList)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from textual import on, work
@@ -151,7 +150,7 @@ class ForkScreen(ModalScreen[None]):
     async def _load(self) -> None:
         line = self.query_one("#fork-merge", Static)
         with self._client.refusals(lambda problem: line.update(Content.styled(problem, "$error"))):
-            self._found = await self._client.ask(partial(read_comparison, self._pair))
+            self._found = await self._client.ask(read_comparison, self._pair)
             self._changes = []
             sides = zip(self._pair.names, (self._found.diff.fork, self._found.diff.source), strict=True)
             self.query_one(Lines).fill([option for name, side in sides for option in self._options(name, side)])
@@ -191,7 +190,7 @@ class ForkScreen(ModalScreen[None]):
         if change is None:
             await view.say("Neither did anything since they were last the same.")
         else:
-            await view.show(await self._client.ask(partial(self._parts, change)), about=change)
+            await view.show(await self._client.ask(self._parts, change), about=change)
         self.refresh_bindings()
 
     def _parts(self, change: Change) -> list[Part]:
@@ -225,7 +224,7 @@ class ForkScreen(ModalScreen[None]):
             return
         ids = [change.id] if isinstance(change, NoteChange) else [change.source, change.target]
         for id in ids:
-            if await self._client.ask(partial(memory.read, id)) is not None:
+            if await self._client.ask(memory.read, id) is not None:
                 self._client.app.read_note(id)
                 return
         here = memory.settings.collection
@@ -243,14 +242,14 @@ class ForkScreen(ModalScreen[None]):
 
     @work(group="change")
     async def action_undo(self) -> None:
-        await self._carry_out(partial(changes.undo, self._client.memory))
+        await self._carry_out(changes.undo, self._client.memory)
 
     @work(group="change")
     async def action_redo(self) -> None:
-        await self._carry_out(partial(changes.redo, self._client.memory))
+        await self._carry_out(changes.redo, self._client.memory)
 
-    async def _carry_out(self, change: Callable[[], str]) -> None:
-        if await self._client.carry_out(change):
+    async def _carry_out(self, change: Callable[..., str], *args: object) -> None:
+        if await self._client.carry_out(change, *args):
             self._load()
 
     def action_leave(self) -> None:

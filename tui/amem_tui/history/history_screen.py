@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events, getters, on, work
@@ -223,7 +222,7 @@ class HistoryScreen(NotesScreen):
     async def load(self) -> None:
         """Read the versions anew; the cursor stays on its version, or goes to the newest after a change made here."""
         id = self._asked or self._client.note
-        record = None if id is None else await self.ask(partial(read_record, self.memory, id))
+        record = None if id is None else await self.ask(read_record, self.memory, id)
         other = record is None or self._record is None or record.id != self._record.id
         self._record = record
         options = [] if record is None else [self._line(record, each) for each in record.versions]
@@ -258,8 +257,8 @@ class HistoryScreen(NotesScreen):
         if record is None or version is None:
             await self._view.say(_NO_NOTE if record is None else _DESTROYED)
         else:
-            read = partial(read_change, with_now=self._with_now, whole=self._whole)
-            found = await self.ask(partial(read, self.memory, record, version, self._client.zone))
+            about = self.memory, record, version, self._client.zone
+            found = await self.ask(read_change, *about, with_now=self._with_now, whole=self._whole)
             fields: Sequence[Part] = found or [remark(self._nothing())]
             head = change_head(version, record.causes[version.cause], self._client.zone)
             await self._view.show([Block(head), space(), *fields], about=(record.id, version.version, self._with_now))
@@ -311,22 +310,22 @@ class HistoryScreen(NotesScreen):
     async def action_undo_version(self) -> None:
         version = self._chosen
         if version is not None:
-            await self._carry_out(partial(changes.undo, self.memory, version.operation))
+            await self._carry_out(changes.undo, self.memory, version.operation)
 
     @work(group="change")
     async def action_roll_back(self) -> None:
         record, version = self._record, self._chosen
         if record is None or version is None:
             return
-        would = await self.ask(partial(self.memory.would_roll_back, record.id, version.version))
+        would = await self.ask(self.memory.would_roll_back, record.id, version.version)
         if not would:
             self._client.say(f"Nothing would change: the note is as it was in version {version.version}.")
             return
         fields = ", ".join(name(field) for field in ordered(would))
         details = f"It sets back {fields}. That makes a new version, which u undoes."
         if await self.app.push_screen_wait(Question(f"Roll back to version {version.version}?", details)):
-            await self._carry_out(partial(changes.roll_back, self.memory, record.id, version.version))
+            await self._carry_out(changes.roll_back, self.memory, record.id, version.version)
 
-    async def _carry_out(self, change: Callable[[], str]) -> None:
-        self._to_newest = await self._client.carry_out(change)
+    async def _carry_out(self, change: Callable[..., str], *args: object) -> None:
+        self._to_newest = await self._client.carry_out(change, *args)
         self.reload()

@@ -6,7 +6,6 @@ import asyncio
 from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import date
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.cells import cell_len
@@ -420,8 +419,7 @@ class LogScreen(NotesScreen):
 
     @work(exclusive=True, group="log")
     async def load(self) -> None:
-        read = partial(_read, self.memory, self._since, self._actor, self._list.toggled)
-        outline = await self.ask(read)
+        outline = await self.ask(_read, self.memory, self._since, self._actor, self._list.toggled)
         self._list.show(outline)
         self._list.border_title = self._heading()
         self.bar.tell(f"{plural(outline.count, 'operation')} ")
@@ -438,7 +436,7 @@ class LogScreen(NotesScreen):
     @on(LogList.Wanted)
     @work(group="rows")
     async def _fetch(self, event: LogList.Wanted) -> None:
-        self._list.fill(await self.ask(partial(read_rows, self.memory, event.ids, self._client.zone)))
+        self._list.fill(await self.ask(read_rows, self.memory, event.ids, self._client.zone))
         self.refresh_bindings()
 
     @on(LogList.Moved)
@@ -454,7 +452,7 @@ class LogScreen(NotesScreen):
             who = "" if self._actor is None else f" by {maker(self._actor).plain}"
             await self._view.say(_NEVER if everything else _NOTHING.format(when=self._when(self._since), who=who))
             return
-        found, cards, cause = await self.ask(partial(read_doings, self.memory, line.id))
+        found, cards, cause = await self.ask(read_doings, self.memory, line.id)
         self._view.border_title = Content(f"Operation {line.id}")
         await self._view.show(operation_parts(found, cards, cause, self._client.zone), about=line.id)
 
@@ -491,7 +489,7 @@ class LogScreen(NotesScreen):
     async def action_undo_one(self) -> None:
         line = self._list.chosen
         if line is not None:
-            await self._client.carry_out(partial(changes.undo, self.memory, line.id))
+            await self._client.carry_out(changes.undo, self.memory, line.id)
             self.load()
 
     @on(LogList.Opened)
@@ -501,7 +499,7 @@ class LogScreen(NotesScreen):
         row = self._list.row
         if row is None or row.note is None:
             return
-        card = (await self.ask(partial(self.memory.cards_of, [row.note]))).get(row.note)
+        card = (await self.ask(self.memory.cards_of, [row.note])).get(row.note)
         if card is None:
             self._client.say("That note was destroyed for good.")
         elif card.status is Status.DELETED:
@@ -514,7 +512,7 @@ class LogScreen(NotesScreen):
     @work(exclusive=True, group="choose")
     async def action_choose_actor(self) -> None:
         since = None if self._since == "all" else self._since
-        found = await self.ask(partial(self.memory.actors, since))
+        found = await self.ask(self.memory.actors, since)
         everybody = Content.assemble(f"{sum(found.values()):>8,}  ", "All authors")
         each = [(actor, Content.assemble(f"{count:>8,}  ", maker(actor))) for actor, count in found.items()]
         chosen = await self.app.push_screen_wait(
@@ -532,7 +530,7 @@ class LogScreen(NotesScreen):
         )
         if chosen is not None:
             # Refused in words when it is no time, with the log as it was.
-            await self.ask(partial(self.memory.actors, None if chosen == "all" else chosen))
+            await self.ask(self.memory.actors, None if chosen == "all" else chosen)
             self._since = chosen
             self.load()
 

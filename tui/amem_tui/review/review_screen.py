@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING
 
 from textual import events, getters, on, work
@@ -324,7 +323,7 @@ class ReviewScreen(NotesScreen):
 
     @work(exclusive=True, group="review")
     async def load(self) -> None:
-        waiting = self._waiting = await self.ask(partial(read_waiting, self.memory))
+        waiting = self._waiting = await self.ask(read_waiting, self.memory)
         tabs = self.query_one("#sections", TabbedContent)
         for section, words in _SECTIONS.items():
             count = waiting.counts[section]
@@ -357,19 +356,19 @@ class ReviewScreen(NotesScreen):
         item, waiting, zone = self._chosen, self._waiting, self._client.zone
         if isinstance(item, Review) and waiting is not None:
             around = None if self._whole else _AROUND
-            fields = await self.ask(partial(compared, item.changes, zone, waiting.titles, around=around))
+            fields = await self.ask(compared, item.changes, zone, waiting.titles, around=around)
             note = await self._note_parts("the note", item.note)
             await page.show([Block(review_head(item, waiting, zone)), space(), *fields, *note], about=item.id)
         elif isinstance(item, Flag) and waiting is not None:
             parts = [Block(flag_head(item, waiting, zone)), space(), *await self._note_parts("the note", item.note)]
-            if await self.ask(partial(self.memory.read, item.because)) is not None:
+            if await self.ask(self.memory.read, item.because) is not None:
                 parts += await self._note_parts("because of", item.because)
             await page.show(parts, about=item.id)
         else:
             await page.say(MEANING[self._section])
 
     async def _note_parts(self, heading: str, id: str) -> list[Part]:
-        note = await self.ask(partial(self.memory.read, id))
+        note = await self.ask(self.memory.read, id)
         return [remark(heading, "bold $secondary"), Block(note_text(note)), space()]
 
     async def _show_dispute(self) -> None:
@@ -382,9 +381,9 @@ class ReviewScreen(NotesScreen):
     async def _read_dispute(self) -> Dispute | None:
         item = self._chosen
         if isinstance(item, Conflict):
-            return await self.ask(partial(read_conflict, self.memory, item))
+            return await self.ask(read_conflict, self.memory, item)
         ids = [item.target, item.source] if isinstance(item, Link) else (self._list.chosen or "").split()[1:]
-        return await self.ask(partial(read_chain, self.memory, *ids)) if ids else None
+        return await self.ask(read_chain, self.memory, *ids) if ids else None
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if self._waiting is None:
@@ -446,30 +445,30 @@ class ReviewScreen(NotesScreen):
     def action_decide(self, how: str) -> None:
         if isinstance(item := self._chosen, Review):
             decide: Callable[[AgenticMemorySystem, int], str] = getattr(changes, how)
-            self._decide(partial(decide, self.memory, item.id))
+            self._decide(decide, self.memory, item.id)
 
     def action_hold(self, place: int) -> None:
         if self._dispute is not None and place <= len(self._dispute.notes):
-            self._decide(partial(_hold, self.memory, self._dispute, self._dispute.notes[place - 1].id))
+            self._decide(_hold, self.memory, self._dispute, self._dispute.notes[place - 1].id)
 
     def action_keep(self) -> None:
         if isinstance(item := self._chosen, Flag):
-            self._decide(partial(changes.keep, self.memory, item.note))
+            self._decide(changes.keep, self.memory, item.note)
 
     def action_retract(self) -> None:
         if isinstance(item := self._chosen, Flag):
-            self._decide(partial(changes.retract, self.memory, item.note))
+            self._decide(changes.retract, self.memory, item.note)
 
     def action_keep_both(self) -> None:
         item = self._chosen
         if isinstance(item, Conflict):
-            self._decide(partial(changes.keep_both, self.memory, item.earlier, item.later))
+            self._decide(changes.keep_both, self.memory, item.earlier, item.later)
         elif isinstance(item, Link):
             self._decide(lambda: f"Both are current: {changes.stand_again(self.memory, item.target)}")
 
     @work(group="change")
-    async def _decide(self, decision: Callable[[], str]) -> None:
-        await self._client.carry_out(decision)
+    async def _decide(self, decision: Callable[..., str], *args: object) -> None:
+        await self._client.carry_out(decision, *args)
         self.load()
 
 

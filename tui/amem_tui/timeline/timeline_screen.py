@@ -180,7 +180,7 @@ class TimelineScreen(PanedScreen):
     @work(exclusive=True, group="days")
     async def _reload(self) -> None:
         here = self._client.note if self._client.note != self._opened else None
-        days, at = await self.ask(partial(_read_days, self.memory, here))
+        days, at = await self.ask(_read_days, self.memory, here)
         self._opened = self._client.note
         if here is not None:
             self._note = here
@@ -201,7 +201,7 @@ class TimelineScreen(PanedScreen):
     async def _show_day(self) -> None:
         """List the notes of the day under the cursor; the first of them is chosen where no other note is."""
         day, shown = self._heat.day, self._of_day
-        shelf, lines = await self.ask(partial(_read_day, self.memory, day, self._client.zone))
+        shelf, lines = await self.ask(_read_day, self.memory, day, self._client.zone)
         self._shelf = shelf
         place = shown.cursor if day == self._day_shown else 0
         if day != self._day_shown and self._note is not None:
@@ -219,7 +219,7 @@ class TimelineScreen(PanedScreen):
 
     async def _read_page(self, wanted: Missing) -> list[Line]:
         assert self._shelf is not None, "only the list of a day is longer than a page"
-        return await self.ask(partial(read_lines, self.memory, self._shelf, wanted.start, self._client.zone))
+        return await self.ask(read_lines, self.memory, self._shelf, wanted.start, self._client.zone)
 
     @on(LineList.Moved)
     def _moved(self, event: LineList.Moved) -> None:
@@ -241,7 +241,7 @@ class TimelineScreen(PanedScreen):
             pane.show(None, _NO_NOTE)
         else:
             try:
-                pane.show(await self.ask(partial(self.memory.outlook, note)))
+                pane.show(await self.ask(self.memory.outlook, note))
             except NoteNotFound:
                 pane.show(None, _GONE)
         self.refresh_bindings()
@@ -251,7 +251,7 @@ class TimelineScreen(PanedScreen):
         pane.border_title = fading_heading(days)
         pane.border_subtitle = "looking ahead…"
         with self._client.refusals():
-            preview = await self.ask(partial(self.memory.fade, days, most=MOST))
+            preview = await self.ask(self.memory.fade, days, most=MOST)
             lines = lines_of(preview)
             key = None if shown.line is None else shown.line.key
             place = next((at for at, line in enumerate(lines) if line.key == key), shown.cursor)
@@ -295,7 +295,7 @@ class TimelineScreen(PanedScreen):
 
     def action_pin(self) -> None:
         if self._pinnable is not None:
-            self.change(partial(_pin, self.memory, self._pinnable))
+            self.change(_pin, self.memory, self._pinnable)
 
     def action_today(self) -> None:
         self.go_to("heat")
