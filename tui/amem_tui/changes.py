@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from amem.labels import short_id
 from amem.note import LinkType
 from amem.reversal import reversal_lines
-from amem_tui.formatting import clean, command, one_line, plural, title
+from amem_tui.formatting import clean, command, one_line, plural, title, titles_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,19 +22,19 @@ _TOLD = 4
 
 def delete_notes(memory: AgenticMemorySystem, ids: Sequence[str]) -> str:
     """Hide notes, all in one go."""
-    named = memory.cards_of(ids)
+    titles = titles_of(memory, ids)
     gone = memory.delete_notes(ids)
     if not gone:
         return "It was gone already" if len(ids) == 1 else "They were gone already"
-    what = _quoted(title(next(iter(named.values())).text)) if gone == 1 and named else plural(gone, "note")
+    what = _quoted(next(iter(titles.values()))) if gone == 1 and titles else plural(gone, "note")
     return f"Deleted {what}; u brings {'it' if gone == 1 else 'them'} back"
 
 
 def bring_back(memory: AgenticMemorySystem, id: str) -> str:
     """Show a hidden note again."""
     memory.restore(id)
-    named = memory.cards_of([id])
-    return f"Brought back {_quoted(title(named[id].text))}" if id in named else "It was destroyed meanwhile"
+    titles = titles_of(memory, [id])
+    return f"Brought back {_quoted(titles[id])}" if id in titles else "It was destroyed meanwhile"
 
 
 def pin(memory: AgenticMemorySystem, note: MemoryNote) -> str:
@@ -50,8 +50,8 @@ def link(memory: AgenticMemorySystem, source: str, target: str, type: str, reaso
         memory.supersede(target, source, reason)
     else:
         memory.link(source, target, type, reason)
-    named = memory.cards_of([target])
-    there = f" to {_quoted(title(named[target].text))}" if target in named else ""
+    titles = titles_of(memory, [target])
+    there = f" to {_quoted(titles[target])}" if target in titles else ""
     return f"Linked{there} as {type.replace('_', ' ')}; u undoes it"
 
 
@@ -159,8 +159,8 @@ def reversal(memory: AgenticMemorySystem, report: UndoReport) -> str:
 
 def _titles(memory: AgenticMemorySystem, ids: Sequence[str]) -> dict[str, str]:
     """For each id the quoted title of its note; of one that was destroyed the beginning of the id."""
-    cards = memory.cards_of(ids)
-    return {id: _quoted(title(cards[id].text)) if id in cards else short_id(id) for id in ids}
+    titles = titles_of(memory, ids)
+    return {id: _quoted(titles[id]) if id in titles else short_id(id) for id in ids}
 
 
 def _quoted(name: str) -> str:

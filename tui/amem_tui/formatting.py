@@ -16,8 +16,10 @@ from amem.settings import Settings, default_home
 from amem.visible import without_driving
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime, tzinfo
+
+    from amem.memory_system import AgenticMemorySystem
 
 
 #: One cell each in every terminal font; none is drawn as a two-cell emoji.
@@ -70,6 +72,11 @@ def folded(text: str, width: int) -> list[str]:
 def title(content: str) -> str:
     """What a note is called, see ``amem.labels``; safe to show in a terminal."""
     return one_line(labels.title(content))
+
+
+def titles_of(memory: AgenticMemorySystem, ids: Iterable[str | None]) -> dict[str, str]:
+    """What each of these notes is called, by id; those that were destroyed are left out."""
+    return {id: title(card.text) for id, card in memory.cards_of([id for id in dict.fromkeys(ids) if id]).items()}
 
 
 def link_words(type: LinkType) -> str:

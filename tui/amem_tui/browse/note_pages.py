@@ -27,6 +27,7 @@ from amem_tui.formatting import (
     one_line,
     plural,
     title,
+    titles_of,
 )
 from amem_tui.history.field_changes import compared
 from amem_tui.page import Block, Place, Rule, ToNote, ToVersion, Unfold, entry, labelled, remark, space
@@ -343,8 +344,7 @@ _AROUND = 80
 def read_history(memory: AgenticMemorySystem, asked: PageRequest) -> list[Part]:
     """What came of the note since it was written."""
     versions = sorted(memory.history(asked.note.id), key=lambda each: -each.version)
-    others = [str(end) for each in versions[:MOST] for end in each.changes.get("superseded_by", ()) if end]
-    titles = {id: title(card.text) for id, card in memory.cards_of(list(dict.fromkeys(others))).items()}
+    titles = titles_of(memory, (end for each in versions[:MOST] for end in each.changes.get("superseded_by", ())))
     parts = [part for each in versions[:MOST] for part in _version(each, asked, titles)]
     return [*parts, *_others(len(versions), "version")]
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 from rich.segment import Segment
 from rich.style import Style
 from textual import work
-from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
-from amem_tui.graph.drawing import FAINT, LIT, PLAIN, STROKES, Picture, Run, draw
+from amem_tui.graph.drawing import FAINT, LIT, PLAIN, STROKES, NodeClicked, Picture, Run, draw
 from amem_tui.graph.layout import ASPECT, Layout, Spot, place
 from amem_tui.themes import CONTRAST, toned, towards
 
@@ -125,13 +124,6 @@ class GraphCanvas(Widget, can_focus=True):
     chosen: reactive[str | None] = reactive(None)
     hovered: reactive[str | None] = reactive(None)
 
-    @dataclass
-    class Chosen(Message):
-        """A node was clicked; `entered` when twice."""
-
-        id: str
-        entered: bool
-
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._scene: Scene | None = None
@@ -171,7 +163,7 @@ class GraphCanvas(Widget, can_focus=True):
     def on_click(self, event: events.Click) -> None:
         found = None if self.laid_out is None else self.laid_out.at(event.x, event.y)
         if found is not None:
-            self.post_message(self.Chosen(found, entered=event.chain == 2))
+            self.post_message(NodeClicked(found, entered=event.chain == 2))
 
     def on_resize(self) -> None:
         if self._scene is not None:

@@ -317,6 +317,14 @@ _CALLED = 12
 _WEIGHT = {type: weight for weight, type in enumerate(STROKES)}
 
 
+@dataclass
+class NodeClicked(Message):
+    """A node was clicked, in the picture or in the tree; `entered` when twice."""
+
+    id: str
+    entered: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Branch:
     """A row: `lead` is the lines before it; `edge` the link by which it hangs on the row above it."""
@@ -354,13 +362,6 @@ def branches(scene: Scene) -> list[Branch]:
 
 class GraphTree(CursorList, inherit_bindings=False):
     """A row for each node; whoever owns it decides what `chosen` becomes when one is clicked."""
-
-    @dataclass
-    class Chosen(Message):
-        """A row was clicked; `entered` when twice."""
-
-        id: str
-        entered: bool
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -408,7 +409,7 @@ class GraphTree(CursorList, inherit_bindings=False):
 
     def clicked(self, x: int, *, again: bool, double: bool) -> None:
         if self.chosen is not None:
-            self.post_message(self.Chosen(self.chosen, entered=double))
+            self.post_message(NodeClicked(self.chosen, entered=double))
 
     def pieces(self, place: int, part: int, width: int) -> Sequence[Piece]:
         branch = self._branches[place]

@@ -19,7 +19,7 @@ from amem.storage.graph_queries import TELLING
 from amem_tui.dialogs import path_prompt
 from amem_tui.formatting import GLYPHS, day, link_words, maker, one_line, plural, title
 from amem_tui.graph.canvas import GraphCanvas
-from amem_tui.graph.drawing import COLOURS, GraphTree
+from amem_tui.graph.drawing import COLOURS, GraphTree, NodeClicked
 from amem_tui.graph.scene import LOOSE, GraphQuery, GraphResult, facts, read_graph
 from amem_tui.lists import fit
 from amem_tui.rooms import NotesScreen
@@ -317,9 +317,8 @@ class GraphScreen(NotesScreen):
         cells = self.size.width * (self.size.height - (12 if self.size.height >= _HIGH else 9))
         return max(_FEWEST, min(_MOST, cells // _CELLS)), max(_FEWEST, min(_MOST, cells // _TOPIC_CELLS))
 
-    @on(GraphCanvas.Chosen)
-    @on(GraphTree.Chosen)
-    def _clicked(self, event: GraphCanvas.Chosen | GraphTree.Chosen) -> None:
+    @on(NodeClicked)
+    def _clicked(self, event: NodeClicked) -> None:
         self.set_focus(self._shown)
         self.choose(event.id)
         if event.entered:

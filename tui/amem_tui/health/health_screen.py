@@ -23,7 +23,7 @@ from amem.writing.worker import is_gone
 from amem_tui import changes
 from amem_tui.client import Refresher, in_own_thread
 from amem_tui.dialogs import Picker, Question
-from amem_tui.formatting import clean, moment, one_line, plural, title
+from amem_tui.formatting import clean, moment, one_line, plural, titles_of
 from amem_tui.lists import Line as NoteLine
 from amem_tui.lists import LineList, fit
 from amem_tui.page import Block, Page, labelled, remark
@@ -79,14 +79,13 @@ def read_state(memory: AgenticMemorySystem) -> State:
     health = memory.health()
     last = health.last
     deeds = [] if last is None or last.operation is None else memory.deeds(last.operation, MOST_DEEDS)
-    cards = memory.cards_of(list(dict.fromkeys(deed.note for deed in deeds)))
     gone = health.open is not None and health.open.owner is not None and is_gone(health.open.owner)
     return State(
         health=health,
         turns=memory.turns_waiting(),
         read_only=memory.read_only,
         deeds=deeds,
-        titles={id: title(card.text) for id, card in cards.items()},
+        titles=titles_of(memory, (deed.note for deed in deeds)),
         gone=gone,
     )
 
@@ -217,10 +216,10 @@ def run_lines(state: State) -> list[NoteLine]:
 def rehearsal_lines(memory: AgenticMemorySystem, report: MaintenanceReport) -> list[NoteLine]:
     """What a dry run would do, note by note; a page that would be new has no note yet."""
     shown = report.reasons[:MOST_DEEDS]
-    cards = memory.cards_of(list(dict.fromkeys(reason.id for reason in shown if reason.id)))
+    titles = titles_of(memory, (reason.id for reason in shown))
     lines = []
     for reason in shown:
-        name = title(cards[reason.id].text) if reason.id in cards else "a new note"
+        name = titles.get(reason.id, "a new note")
         what = _PLANNED.get(reason.what, reason.what)
         lines.append(_line(reason.id, what, name, reason.why, sign=_SIGNS.get(reason.what)))
     if len(report.reasons) > len(shown):

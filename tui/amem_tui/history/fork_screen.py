@@ -22,7 +22,7 @@ from amem_tui import changes
 from amem_tui.client import words
 from amem_tui.dialogs import Lines, Question
 from amem_tui.footer import KeyFooter
-from amem_tui.formatting import clean, link_words, one_line, plural, title
+from amem_tui.formatting import clean, link_words, one_line, plural, title, titles_of
 from amem_tui.history.field_changes import changed_text, compared
 from amem_tui.keymap import FORK_KEYS
 from amem_tui.page import Block, Page, space
@@ -101,8 +101,9 @@ def _titles(source: AgenticMemorySystem, diff: ForkDiff) -> dict[str, str]:
     sides = (diff.source, diff.fork)
     ids = {end for side in sides for link in side.links for end in (link.source, link.target)}
     ids |= {end for side in sides for _, each in side.supersessions for end in (each.before, each.after) if end}
-    found = {id: title(card.text) for id, card in source.cards_of(sorted(ids)).items()}
-    return found | {note.id: title(note.text) for side in sides for note in side.notes if note.text}
+    return titles_of(source, sorted(ids)) | {
+        note.id: title(note.text) for side in sides for note in side.notes if note.text
+    }
 
 
 def would_merge(found: Comparison) -> Content:

@@ -19,7 +19,7 @@ from amem.labels import short_id
 from amem.note import Status
 from amem_tui import changes
 from amem_tui.dialogs import Picker
-from amem_tui.formatting import SIGNS, author, maker, moment, one_line, plural, title
+from amem_tui.formatting import SIGNS, author, maker, moment, one_line, plural, title, titles_of
 from amem_tui.history.field_changes import compared
 from amem_tui.history.history_screen import HistoryScreen, causes_in_words
 from amem_tui.lists import CursorList, Piece, fit
@@ -67,13 +67,12 @@ def read_rows(memory: AgenticMemorySystem, ids: Sequence[int], zone: tzinfo) -> 
     found = memory.operations(ids)
     parents = {each.id: each for each in memory.operations([each.parent for each in found if each.parent is not None])}
     about = {each.id: _first(each) or _first(parents.get(each.parent or 0)) for each in found}
-    cards = memory.cards_of(list(dict.fromkeys(id for id in about.values() if id is not None)))
-    causes = causes_in_words(memory, (each.cause for each in found if about[each.id] not in cards))
+    titles = titles_of(memory, about.values())
+    causes = causes_in_words(memory, (each.cause for each in found if about[each.id] not in titles))
     rows = {}
     for each in found:
         id = about[each.id]
-        card = None if id is None else cards.get(id)
-        words = one_line(causes[each.cause]) if card is None else title(card.text)
+        words = titles.get(id or "") or one_line(causes.get(each.cause, ""))
         rows[each.id] = Row(each, each.at.astimezone(zone).strftime("%H:%M"), words, id)
     return rows
 

@@ -20,7 +20,7 @@ from amem.storage.reviews import Flag
 from amem.verdict import Conflict
 from amem_tui import changes
 from amem_tui.dialogs import Lines
-from amem_tui.formatting import clean, day, folded, maker, moment, one_line, title
+from amem_tui.formatting import clean, day, folded, maker, moment, one_line, titles_of
 from amem_tui.history.field_changes import compared, name
 from amem_tui.page import Block, Page, remark, space
 from amem_tui.rooms import NotesScreen
@@ -121,8 +121,8 @@ def read_waiting(memory: AgenticMemorySystem) -> Waiting:
     ids += [id for each in conflicts for id in (each.earlier, each.later)]
     ids += [id for each in settled for id in (each.source, each.target)]
     ids += [id for each in flags for id in (each.note, each.because)]
-    titles = {id: title(card.text) for id, card in memory.cards_of(list(dict.fromkeys(ids))).items()}
-    return Waiting(tuple(reviews), tuple(conflicts), tuple(settled), tuple(flags), counts, titles)
+    waiting = tuple(reviews), tuple(conflicts), tuple(settled), tuple(flags)
+    return Waiting(*waiting, counts, titles_of(memory, ids))
 
 
 NOTHING = {
