@@ -87,7 +87,7 @@ async def test_what_an_operation_did_is_told_in_full_beside_it(memory: AgenticMe
         assert "● you update" in detail(pilot)
         await go_to(pilot, log, "evolve")
         await wait_until(pilot, lambda: "◆ scripted evolve" in detail(pilot))
-        assert f"+ supports  {KETTLE} → {TEA}" in detail(pilot)
+        assert f"+ supports {KETTLE} → {TEA}" in detail(pilot)
         assert "both are about tea" in detail(pilot)
         assert f"proposed for {TEA}" in detail(pilot)
         assert f"“{KETTLE}” arrived" in detail(pilot)

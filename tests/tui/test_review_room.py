@@ -359,7 +359,7 @@ async def test_a_doubted_note_is_kept_or_taken_back(empty: AgenticMemorySystem) 
         await enter(pilot, "flags")
         (line,) = options(pilot, "#flags-list")
         assert "The lease ends in May" in line
-        assert "because of  I moved to Berlin." in beside(pilot, "flags")
+        assert "because of I moved to Berlin." in beside(pilot, "flags")
         assert tabs(pilot)[2] == "May be out of date 1"
         await pilot.press("equals_sign")
         await wait_until(pilot, lambda: tabs(pilot)[2] == "May be out of date")
