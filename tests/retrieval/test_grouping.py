@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC
+from io import StringIO
 from typing import TYPE_CHECKING
 
 import pytest
+from rich.console import Console
 
 from amem import AsyncMemory, Query, Source
+from amem.cli.render import Page, draw_hits
 from amem.errors import InvalidInput
 from amem.query import Grouping
 from amem.retrieval.grouping import spread_over
@@ -68,6 +72,18 @@ def test_only_a_grouped_answer_says_its_group(memory: AgenticMemorySystem) -> No
         **plain.to_dict(),
         "group": {"by": "session", "id": "kitchen 2026-01-04", "title": "kitchen 2026-01-04"},
     }
+
+
+def test_a_terminal_shows_a_group_under_its_title(memory: AgenticMemorySystem) -> None:
+    memory.declare_topic("flour", about="flour")
+    shown = {}
+    for by in (None, "session", "topic"):
+        written = StringIO()
+        draw_hits(Page(Console(file=written, width=90)), memory.search(QUESTION, 6, group_by=by), UTC)
+        shown[by] = [line for line in written.getvalue().splitlines() if not line.startswith(" ")]
+    assert shown[None] == []
+    assert sorted(shown["session"]) == ["2025-11-05", "kitchen 2026-01-04", "kitchen 2026-01-20"]
+    assert set(shown["topic"]) == {"flour", "no topic"}
 
 
 def test_a_topic_is_a_group_and_a_note_without_one_stands_alone(memory: AgenticMemorySystem) -> None:
