@@ -88,7 +88,7 @@ class Settings(BaseModel):
     embed_recipe: Literal["content", "paper"] = "content"
     """What is embedded: the speaker and the content, or A-Mem's content + context + keywords + tags (paper)."""
     dense_base: Literal["auto", "exact", "chroma"] = "auto"
-    """Whether Chroma holds the notes too: auto asks it where it is quicker, chroma always, exact never imports it."""
+    """Whether Chroma holds the notes too: auto asks it from a million notes on, chroma always, exact never."""
     lexical: Literal["fts5", "rank-bm25"] = "fts5"
     """Scorer of the lexical leg; rank-bm25 rebuilds on every change and takes your own k1 and b."""
     bm25_k1: float = Field(default=1.2, gt=0)

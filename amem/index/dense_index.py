@@ -29,8 +29,9 @@ logger = logging.getLogger("amem.index")
 
 #: Below this many rows the database is read as fast as a file.
 WORTH_CACHING = 1_000
-#: From so many notes on a search by Chroma takes less time than to compare them all (benchmarks/RESULTS.md).
-CHROMA_FROM = 40_000
+#: From so many notes on Chroma is asked. Below, comparing all takes some 20 ms at most, misses none, and needs no graph
+#: of gigabytes to be built, opened and held (docs/adr/0035).
+CHROMA_FROM = 1_000_000
 _SHARE = 0.1
 _ATTEMPTS = 5
 #: Seconds that closing waits for Chroma to take in the last notes.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import mmap
 import os
 import struct
@@ -29,12 +30,13 @@ BLOCK = 64
 _ROUNDING = np.float32(2e-6)
 
 
-def contenders(scores: NDArray[np.float32], k: int) -> NDArray[np.intp]:
+def contenders(scores: NDArray[np.float32], k: int, slack: float = 0.0) -> NDArray[np.intp]:
     """Rows that can be among the k best: all within float32 rounding of the k-th best score, in row order.
 
-    Rows of minus infinity never are. The rows are cut into blocks; as the k best of the blocks' maxima lie in k
-    different blocks, at least k rows reach the smallest of them. That bound costs one pass over the scores and a
-    partition of a 64th of them, 20 times less than partitioning them all (0.04 against 0.7 ms at 100,000).
+    `slack` is how far two scores may be wrong against each other besides. Rows of minus infinity never are. The rows
+    are cut into blocks; as the k best of the blocks' maxima lie in k different blocks, at least k rows reach the
+    smallest of them. That bound costs one pass over the scores and a partition of a 64th of them, 20 times less than
+    partitioning them all (0.04 against 0.7 ms at 100,000).
     """
     count = len(scores)
     if k >= count:
@@ -45,7 +47,7 @@ def contenders(scores: NDArray[np.float32], k: int) -> NDArray[np.intp]:
         maxima = scores[: width * BLOCK].reshape(BLOCK, width).max(axis=0)
         bound = np.partition(maxima, width - k)[width - k]
         pool = scores[scores >= bound]
-    bound = np.partition(pool, len(pool) - k)[len(pool) - k] - _ROUNDING
+    bound = np.partition(pool, len(pool) - k)[len(pool) - k] - _ROUNDING - np.float32(slack)
     return np.flatnonzero(scores >= bound) if bound > -np.inf else np.flatnonzero(scores > -np.inf)
 
 
@@ -120,6 +122,41 @@ class VectorFeed(Protocol):
         ...
 
 
+# A byte for each number of a vector: four times less to read than float32, and enough to find whom to compare exactly.
+
+#: From so many rows on the matrix has a byte copy, which is scanned instead of it (benchmarks/RESULTS.md).
+BYTES_FROM = 20_000
+#: So many standard deviations of the rounding may part two scores.
+_SIGMAS = 6.0
+
+
+class ByteRows:
+    """A matrix in whole numbers from -127 to 127, and the size of a step of each row."""
+
+    __slots__ = ("numbers", "steps")
+
+    def __init__(self, numbers: NDArray[np.int8], steps: NDArray[np.float32]) -> None:
+        self.numbers, self.steps = numbers, steps
+
+    @classmethod
+    def of(cls, matrix: Matrix) -> ByteRows:
+        """The rows rounded, each by its own largest number."""
+        steps = np.abs(matrix).max(axis=1, initial=0.0) / np.float32(127.0)
+        return cls(np.rint(matrix / np.where(steps, steps, 1.0)[:, None]).astype(np.int8), steps)
+
+    def scores(self, vector: Matrix, out: NDArray[np.float32]) -> float:
+        """Write each row's product with `vector` to `out`; returns how far two of them may be wrong by rounding."""
+        import numkong
+
+        asked = ByteRows.of(vector[None])
+        products = numkong.cdist(asked.numbers, self.numbers, "dot", out_dtype="float32")
+        np.multiply(np.asarray(products).reshape(-1), self.steps * asked.steps, out=out)
+        # A number is wrong by a uniform part of a step, whose variance is a twelfth of the step's square.
+        length = float(np.linalg.norm(vector))
+        deviation = np.hypot(float(self.steps.max(initial=0.0)) * length, float(asked.steps[0])) / math.sqrt(12.0)
+        return float(_SIGMAS * math.sqrt(2.0) * deviation)
+
+
 # Vectors in memory: a matrix that is read only, a tail that grows, and for each row whose vector it is and its state.
 #
 # A `Rows` never changes once made; a delta makes the next one, so that a search sees all of a delta or nothing of it.
@@ -167,7 +204,8 @@ class Rows:
     """One state of all the vectors. `matrix` rows come first, `tail` rows after them.
 
     `covered` marks rows that an approximate index holds as well; `forgotten` are keys whose vector was thrown away
-    because they were gone, and whose return therefore needs a reload.
+    because they were gone, and whose return therefore needs a reload. `digest` is the matrix in bytes, if it has such a
+    copy.
     """
 
     __slots__ = (
@@ -177,6 +215,7 @@ class Rows:
         "_other",
         "_sample",
         "covered",
+        "digest",
         "forgotten",
         "keys",
         "matrix",
@@ -196,9 +235,10 @@ class Rows:
         states: NDArray[np.uint8],
         covered: NDArray[np.bool_],
         forgotten: Keys,
+        digest: ByteRows | None = None,
     ) -> None:
         self.seq, self.space = seq, space
-        self.matrix, self.tail = matrix, tail
+        self.matrix, self.tail, self.digest = matrix, tail, digest
         self.keys, self.states, self.covered, self.forgotten = keys, states, covered, forgotten
         self._order: NDArray[np.intp] | None = None
         self._other: NDArray[np.intp] | None = None
@@ -208,13 +248,20 @@ class Rows:
 
     @classmethod
     def of(
-        cls, seq: int, space: str, matrix: Matrix, keys: Keys, states: NDArray[np.uint8], forgotten: Keys | None = None
+        cls,
+        seq: int,
+        space: str,
+        matrix: Matrix,
+        keys: Keys,
+        states: NDArray[np.uint8],
+        forgotten: Keys | None = None,
+        digest: ByteRows | None = None,
     ) -> Rows:
         """Rows of a whole matrix, nothing in the tail."""
         none = np.empty(0, dtype=np.int64)
         tail = np.empty((0, matrix.shape[1]), dtype=np.float32)
         covered = np.zeros(len(keys), dtype=np.bool_)
-        return cls(seq, space, matrix, tail, keys, states, covered, none if forgotten is None else forgotten)
+        return cls(seq, space, matrix, tail, keys, states, covered, none if forgotten is None else forgotten, digest)
 
     @property
     def dimension(self) -> int:
@@ -244,6 +291,7 @@ class Rows:
             np.concatenate((states, fresh)),
             np.concatenate((self.covered, np.zeros(len(old), dtype=np.bool_))),
             self.forgotten,
+            self.digest,
         )
         rows = grown.find(delta.state_keys)
         known = rows >= 0
@@ -258,7 +306,9 @@ class Rows:
         """The same rows, with some of them marked as covered or not."""
         marks = self.covered.copy()
         marks[rows] = covered
-        return Rows(self.seq, self.space, self.matrix, self.tail, self.keys, self.states, marks, self.forgotten)
+        return Rows(
+            self.seq, self.space, self.matrix, self.tail, self.keys, self.states, marks, self.forgotten, self.digest
+        )
 
     def find(self, keys: Keys) -> NDArray[np.intp]:
         """The newest row of each key, -1 where there is none."""
@@ -294,21 +344,22 @@ class Rows:
 
     def search(self, vector: Matrix, k: int) -> Hits:
         """The k active rows nearest to `vector`."""
-        scores = self._scores(vector)
+        scores, slack = self._scores(vector)
         scores[self._inactive()] = -np.inf
-        return self.rank(vector, contenders(scores, k), k)
+        return self.rank(vector, contenders(scores, k, slack), k)
 
     def search_among(self, vector: Matrix, k: int, allowed: Keys) -> Hits:
         """The k nearest of these keys, whatever their state unless gone."""
         if len(allowed) > max(_FEW, len(self.keys) // _PART):
             rows = np.flatnonzero(np.isin(self.keys, allowed) & (self.states != GONE))
-            scores = self._scores(vector)[rows]
+            scores, slack = self._scores(vector)
+            scores = scores[rows]
         else:
             rows = np.unique(self.find(allowed))
             rows = rows[rows >= 0]
             rows = rows[self.states[rows] != GONE]
-            scores = np.einsum("ij,j->i", self.take(rows), vector)
-        return self.rank(vector, rows[contenders(scores, k)], k)
+            scores, slack = np.einsum("ij,j->i", self.take(rows), vector), 0.0
+        return self.rank(vector, rows[contenders(scores, k, slack)], k)
 
     def search_many(self, vectors: Matrix, k: int) -> list[Hits]:
         """As `search`, for each row of `vectors`, at a fraction of the cost."""
@@ -373,23 +424,29 @@ class Rows:
             self._other = np.flatnonzero(self.states != ACTIVE)
         return self._other
 
-    def _scores(self, vector: Matrix) -> NDArray[np.float32]:
+    def _scores(self, vector: Matrix) -> tuple[NDArray[np.float32], float]:
+        """Each row's product with the vector, and how far two of them may be wrong against each other."""
         # einsum on one thread reads memory as fast as BLAS on two (6 ms for 100,000 x 384), and does not slow down
         # tenfold when another process has the second core.
         out = np.empty(len(self.keys), dtype=np.float32)
         start = len(self.matrix)
-        np.einsum("ij,j->i", self.matrix, vector, out=out[:start])
+        slack = 0.0
+        if self.digest is None:
+            np.einsum("ij,j->i", self.matrix, vector, out=out[:start])
+        else:
+            slack = self.digest.scores(vector, out[:start])
         if len(self.tail):
             np.einsum("ij,j->i", self.tail, vector, out=out[start:])
-        return out
+        return out, slack
 
 
 # The vectors in one file, so that a process need not read them from the database row by row.
 #
-# The file is an ordinary ``.npy`` of the matrix, followed by the keys, the states, the forgotten keys, a JSON header
-# and a fixed-size end that holds the header's length, a checksum of all before it and a magic word. One file means
-# that one ``os.replace`` changes all of it at once, whoever else reads or writes. It is a cache: nothing is synced to
-# disk, and a file that is cut short, altered or of another space is simply not used.
+# The file is an ordinary ``.npy`` of the matrix, followed by its copy in bytes and their steps where there are many
+# rows, the keys, the states, the forgotten keys, a JSON header and a fixed-size end that holds the header's length, a
+# checksum of all before it and a magic word. One file means that one ``os.replace`` changes all of it at once, whoever
+# else reads or writes. It is a cache: nothing is synced to disk, and a file that is cut short, altered or of another
+# space is simply not used.
 
 NAME = "vectors.npy"
 _PREFIX, _SUFFIX = "vectors.", ".tmp"
@@ -427,9 +484,16 @@ def read_cache(path: Path) -> Rows:
     states = np.frombuffer(data, dtype=np.uint8, count=count, offset=at)
     at -= 8 * count
     keys = np.frombuffer(data, dtype="<i8", count=count, offset=at)
+    digest = None
+    if header.get("bytes"):  # not in files of before there was such a copy
+        at -= 4 * count
+        steps = np.frombuffer(data, dtype="<f4", count=count, offset=at)
+        at -= count * dimension
+        numbers = np.frombuffer(data, dtype=np.int8, count=count * dimension, offset=at).reshape(count, dimension)
+        digest = ByteRows(numbers, steps)
     at -= 4 * count * dimension
     matrix = np.frombuffer(data, dtype="<f4", count=count * dimension, offset=at).reshape(count, dimension)
-    return Rows.of(header["seq"], header["space"], matrix, keys, states, forgotten)
+    return Rows.of(header["seq"], header["space"], matrix, keys, states, forgotten, digest)
 
 
 def write_cache(path: Path, rows: Rows) -> None:
@@ -458,6 +522,14 @@ def _write(file: BinaryIO, rows: Rows) -> None:
     put(_npy_header(len(kept), rows.dimension))
     for start in range(0, len(kept), _CACHED_CHUNK):
         put(rows.take(kept[start : start + _CACHED_CHUNK]).astype("<f4").tobytes())
+    in_bytes = len(kept) >= BYTES_FROM
+    if in_bytes:
+        steps = []
+        for start in range(0, len(kept), _CACHED_CHUNK):
+            rounded = ByteRows.of(rows.take(kept[start : start + _CACHED_CHUNK]))
+            put(rounded.numbers.tobytes())
+            steps.append(rounded.steps)
+        put(np.concatenate(steps).astype("<f4").tobytes())
     put(rows.keys[kept].astype("<i8").tobytes())
     put(rows.states[kept].tobytes())
     put(forgotten.astype("<i8").tobytes())
@@ -467,6 +539,7 @@ def _write(file: BinaryIO, rows: Rows) -> None:
         "count": len(kept),
         "dimension": rows.dimension,
         "forgotten": len(forgotten),
+        "bytes": in_bytes,
     }
     header = json.dumps(facts).encode()
     put(header)

@@ -84,6 +84,53 @@ def test_reading_a_longer_text_takes_work_in_proportion(name: str) -> None:
     assert min(seconds(24_000) for _ in range(3)) < _MOST * max(short, 0.05)
 
 
+def _beside(memory: AgenticMemorySystem, text: str) -> None:
+    middle = len(text) // 2
+    memory.add(f"{text[:middle]} and not so. 不是。 {text[middle:]}")
+
+
+#: What else reads a text of any length: what is done, after what was added before, and how long a text it is given.
+WAYS: dict[str, tuple[Callable[[AgenticMemorySystem, str], object], bool, int]] = {
+    "searching": (lambda memory, text: memory.search(text), False, 25_000),
+    "answering": (lambda memory, text: memory.answer(text), False, 4_500),
+    "recalling for a prompt": (lambda memory, text: memory.context(text, 500), False, 25_000),
+    "remembering what was said": (
+        lambda memory, text: memory.remember([{"role": "user", "content": text}]),
+        False,
+        5_000,
+    ),
+    "adding beside a note like it": (_beside, True, 4_500),
+}
+#: In both languages: what states much, what only looks as if it did, and what has no end of a word.
+READ = {
+    **{name: TEXTS[name] for name in ("no space", "dates", "names", "English", "Chinese")},
+    "ends": lambda n: "until Monday " * (n // 13),
+    "Chinese ends": lambda n: "直到周一" * (n // 4),
+    "Chinese likings": lambda n: "我喜欢茶" * (n // 4),
+    "links": TEXTS["links"],
+}
+
+
+@pytest.mark.parametrize("name", list(READ))
+@pytest.mark.parametrize("way", list(WAYS))
+def test_reading_it_any_other_way_takes_work_in_proportion_too(way: str, name: str) -> None:
+    do, before, length = WAYS[way]
+
+    def spent(length: int) -> float:
+        text = READ[name](length)
+        with AgenticMemorySystem(llm_backend="offline", embedder=HashEmbedder(64)) as memory:
+            memory.add("Ana moved to Lisbon in May and likes tea. 我喜欢喝茶。")
+            if before:
+                memory.add(text)
+            start = process_time()
+            do(memory, text)
+            return process_time() - start
+
+    spent(500)
+    short, long = min(spent(length) for _ in range(2)), spent(4 * length)
+    assert long < _MOST * max(short, 0.05)
+
+
 def work(text: str) -> float:
     """Seconds of processor that adding the text takes."""
     with AgenticMemorySystem(llm_backend="offline", embedder=HashEmbedder(64)) as memory:

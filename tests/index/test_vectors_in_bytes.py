@@ -1,0 +1,77 @@
+"""Many vectors are scanned in bytes and compared exactly afterwards: the answers are those of an exact scan."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from vector_feed import MemoryFeed, clustered
+
+from amem.index import ARCHIVED, GONE, DenseLeg
+from amem.index.vector_rows import NAME, ByteRows, read_cache
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def from_two_hundred(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("amem.index.vector_rows.BYTES_FROM", 200)
+
+
+def kept(feed: MemoryFeed, folder: Path) -> DenseLeg:
+    """The leg of a process that finds the file of another."""
+    DenseLeg(feed, folder=folder, base="exact").flush()
+    return DenseLeg(feed, folder=folder, base="exact")
+
+
+@pytest.mark.usefixtures("from_two_hundred")
+@pytest.mark.parametrize("k", [1, 10, 80, 5_000])
+def test_the_nearest_are_found_among_old_new_archived_and_deleted_notes(feed: MemoryFeed, tmp_path: Path, k: int):
+    vectors = clustered(3_000)
+    keys = feed.add(vectors[:2_900])
+    leg = kept(feed, tmp_path)
+    feed.mark(keys[:40], ARCHIVED)
+    feed.mark(keys[40:60], GONE)
+    feed.add(vectors[2_900:])
+    assert leg.rows.digest is not None
+    allowed = np.array(keys[500:2_800], dtype=np.int64)
+    for vector in clustered(8, seed=9):
+        leg.refresh()
+        assert leg.search(vector, k)[0].tolist() == feed.nearest(vector, k)
+        exact = leg.rows.cosines(vector, leg.rows.find(allowed))
+        assert leg.search(vector, k, allowed=allowed)[0].tolist() == allowed[np.lexsort((allowed, -exact))][:k].tolist()
+
+
+@pytest.mark.usefixtures("from_two_hundred")
+def test_notes_that_say_nearly_the_same_keep_their_exact_order(feed: MemoryFeed, tmp_path: Path):
+    middle = clustered(1)[0]
+    near = middle + 1e-4 * np.random.default_rng(3).standard_normal((600, len(middle))).astype(np.float32)
+    feed.add(near / np.linalg.norm(near, axis=1, keepdims=True))
+    leg = kept(feed, tmp_path)
+    assert leg.search(middle, 20)[0].tolist() == feed.nearest(middle, 20)
+    assert leg.rows.digest is not None
+
+
+def test_a_file_of_before_there_was_such_a_copy_is_read(feed: MemoryFeed, tmp_path: Path):
+    feed.add(clustered(500))
+    kept(feed, tmp_path).close()
+    data = (tmp_path / NAME).read_bytes()
+    assert b'"bytes": false' in data
+    assert read_cache(tmp_path / NAME).digest is None
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_two_scores_are_wrong_against_each_other_by_no_more_than_is_said(seed: int):
+    random = np.random.default_rng(seed)
+    vectors = clustered(2_000, seed=seed)
+    vectors[0] = 0.0
+    vectors[1] = np.eye(1, vectors.shape[1], 3)
+    question = random.standard_normal(vectors.shape[1]).astype(np.float32)
+    question /= np.linalg.norm(question)
+    found = np.empty(len(vectors), dtype=np.float32)
+    slack = ByteRows.of(vectors).scores(question, found)
+    wrong = found - vectors @ question
+    assert np.ptp(wrong) <= slack
+    assert slack < 0.1
