@@ -41,6 +41,8 @@ _DATES = (
         r"(?<!\d)(?P<year>\d{4})年(?:(?P<month>\d{1,2})月(?:(?P<day>\d{1,2})[日号])?|(?!\d{1,2}月|度|款|版|级|代|的))"
     ),
 )
+#: What each of them holds: most texts name no year, which is soon seen.
+_FOUR_DIGITS = re.compile(r"\d{4}")
 _TODAY = re.compile(r"\btoday\b(?!['’])|\bthis morning\b|今天|今早", re.IGNORECASE)
 
 
@@ -58,7 +60,7 @@ def _present(text: str, today: date) -> Iterator[Named]:
 
 
 def _absolute(text: str) -> Iterator[Named]:
-    for pattern in _DATES:
+    for pattern in _DATES if _FOUR_DIGITS.search(text) else ():
         for match in pattern.finditer(text):
             yield Named(match.start(), match.end(), _date(match.groupdict()))
 

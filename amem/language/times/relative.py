@@ -276,7 +276,7 @@ def with_dates(text: str, said: date | None) -> str:
 
 def relative(text: str, said: date) -> Iterator[Named]:
     """Each relative word of time, without a span where it leaves the date open."""
-    for pattern, read in ((_ENGLISH, _english), (_CHINESE, _chinese)):
+    for pattern, read in ((_ENGLISH, _english), (_CHINESE, _chinese))[: 1 if text.isascii() else 2]:
         for match in pattern.finditer(text):
             yield Named(match.start(), match.end(), _resolved(match, read, said), relative=True)
 
