@@ -263,6 +263,8 @@ async def test_in_a_small_terminal_the_change_stands_below_as_one_text(memory: A
         await wait_until(pilot, lambda: view.has_focus)
         await pilot.press("pagedown")
         await wait_until(pilot, lambda: "8075 degrees" in screen_text(pilot))
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: not isinstance(pilot.app.screen, HistoryScreen))
 
 
 @pytest.mark.thorough

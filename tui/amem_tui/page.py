@@ -477,6 +477,10 @@ class Page(ScrollView, can_focus=True):
         if self._chosen is not None:
             self.select(0 if way < 0 else len(self.sheet.choices) - 1, reveal=False)
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Where no place is chosen the key means what it means on the screen."""
+        return action != "follow" or self._chosen is not None
+
     def action_follow(self) -> None:
         if (destination := self.chosen) is not None:
             self.post_message(self.Followed(destination))

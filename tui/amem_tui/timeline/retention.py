@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
-from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.widget import Widget
-from textual.widgets import Static
 
 from amem.maintenance.retention_figure import day_marks
 from amem.note import Layer, Status
 from amem_tui.formatting import GLYPHS, day, one_line, plural, title
 from amem_tui.graph.drawing import Stroke, drawn
+from amem_tui.page import Block, Line, Page, lay_out, space
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from datetime import datetime, tzinfo
 
     from numpy.typing import NDArray
-    from textual.app import ComposeResult
 
     from amem.maintenance.forgetting_preview import Outlook
 
@@ -66,75 +63,56 @@ _LAYERS = {Layer.SHORT_TERM: "short-term memory", Layer.LONG_TERM: "long-term me
 #: The words of the scale at the left of the curve.
 _LEFT = ("100%", " 50%", "  0%")
 _LEAST_HEIGHT = 3
+#: Lines that the curve takes, with the days below it.
+_LOW, _HIGH = 5, 14
 
 
-class Curve(Widget):
-    """The curve of one outlook, as large as there is room for."""
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A part of a page: the curve of one outlook and the days below it, `height` lines in all."""
 
-    DEFAULT_CSS = """
-    Curve { height: 1fr; min-height: 5; max-height: 14; }
-    """
+    outlook: Outlook
+    height: int
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._outlook: Outlook | None = None
-
-    def show(self, outlook: Outlook | None) -> None:
-        """Draw this one."""
-        self._outlook = outlook
-        self.refresh()
-
-    def render(self) -> Content:
-        outlook = self._outlook
-        width, height = self.size.width - len(_LEFT[0]) - 1, self.size.height - 1
-        if outlook is None or width < 8 or height < _LEAST_HEIGHT:
-            return Content("")
-        drawn = dots(outlook.days, outlook.kept, width, height)
-        now = column_of(0.0, outlook.days, width)
-        lines = []
-        for place, line in enumerate(drawn):
-            left = {0: _LEFT[0], height // 2: _LEFT[1], height - 1: _LEFT[2]}.get(place, " " * len(_LEFT[0]))
-            past, here, ahead = line[:now], line[now], line[now + 1 :]
-            mark = "┊" if here == " " else here
-            lines.append(
-                Content.assemble(
-                    (f"{left} ", "$muted"),
-                    (past, "$muted"),
-                    (mark, "$muted" if mark == "┊" else "bold $accent"),
-                    (ahead, "$primary"),
-                )
-            )
-        lines.append(Content.assemble((" " * len(_LEFT[0]) + " " + scale(outlook.days, width), "$muted")))
-        return Content("\n").join(lines)
+    def lines(self, width: int) -> Iterator[Line]:
+        """The curve, with how much is kept at its left and the present marked."""
+        left_cells, height = len(_LEFT[0]), self.height - 1
+        days, cells = self.outlook.days, width - left_cells - 1
+        if cells < 8 or height < _LEAST_HEIGHT:
+            return
+        now = column_of(0.0, days, cells)
+        words = {0: _LEFT[0], height // 2: _LEFT[1], height - 1: _LEFT[2]}
+        for place, line in enumerate(dots(days, self.outlook.kept, cells, height)):
+            here = ("┊", "$muted") if line[now] == " " else (line[now], "bold $accent")
+            left = f"{words.get(place, ' ' * left_cells)} "
+            yield Line(Content.assemble((left + line[:now], "$muted"), here, (line[now + 1 :], "$primary")))
+        yield Line(Content.styled(" " * (left_cells + 1) + scale(days, cells), "$muted"))
 
 
-class Forgetting(VerticalScroll):
+class Forgetting(Page):
     """The pane; it scrolls where it is too small for all there is to say."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("k", "scroll_up", "Up", show=False),
-        Binding("j", "scroll_down", "Down", show=False),
-    ]
 
     def __init__(self, zone: tzinfo, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._zone = zone
         self.outlook: Outlook | None = None
 
-    def compose(self) -> ComposeResult:
-        yield Static(id="about-note")
-        yield Curve(id="curve")
-        yield Static(id="terms")
-
-    def show(self, outlook: Outlook | None, words: str = "") -> None:
+    async def tell(self, outlook: Outlook | None, words: str = "") -> None:
         """Tell of a note, or `words` where there is none."""
         self.outlook = outlook
-        self.query_one(Curve).display = outlook is not None
-        self.query_one(Curve).show(outlook)
-        head = Content(words) if outlook is None else _head(outlook)
-        terms = Content("") if outlook is None else _terms(outlook, self._zone)
-        self.query_one("#about-note", Static).update(head)
-        self.query_one("#terms", Static).update(terms)
+        if outlook is None:
+            await self.say(words)
+            return
+        head, terms = Block(_head(outlook)), Block(_terms(outlook, self._zone))
+        size = self.scrollable_content_region
+        room = size.height - len(lay_out([head, terms], size.width).lines) - 2
+        curve = Curve(outlook, max(_LOW, min(room, _HIGH)))
+        await self.show([head, space(), curve, space(), terms], keep=True)
+
+    def on_resize(self) -> None:
+        super().on_resize()
+        if self.outlook is not None:
+            self.call_later(self.tell, self.outlook)
 
 
 def _head(outlook: Outlook) -> Content:

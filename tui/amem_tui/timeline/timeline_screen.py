@@ -238,12 +238,12 @@ class TimelineScreen(PanedScreen):
     async def _show_forgetting(self) -> None:
         pane, note = self.query_one(Forgetting), self._note
         if note is None:
-            pane.show(None, _NO_NOTE)
+            await pane.tell(None, _NO_NOTE)
         else:
             try:
-                pane.show(await self.ask(self.memory.outlook, note))
+                await pane.tell(await self.ask(self.memory.outlook, note))
             except NoteNotFound:
-                pane.show(None, _GONE)
+                await pane.tell(None, _GONE)
         self.refresh_bindings()
 
     async def _look_ahead(self) -> None:
