@@ -54,7 +54,7 @@ async def test_a_collection_that_is_moved_away_is_said_on_a_screen_that_goes_whe
     async with browsing(memory, size) as pilot:
         folder.rename(folder.with_name("elsewhere"))
         await wait_until(pilot, lambda: failing(pilot) and "The collection is gone" in screen_text(pilot))
-        assert "memories" in screen_text(pilot)
+        await wait_until(pilot, lambda: "memories" in screen_text(pilot))
         if size[0] > 100:
             assert "moved, removed or replaced" in " ".join(pilot.app.screen.query_one(Page).text.split())
             await wait_until(pilot, lambda: "doctor" in screen_text(pilot))
