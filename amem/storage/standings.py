@@ -18,7 +18,7 @@ from amem.storage.usage import COUNTED, USED, WITNESSES
 from amem.strength import Strength
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from numpy.typing import NDArray
@@ -143,9 +143,9 @@ class Standings:
 
 
 def standings(session: Session, keys: Sequence[int] | None = None) -> Standings:
-    """The standing of each of these notes that exists; of every active note when `keys` is None."""
+    """The standing of each of these notes that exists; as `standings_among` of every active one when `keys` is None."""
     if keys is None:
-        return _of(session.rows(_EVERY), session.decay)
+        return _all_where(session, "status = 'active' ORDER BY notes.key", {})
     return _of(session.rows(_SOME, keys=listed(int(key) for key in keys)), session.decay)
 
 
@@ -154,7 +154,10 @@ def standings_among(session: Session, wanted: Filter) -> Standings:
 
     Times are cut to the second, numbers to 15 digits.
     """
-    where, values = conditions(wanted)
+    return _all_where(session, *conditions(wanted))
+
+
+def _all_where(session: Session, where: str, values: Mapping[str, Any]) -> Standings:
     statement = (
         "SELECT notes.key, pinned, importance, reliability, status = 'active' AS active,"
         f" layer = 'long_term' AS long_term, {coded('kind', _KINDS, 0)} AS kinds, {COUNTED},"
@@ -188,7 +191,6 @@ _STANDING = (
     f" {WITNESSES} FROM notes {USED} "
 )
 _SOME = _STANDING + "WHERE notes.key IN (SELECT value FROM json_each(:keys))"
-_EVERY = _STANDING + "WHERE notes.status = 'active' ORDER BY notes.key"
 
 
 def _paced(

@@ -113,12 +113,18 @@ def test_standings_read_by_columns_are_those_read_one_by_one(store: Store, clock
         session.usage.touch([2, 3])
     clock.advance(days=3)
     with store.read() as session:
-        swift, slow = standings_among(session, Filter()), standings(session)
+        swift, every = standings_among(session, Filter()), standings(session)
+        slow = standings(session, every.keys.tolist())
         place = np.argsort(swift.keys)
+        for name in every.__dataclass_fields__:
+            assert getattr(every, name).tolist() == getattr(slow, name).tolist(), name
         for name in swift.__dataclass_fields__:
             assert getattr(swift, name)[place].tolist() == getattr(slow, name).tolist(), name
         assert swift.contradictions.max() == 2
         assert swift.corroborations.max() == 2
+        alone = session.usage.beliefs(slow.keys.tolist())
+        trust = slow.trust(session.now).tolist()
+        assert alone == dict(zip(slow.keys.tolist(), zip(slow.stability.tolist(), trust, strict=True), strict=True))
 
 
 def test_another_order_is_refused_and_named(store: Store) -> None:
