@@ -10,10 +10,13 @@ from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
 from amem.clock import ASTRAY
+from amem.conflict.statements import packed, reader, unpack
 from amem.language.intervals import overtakes, same_value
 from amem.note import Kind, Scope, Status
 from amem.rendering import holding_facts, holding_text
 from amem.storage.rows import time_text
+from amem.storage.sql_values import listed
+from amem.storage.vectors import text_hash
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -229,6 +232,36 @@ def _around(holders: Sequence[Holder], moment: str, meets: Callable[[Holder], bo
     yield from islice(filter(meets, after), _AFTER)
 
 
+# What judges read in notes, kept beside them: a note is held against every newcomer near it, and to take it apart is
+# most of that work.
+
+_READINGS = (
+    "SELECT note, text, found FROM readings WHERE reader = :reader AND note IN (SELECT value FROM json_each(:keys))"
+)
+
+
+def recall(session: Session, found: Iterable[Rival]) -> list[Rival]:
+    """Have judges know what was read in these notes before; returns those of which nothing is kept."""
+    unknown = {each.claim.order: each for each in found}
+    if not unknown:
+        return []
+    for key, hashed, held in session.rows(_READINGS, keys=listed(unknown), reader=reader()):
+        text = unknown[key].claim.content
+        if hashed == text_hash(text) and unpack(text, held):
+            del unknown[key]
+    return list(unknown.values())
+
+
+def keep(session: Session, read: Iterable[Rival]) -> None:
+    """Keep what judges have just read in these stored notes, of those that they did read."""
+    rows = [
+        {"note": each.claim.order, "reader": reader(), "text": text_hash(each.claim.content), "found": found}
+        for each in read
+        if (found := packed(each.claim.content)) is not None
+    ]
+    session.insert("readings", *rows, either="REPLACE")
+
+
 #: How the reason begins of a link between notes that say almost the same.
 NEAR_DUPLICATE = "near-duplicate"
 
@@ -236,7 +269,7 @@ NEAR_DUPLICATE = "near-duplicate"
 class Nearest(Protocol):
     """The part of the dense leg that writing uses."""
 
-    def refresh(self) -> None: ...
+    def refresh(self, seen: int | None = None) -> None: ...
 
     def search_many(
         self, matrix: NDArray[np.float32], k: int, *, allowed: NDArray[np.int64] | None = None

@@ -10,6 +10,8 @@ from importlib.resources import files
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from amem.conflict import cues, reasons
 from amem.conflict.cues import EXPLICIT, Cue
 from amem.conflict.ending import quote, stated, states_more
@@ -18,6 +20,7 @@ from amem.conflict.likeness import (
     AT_ONCE,
     agrees,
     but_for_names,
+    compounds,
     cover,
     differing,
     gained,
@@ -25,9 +28,9 @@ from amem.conflict.likeness import (
     only_sometimes,
     opposed,
     overlap,
+    part_of_another,
     same_people,
     shared,
-    touches,
     turned,
     two_of_a_kind,
     without,
@@ -79,7 +82,7 @@ class Difference:
 def differences(earlier: Claim, later: Claim, cosine: float) -> Iterator[Difference]:
     """Every two statements of which the later one gives a reason against the earlier one."""
     for old, new, features in compared(earlier, later, cosine):
-        probability = _probability(list(features.values()))
+        probability = _trees().probability(list(features.values()))
         yield Difference(old, new, probability, bool(features["explicit"]), bool(features["turned"]))
 
 
@@ -87,24 +90,28 @@ def compared(earlier: Claim, later: Claim, cosine: float) -> Iterator[tuple[Stat
     """Pairs of statements with a reason to differ, each with its features by name, as the trees were fitted on."""
     if _is_over(earlier, later.true_at) or _is_over(later, later.said_at):
         return  # "in January I still lived in Lisbon" ends by itself, and ends nothing
-    olds, news = read(earlier.content), read(later.content)
-    around_old, around_new = _sentences(earlier.content), _sentences(later.content)
-    items = [*_items(earlier.content), *_items(later.content)]
+    olds, news = _clauses(earlier.content), _clauses(later.content)
+    items = (*_items(earlier.content), *_items(later.content))
+    falling = [each for each in olds if each.may_fall]
     for new in news:
-        around = around_new[new.sentence]
-        if not new.said or (new.past and not new.negative):
+        if not new.may_end:
             continue
-        for old in olds:
+        for old in falling:
             # First what leaves out most pairs for least work: notes of many clauses make hundreds of pairs.
-            if old.past or not _touch(old, new, around_old[old.sentence], around):
+            if not _touch(old, new):
                 continue
-            if not _may_fall(old, new) or not _same_people(old, new, earlier, later) or two_of_a_kind(old, new):
+            one, other = old.statement, new.statement
+            if not _may_fall(old, new) or not _same_people(one, other, earlier, later) or two_of_a_kind(one, other):
                 continue
             # Another item of a list ends none of it, unless it says so or is of the same name.
-            if (old in items or new in items) and not new.cues & EXPLICIT and old.names.keys().isdisjoint(new.names):
+            if (
+                (one in items or other in items)
+                and not other.cues & EXPLICIT
+                and one.names.keys().isdisjoint(other.names)
+            ):
                 continue
-            if _has_reason(old, new, around) and not _restated(old, new, news):
-                yield old, new, _features(old, new, around, earlier, later, cosine, (len(olds), len(news)))
+            if _has_reason(one, other, new.around) and not _restated(one, other, read(later.content)):
+                yield one, other, _features(one, other, new.around, earlier, later, cosine, (len(olds), len(news)))
 
 
 def _is_over(claim: Claim, moment: datetime) -> bool:
@@ -113,11 +120,50 @@ def _is_over(claim: Claim, moment: datetime) -> bool:
     return all(end is not None and end <= moment for end in ends)
 
 
-def _may_fall(old: Statement, new: Statement) -> bool:
+@dataclass(frozen=True, slots=True)
+class _Clause:
+    """A statement, with what comparing it asks for again and again. `around` are the clauses of its sentence in one;
+    `words` is what either is about, `cjk` those of each that may be part of another word, `text` its normal form.
+    """
+
+    statement: Statement
+    around: Statement
+    words: frozenset[str]
+    cjk: tuple[tuple[str, ...], tuple[str, ...]]
+    text: str
+
+    @property
+    def may_end(self) -> bool:
+        """Whether it could end an earlier one."""
+        return self.statement.said and (self.statement.negative or not self.statement.past)
+
+    @property
+    def may_fall(self) -> bool:
+        """Whether a later one could end it."""
+        return not self.statement.past and (self.statement.said or self.statement.planned)
+
+
+@lru_cache(maxsize=1024)
+def _clauses(text: str) -> tuple[_Clause, ...]:
+    """Every statement of a note."""
+    around = _sentences(text)
+    return tuple(_clause(each, around[each.sentence]) for each in read(text))
+
+
+@lru_cache(maxsize=1024)
+def _items(text: str) -> tuple[Statement, ...]:
+    return tuple(items_of(read(text)))
+
+
+def _clause(statement: Statement, around: Statement) -> _Clause:
+    cjk = compounds(statement.about), compounds(around.about)
+    words = frozenset((*statement.about, *around.about))
+    return _Clause(statement, around, words, cjk, normalize(statement.text))
+
+
+def _may_fall(old: _Clause, new: _Clause) -> bool:
     """Whether the earlier statement is one that the later could end: said, or planned and then called off."""
-    if normalize(old.text) == normalize(new.text):
-        return False
-    return (old.said or (old.planned and bool(new.cues & EXPLICIT))) and not old.past
+    return old.text != new.text and (old.statement.said or bool(new.statement.cues & EXPLICIT))
 
 
 def _same_people(old: Statement, new: Statement, earlier: Claim, later: Claim) -> bool:
@@ -147,11 +193,16 @@ def _restated(old: Statement, new: Statement, news: Sequence[Statement]) -> bool
     return any(cover(old.about, each.about) > met and agrees(old, each) for each in news if each is not new)
 
 
-def _touch(old: Statement, new: Statement, around_old: Statement, around: Statement) -> bool:
+def _touch(old: _Clause, new: _Clause) -> bool:
     """Whether two statements, or the sentences that they stand in, have anything to do with each other."""
-    if not old.poles.keys().isdisjoint(new.poles):
+    one, other = old.statement, new.statement
+    if not old.words.isdisjoint(new.words) and (
+        not one.about.keys().isdisjoint(other.about) or not old.around.about.keys().isdisjoint(new.around.about)
+    ):
         return True
-    return touches(old.about, new.about) or touches(around_old.about, around.about)
+    if not one.poles.keys().isdisjoint(other.poles):
+        return True
+    return any(part_of_another(*pair) for pair in zip(old.cjk, new.cjk, strict=True))
 
 
 def _features(
@@ -236,11 +287,6 @@ _sometimes = lru_cache(maxsize=256)(only_sometimes)
 
 
 @lru_cache(maxsize=1024)
-def _items(text: str) -> tuple[Statement, ...]:
-    return tuple(items_of(read(text)))
-
-
-@lru_cache(maxsize=1024)
 def _sentences(text: str) -> dict[int, Statement]:
     """By number, the clauses of each sentence in one, those that state nothing left out unless none does."""
     found: dict[int, Statement] = {}
@@ -277,22 +323,52 @@ def confirms(earlier: Claim, later: Claim, fallen: Sequence[str]) -> bool:
 # The fitted trees: `benchmarks/conflict_fit.py` writes them, with what they were fitted on.
 
 
+class _Trees:
+    """``judge.json``: `start` and `trees`, lists of nodes [feature, threshold, left, right] and leaves [value].
+
+    Kept as arrays, so that all splits are decided at once: a leaf counts where each split on its way goes its way.
+    """
+
+    def __init__(self, start: float, trees: Sequence[Sequence[Sequence[float]]]) -> None:
+        splits: list[tuple[int, float]] = []
+        ways: list[list[int]] = []
+        leaves: list[float] = []
+
+        def descend(tree: Sequence[Sequence[float]], at: int, way: list[int]) -> None:
+            if len(tree[at]) == 1:
+                ways.append(way)
+                leaves.append(tree[at][0])
+                return
+            feature, threshold, left, right = tree[at]
+            place = 2 * len(splits)
+            splits.append((int(feature), threshold))
+            descend(tree, int(left), [*way, place])
+            descend(tree, int(right), [*way, place + 1])
+
+        for tree in trees:
+            descend(tree, 0, [])
+        self._start = start
+        self._features = np.array([feature for feature, _ in splits])
+        self._thresholds = np.array([threshold for _, threshold in splits])
+        self._values = np.array(leaves)
+        deepest = max(map(len, ways))
+        # A shorter way is filled up with its last split.
+        self._ways = np.array([way + way[-1:] * (deepest - len(way)) for way in ways]).T
+
+    def probability(self, features: Sequence[float]) -> float:
+        """That of a conflict, 0..1."""
+        left = np.array(features)[self._features] <= self._thresholds
+        sides = np.stack((left, ~left), axis=1).ravel()
+        reached = np.logical_and.reduce(sides[self._ways], axis=0)
+        # One by one in the order of the trees: another order rounds otherwise.
+        total = sum(self._values[reached].tolist(), self._start)
+        return 1 / (1 + math.exp(-total))
+
+
 @cache
-def _model() -> dict[str, Any]:
-    """``judge.json``: `start` and `trees`, lists of nodes [feature, threshold, left, right] and leaves [value]."""
+def _trees() -> _Trees:
     model: dict[str, Any] = json.loads(files("amem.conflict").joinpath("judge.json").read_text("utf-8"))
-    return model
-
-
-def _probability(features: Sequence[float]) -> float:
-    model = _model()
-    total: float = model["start"]
-    for tree in model["trees"]:
-        node = tree[0]
-        while len(node) > 1:
-            node = tree[node[2] if features[node[0]] <= node[1] else node[3]]
-        total += node[0]
-    return 1 / (1 + math.exp(-total))
+    return _Trees(model["start"], model["trees"])
 
 
 # The verdict.

@@ -14,7 +14,7 @@ from amem.language.scripts import CJK, words
 from amem.language.subjects import USER, WE
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from amem.conflict.candidates import Claim
     from amem.conflict.statements import Statement
@@ -33,9 +33,14 @@ def shared(one: Mapping[str, float], other: Mapping[str, float]) -> float:
     return sum(min(weight, other[match]) for weight, match in found if match is not None)
 
 
-def touches(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
-    """Whether a word is among what both are about."""
-    return not one.keys().isdisjoint(other) or any(_held(key, other) is not None for key in one if not key.isascii())
+def compounds(about: Iterable[str]) -> tuple[str, ...]:
+    """The words that may hold others or stand within others: 篮球, 篮球赛."""
+    return tuple(word for word in about if len(word) > 1 and not word.isascii())
+
+
+def part_of_another(some: Iterable[str], others: Sequence[str]) -> bool:
+    """Whether one of `some` is one of `others`, holds it or stands within it; both as `compounds` gives them."""
+    return any(word in key or key in word for key in some for word in others)
 
 
 def cover(one: Mapping[str, float], other: Mapping[str, float]) -> float:

@@ -10,7 +10,17 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from amem.clock import zone
-from amem.conflict.candidates import Candidate, as_rival, claim_of, ended, order, rivals, states_something
+from amem.conflict.candidates import (
+    Candidate,
+    as_rival,
+    claim_of,
+    ended,
+    keep,
+    order,
+    recall,
+    rivals,
+    states_something,
+)
 from amem.conflict.decision import NOBODY_ASKED, RULES, Weigher
 from amem.conflict.ending import (
     flag_what_leans,
@@ -226,7 +236,10 @@ class Settler:
             void(session, taken_back, self._predicates(), session.begin("retract", RULES, note.content, parent=parent))
             return Settled(superseded=[taken_back.id])
         found = self.rivals(session, note, near, cosines, opinions.verdicts)
-        weighed = self.weigher.weigh(session, as_rival(session, key, note, owned), found, opinions)
+        unknown = recall(session, found)
+        own = as_rival(session, key, note, owned)
+        weighed = self.weigher.weigh(session, own, found, opinions)
+        keep(session, [own, *unknown])
         if not weighed:
             return Settled()
         return self.carry_out(session, note, weighed, begins(session, note, parent, opinions.prompts))

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
+import zlib
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache
+from hashlib import blake2b
+from importlib.resources import files
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from amem.conflict import clause_values as values
 from amem.conflict import cues, polarity
@@ -307,9 +312,27 @@ _TO_COME = re.compile(
 _JOINING = words_of("and but or then , ,and ,but")
 
 
-@lru_cache(maxsize=1024)
 def read(text: str) -> tuple[Statement, ...]:
     """The statements of a note, in order; quotations are left out."""
+    found = _known.get(text)
+    if found is None:
+        found = _read(text)
+        _remember(text, found)
+    return found
+
+
+#: Texts that were read lately, those that came first first.
+_known: dict[str, tuple[Statement, ...]] = {}
+_REMEMBERED = 2048
+
+
+def _remember(text: str, found: tuple[Statement, ...]) -> None:
+    while len(_known) >= _REMEMBERED:
+        _known.pop(next(iter(_known)), None)
+    _known[text] = found
+
+
+def _read(text: str) -> tuple[Statement, ...]:
     cut = text[:_READ]
     plain = _QUOTED.sub(lambda match: " " * len(match[0]), cut) if _QUOTED.search(cut) else cut
     reading = read_words(plain)
@@ -324,6 +347,77 @@ def read(text: str) -> tuple[Statement, ...]:
         if len(found) == _CLAUSES:
             break
     return tuple(found)
+
+
+# Statements as they are kept beside the note that they were read in.
+
+
+@cache
+def reader() -> str:
+    """What the code and word lists that read statements are known by: another where any of them changed."""
+    hashed = blake2b(digest_size=8)
+    for room in ("conflict", "language"):
+        for path in sorted(Path(str(files("amem") / room)).rglob("*")):
+            if path.suffix in (".py", ".txt"):
+                hashed.update(path.read_bytes())
+    return hashed.hexdigest()
+
+
+def packed(text: str) -> bytes | None:
+    """The statements of a text, as `unpack` takes them; None for one that was not read lately."""
+    found = _known.get(text)
+    if found is None:
+        return None
+    around = {each.sentence: each.around for each in found}
+    held = json.dumps([around, [_packed(each) for each in found]], ensure_ascii=False, separators=(",", ":"))
+    return zlib.compress(held.encode(), 1)
+
+
+def unpack(text: str, held: bytes) -> bool:
+    """Let `read` know what this text states, as `packed` gave it; False for what is damaged, which is read anew."""
+    if text in _known:
+        return True
+    try:
+        around, rows = json.loads(zlib.decompress(held))
+        found = tuple(_unpacked(row, around[str(row[0])]) for row in rows)
+    except (zlib.error, ValueError, TypeError, KeyError):
+        return False
+    _remember(text, found)
+    return True
+
+
+#: Fields of a statement that are kept as they are; those that are sets of words; those that are true or false.
+_PLAIN = ("text", "about", "names", "poles", "opener")
+_SETS = ("people", "target", "given_up")
+_FLAGS = ("said", "negative", "event", "ended", "planned", "inherited")
+
+
+def _packed(each: Statement) -> list[Any]:
+    flags = sum(bool(getattr(each, name)) << at for at, name in enumerate(_FLAGS))
+    frame = None if each.frame is None else [each.frame.of.value, each.frame.verb]
+    values = [[value.sort, value.text, *sorted(value.units)] for value in sorted(each.values, key=repr)]
+    sets = [sorted(getattr(each, name)) for name in _SETS]
+    return [each.sentence, flags, frame, sorted(each.cues), values, *sets, *(getattr(each, name) for name in _PLAIN)]
+
+
+def _unpacked(row: Sequence[Any], around: str) -> Statement:
+    sentence, flags, frame, found, of, people, target, given_up, text, about_, names_, poles, opener = row
+    return Statement(
+        text=text,
+        about=about_,
+        names=names_,
+        poles=poles,
+        opener=opener,
+        people=frozenset(people),
+        target=frozenset(target),
+        given_up=frozenset(given_up),
+        values=frozenset(values.Value(sort, value, frozenset(units)) for sort, value, *units in of),
+        frame=None if frame is None else Frame(Of(frame[0]), frame[1]),
+        cues=frozenset(map(Cue, found)),
+        sentence=sentence,
+        around=around,
+        **{name: bool(flags >> at & 1) for at, name in enumerate(_FLAGS)},
+    )
 
 
 def quotes(text: str) -> bool:

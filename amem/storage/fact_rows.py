@@ -99,9 +99,10 @@ class Facts:
     def __init__(self, session: Session) -> None:
         self._session = session
 
-    def put(self, key: int, note: MemoryNote) -> None:
-        """Bring the rows of a note in line with what it states."""
-        self._session.change("DELETE FROM facts WHERE note = :key", key=key)
+    def put(self, key: int, note: MemoryNote, *, new: bool = False) -> None:
+        """Bring the rows of a note in line with what it states; of a `new` one there are none yet."""
+        if not new:
+            self._session.change("DELETE FROM facts WHERE note = :key", key=key)
         if note.status is not Status.DELETED:
             self._session.insert("facts", *fact_rows(key, note))
 

@@ -207,6 +207,8 @@ class NoteReading:
 
     def keys_of(self, ids: Sequence[str]) -> dict[str, int]:
         """Integer keys of these ids, whatever their status."""
+        if not ids:
+            return {}
         sql = "SELECT id, key FROM notes WHERE id IN (SELECT value FROM json_each(:ids))"
         return dict(self._session.rows(sql, ids=listed(ids)))
 

@@ -117,7 +117,7 @@ class Notes(NoteReading):
         self._record(key, 1, operation, {"status": [None, values["status"]]}, owners)
         self._session.text.put(key, note)
         self._put_terms(key, note)
-        self._session.facts.put(key, note)
+        self._session.facts.put(key, note, new=True)
         return key
 
     def change(

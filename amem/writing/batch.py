@@ -65,6 +65,7 @@ class Batch:
         """Everything that needs no write lock. Raises when amem is not set up; other failures stay with their note."""
         self.started = perf_counter()
         with self._store.read() as session:
+            self._vectorizer.check(session)
             self._find_known_sources(session)
             self._seen = session.counter
             if analyst.local:
@@ -122,6 +123,8 @@ class Batch:
 
     def _find_known_sources(self, session: Session) -> None:
         ids = {entry.source.id for entry in self.entries if entry.source is not None}
+        if not ids:
+            return
         known = session.sources.notes_of(sorted(ids), own=True)
         for entry in self.entries:
             source = entry.source
@@ -168,14 +171,15 @@ class Batch:
         return self._vectorizer.embed([self._vectorizer.text(entry.note) for entry in wanted])
 
     def _find_nearest(self) -> None:
-        self._dense.refresh()
         wanted = max(self._settings.neighbours, self._settings.conflict_neighbours)
         embedded: dict[Scope, list[Intake]] = {}
         for entry in self.entries:
             if entry.vector is not None and wanted:
                 embedded.setdefault(Scope.of(entry.note.metadata), []).append(entry)
         with self._store.read() as session:
+            seen = session.counter
             meeting = {scope: session.notes.met_by(scope) for scope in embedded}
+        self._dense.refresh(seen)
         for scope, entries in embedded.items():
             matrix = np.stack([entry.vector for entry in entries if entry.vector is not None])
             found = self._dense.search_many(matrix, wanted, allowed=meeting[scope])

@@ -177,7 +177,6 @@ class Pipeline:
         )
         if not intakes:
             return []
-        self._vectorizer.check()
         analyst = self._analyst()
         run = _Run(actor, action, cause, analyst, parent, at_last)
         receipts: list[Receipt] = []
@@ -207,8 +206,8 @@ class Pipeline:
 
     def _commit(self, batch: Batch, run: _Run) -> list[Receipt]:
         with self._store.write() as session:
-            self._vectorizer.keep(session, batch.vectors())
             batch.catch_up(session)
+            self._vectorizer.keep(session, batch.vectors())
             vocabularies = BatchVocabularies(session, self._frequencies)
             receipts = []
             for entry in batch.entries:

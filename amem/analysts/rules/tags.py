@@ -54,14 +54,21 @@ def themes_of(reading: Reading) -> list[Theme]:
 @lru_cache(maxsize=512)
 def _themes(text: str) -> tuple[Theme, ...]:
     lists = lexicon()
-    reading = read(text)
-    enough = _ENOUGH + (len(reading.sentences) > _LONG)
-    weights: dict[int, float] = {}
-    for trigger in dict.fromkeys(_triggers(reading)):
-        for theme, weight in lists.triggers.get(trigger, ()):
-            weights[theme] = weights.get(theme, 0) + weight
+    enough = _ENOUGH + (len(read(text).sentences) > _LONG)
+    weights = _hints(text)
     ranked = sorted(((weight, -theme) for theme, weight in weights.items() if weight >= enough), reverse=True)
     return tuple(lists.themes[-place] for weight, place in ranked if weight >= _SHARE * ranked[0][0])
+
+
+@lru_cache(maxsize=4096)
+def _hints(text: str) -> Mapping[int, float]:
+    """The themes that any trigger in a note names, be it a weak one, with the weight of all of them."""
+    triggers = lexicon().triggers
+    weights: dict[int, float] = {}
+    for trigger in dict.fromkeys(_triggers(read(text))):
+        for theme, weight in triggers.get(trigger, ()):
+            weights[theme] = weights.get(theme, 0) + weight
+    return weights
 
 
 def _triggers(reading: Reading) -> Iterator[str]:
@@ -98,8 +105,7 @@ def _singular(form: str) -> Iterator[str]:
 
 def hints_at(reading: Reading, theme: int) -> bool:
     """Whether one of the theme's triggers, be it a weak one, stands in the note."""
-    triggers = lexicon().triggers
-    return any(theme == place for trigger in _triggers(reading) for place, _ in triggers.get(trigger, ()))
+    return theme in _hints(reading.text)
 
 
 def theme_named(tag: str) -> int | None:

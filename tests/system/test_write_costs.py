@@ -1,0 +1,136 @@
+"""What an add costs does not grow with the collection, and what is kept to make it cheap never outlives its text."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from amem import AgenticMemorySystem
+from amem.conflict import statements
+from amem.note import Status
+from amem.testing import FrozenClock, HashEmbedder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def opened(home: Path, seed: str = "first") -> AgenticMemorySystem:
+    clock = FrozenClock("2026-03-01T10:00", seed=seed)
+    embedder = HashEmbedder(64)
+    return AgenticMemorySystem(directory=home, embedder=embedder, llm_backend="offline", clock=clock, background=False)
+
+
+def kept(memory: AgenticMemorySystem, id: str) -> int:
+    """How many readings are kept of a note."""
+    with memory.parts.store.read() as session:
+        return int(
+            session.value("SELECT count(*) FROM readings WHERE note IN (SELECT key FROM notes WHERE id = :id)", id=id)
+        )
+
+
+@pytest.fixture
+def ran(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """Counts the statements that any connection runs, while its "on" is set."""
+    counted: Counter[str] = Counter()
+
+    class Connection(sqlite3.Connection):
+        def execute(self, sql: str, *values: Any) -> sqlite3.Cursor:
+            counted["statements"] += counted["on"]
+            return super().execute(sql, *values)
+
+        def executemany(self, sql: str, rows: Any) -> sqlite3.Cursor:
+            counted["statements"] += counted["on"]
+            return super().executemany(sql, rows)
+
+    connect = sqlite3.connect
+    monkeypatch.setattr("sqlite3.connect", lambda *where, **how: connect(*where, factory=Connection, **how))
+    return counted
+
+
+def statements_of_an_add(home: Path, ran: Counter[str], others: int) -> int:
+    with opened(home) as memory:
+        memory.add_notes([f"The greenhouse has {number} tomato plants in row {number}." for number in range(others)])
+        memory.add("The shed has a new lock.")
+        ran.clear()
+        ran["on"] = 1
+        memory.add("Gulls sat on the harbour wall.")
+        ran["on"] = 0
+        return ran["statements"]
+
+
+def test_an_add_runs_no_more_statements_in_a_larger_collection(tmp_path: Path, ran: Counter[str]):
+    few, many = (statements_of_an_add(tmp_path / str(others), ran, others) for others in (10, 200))
+    assert 0 < many <= few < 50
+
+
+def test_what_was_read_in_a_note_is_kept_for_those_that_come_near_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    with opened(tmp_path) as memory:
+        first = memory.add("Ana likes jazz and rye bread.", time="2026-01-01")
+        memory.add("Ana likes jazz and plays chess on Fridays.", time="2026-01-02")
+        assert kept(memory, first.id) == 1
+    statements._known.clear()
+    read: list[str] = []
+    monkeypatch.setattr(statements, "_read", lambda text, take=statements._read: read.append(text) or take(text))
+    with opened(tmp_path, "second") as memory:
+        told = memory.add("Ana doesn't like jazz any more.", time="2026-02-01")
+    assert "Ana likes jazz and rye bread." not in read
+    assert {each.earlier for each in told.conflicts} >= {first.id}
+
+
+def test_an_edit_is_read_by_the_next_note_that_comes_near_it(tmp_path: Path):
+    with opened(tmp_path) as memory:
+        note = memory.add("Ana likes opera.", time="2026-01-01")
+        memory.add("Ana likes opera and rye bread.", time="2026-01-02")
+        assert kept(memory, note.id) == 1
+        with memory.parts.store.write() as session:
+            changed = {"content": "Ana likes jazz."}
+            session.notes.change(note.id, changed, session.begin("edit", "user"), edited=True)
+        assert kept(memory, note.id) == 0
+        told = memory.add("Ana doesn't like jazz any more.", time="2026-02-01")
+        assert note.id in {each.earlier for each in told.conflicts}
+        assert memory.read(note.id).status is Status.SUPERSEDED
+
+
+def test_a_damaged_reading_is_read_anew_and_replaced(tmp_path: Path):
+    with opened(tmp_path) as memory:
+        first = memory.add("安娜喜欢爵士乐。", time="2026-01-01")
+        memory.add("安娜喜欢爵士乐和黑麦面包。", time="2026-01-02")
+        with memory.parts.store.write() as session:
+            assert session.change("UPDATE readings SET found = x'00ff'") >= 1
+    statements._known.clear()
+    with opened(tmp_path, "second") as memory:
+        told = memory.add("安娜不再喜欢爵士乐了。", time="2026-02-01")
+        assert first.id in {each.earlier for each in told.conflicts}
+        with memory.parts.store.read() as session:
+            assert session.value("SELECT count(*) FROM readings WHERE found = x'00ff'") == 0
+
+
+def test_a_purged_note_leaves_no_reading(tmp_path: Path):
+    with opened(tmp_path) as memory:
+        note = memory.add("Ana likes opera.", time="2026-01-01")
+        memory.add("Ana likes opera and rye bread.", time="2026-01-02")
+        assert kept(memory, note.id) == 1
+        memory.purge([note.id])
+        with memory.parts.store.read() as session:
+            assert session.value("SELECT count(*) FROM readings WHERE note NOT IN (SELECT key FROM notes)") == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We moved the standup from Monday to 9:30 on Tuesday; Ana isn't on call any more, and it was her idea.",
+        "If rents fall I'll move to Porto. Instead of coffee I drink tea now. Martin and Ella are married.",
+        "我们把服务器从北京搬到了上海，不再用3楼的机房；妈妈退休了。",
+    ],
+)
+def test_what_is_kept_of_a_text_is_what_was_read(text: str):
+    statements._known.clear()
+    read = statements.read(text)
+    held = statements.packed(text)
+    statements._known.clear()
+    assert held is not None
+    assert statements.unpack(text, held)
+    assert statements.read(text) == read
