@@ -12,6 +12,8 @@ from amem import AgenticMemorySystem
 from amem.conflict import clause_values as values
 from amem.conversation.grounding import _claimed
 from amem.interop.front_matter import split_front_matter
+from amem.interop.importing import Importer
+from amem.interop.reader import read_path
 from amem.language.markup import hashtags
 from amem.language.statements.objects import school_in
 from amem.language.statements.tense import times
@@ -19,6 +21,7 @@ from amem.testing import HashEmbedder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 pytestmark = [pytest.mark.thorough, pytest.mark.timeout(300)]
 
@@ -128,6 +131,23 @@ def test_reading_it_any_other_way_takes_work_in_proportion_too(way: str, name: s
 
     spent(500)
     short, long = min(spent(length) for _ in range(2)), spent(4 * length)
+    assert long < _MOST * max(short, 0.05)
+
+
+@pytest.mark.parametrize("name", ["no space", "English", "Chinese"])
+def test_importing_a_file_of_one_long_line_takes_work_in_proportion(name: str, tmp_path: Path) -> None:
+    def spent(length: int) -> float:
+        file = tmp_path / "line.txt"
+        file.write_text(TEXTS[name](length), encoding="utf-8")
+        with AgenticMemorySystem(llm_backend="offline", embedder=HashEmbedder(64)) as memory:
+            start = process_time()
+            Importer(memory, cause="import").run(read_path(file, memory.settings))
+            taken = process_time() - start
+            assert memory.count() > 0
+            return taken
+
+    spent(1_000)
+    short, long = min(spent(30_000) for _ in range(2)), spent(120_000)
     assert long < _MOST * max(short, 0.05)
 
 
