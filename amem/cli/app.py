@@ -97,37 +97,47 @@ def guarded(run: "Callable[[], object]", *, debug: bool, command: str = "") -> i
 
     `command` is the one that is run, for errors that do not know it: "config set".
     """
-    from amem.errors import AmemError, ServiceUnavailable
-
     try:
         code = run()
         sys.stdout.flush()
         return code if isinstance(code, int) else ExitCode.OK
     except BrokenPipeError:
-        return _quiet_pipe()
+        # Whoever read us has seen enough; Python is not to complain about it on the way out.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.OK
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
-    except typer.Abort:
-        return _say_error("aborted", "", ExitCode.FAILED, debug)
-    except typer.TyperException as error:
-        if not error.format_message():  # a group without a command: its help is out already
-            return error.exit_code
-        hint = f"amem {_command_of(error, command)}--help says more" if error.exit_code == ExitCode.USAGE else ""
-        return _say_error(_lower(error.format_message()), hint, error.exit_code, debug)
-    except ServiceUnavailable as error:
-        return _say_error(str(error), error.hint, ExitCode.UNREACHABLE, debug)
-    except AmemError as error:
-        return _say_error(str(error), error.hint, ExitCode.FAILED, debug)
-    except OSError as error:
-        what = f"{error.strerror or error}" + (f": {error.filename}" if error.filename else "")
-        return _say_error(what, "", ExitCode.FAILED, debug)
     except Exception as error:
-        return _say_error(
-            f"unexpected {type(error).__name__}: {error}", "run it again with --debug", ExitCode.FAILED, debug
-        )
+        what, hint, code = _told(error, command)
+        if what:
+            _tell_error(what, hint, debug)
+        return code
 
 
-def _say_error(what: str, hint: str, code: int, debug: bool) -> int:
+def _told(error: Exception, command: str) -> tuple[str, str, int]:
+    """What is said of an error, what to do about it, and the exit code; '' where it has been said already."""
+    from amem.errors import AmemError, ServiceUnavailable
+
+    match error:
+        case typer.Abort():
+            return "aborted", "", ExitCode.FAILED
+        case typer.TyperException():
+            message = error.format_message().rstrip(".")  # none of a group without a command: its help is out
+            _, _, path = getattr(getattr(error, "ctx", None), "command_path", f"amem {command}").partition(" ")
+            hint = f"amem {path}{' ' * bool(path)}--help says more" if error.exit_code == ExitCode.USAGE else ""
+            return f"{message[:1].lower()}{message[1:]}", hint, error.exit_code
+        case AmemError():
+            unreachable = isinstance(error, ServiceUnavailable)
+            return str(error), error.hint, ExitCode.UNREACHABLE if unreachable else ExitCode.FAILED
+        case OSError():
+            named = f": {error.filename}" if error.filename else ""
+            return f"{error.strerror or error}{named}", "", ExitCode.FAILED
+    return f"unexpected {type(error).__name__}: {error}", "run it again with --debug", ExitCode.FAILED
+
+
+def _tell_error(what: str, hint: str, debug: bool) -> None:
+    from amem.errors import shortened
+
     if debug:
         import traceback
 
@@ -135,31 +145,10 @@ def _say_error(what: str, hint: str, code: int, debug: bool) -> int:
 
         # Among what it quotes may be a note, or what a server said.
         print(visible(masked(traceback.format_exc())), end="", file=sys.stderr)
-    from amem.errors import shortened
-
     for argument, flag in _FLAGS.items():
         hint = hint.replace(argument, flag)
     line = " ".join(f"error: {shortened(what)}{f' ({hint})' if hint else ''}".split())
     print(folded(visible_name(line)), file=sys.stderr)
-    return code
-
-
-def _quiet_pipe() -> int:
-    """Whoever read us has seen enough; keep Python from complaining about it on the way out."""
-    null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, sys.stdout.fileno())
-    return ExitCode.OK
-
-
-def _command_of(error: Exception, command: str) -> str:
-    context = getattr(error, "ctx", None)
-    _, _, path = getattr(context, "command_path", f"amem {command}").partition(" ")
-    return f"{path} " if path else ""
-
-
-def _lower(message: str) -> str:
-    message = message.rstrip(".")
-    return message[:1].lower() + message[1:]
 
 
 _program = typer.Typer(

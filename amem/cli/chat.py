@@ -280,7 +280,7 @@ def _citations(answer: "Answer", local: "tzinfo") -> "Iterator[tuple[str, ...]]"
 def _draw(page: Page, answer: "Answer", text: str, local: "tzinfo") -> None:
     page.write((text, "" if answer.in_memory else "yellow"))
     if answer.citations:
-        page.out.print()
+        page.line()
     hits = {hit.id: hit for hit in answer.hits}
     for each in answer.citations:
         hit = hits.get(each.note)

@@ -121,7 +121,7 @@ class Screen:
 
     def gap(self) -> None:
         """An empty line."""
-        self.page.out.print()
+        self.page.line()
 
     def waiting(self, line: str) -> None:
         """Say what is waited for, until the next line is printed."""
@@ -179,7 +179,7 @@ class Screen:
             for each in group.notes[:most]:
                 self.entry(each, whole=group.whole)
             if most is not None and len(group.notes) > most:
-                self.page.out.print(styled((f"  and {len(group.notes) - most} more", "dim")))
+                self.page.line((f"  and {len(group.notes) - most} more", "dim"))
 
     def entry(self, each: Recalled, *, whole: bool = True) -> None:
         """A note with what it said and why it was recalled; or on one line."""
@@ -187,7 +187,7 @@ class Screen:
         if not whole:
             return self.page.clipped(score if each.part == "recalled" else "  ", id, "  ", _words(each, one=True))
         day, kind = when(each.at, self.zone, minutes=False), "" if each.kind is None else str(each.kind)
-        self.page.out.print(styled(score, id, (f"  {'  '.join(filter(None, (day, kind)))}", "dim")))
+        self.page.line(score, id, (f"  {'  '.join(filter(None, (day, kind)))}", "dim"))
         self.page.write(_words(each), indent=8)
         said = "; ".join(filter(None, (each.why.rstrip("."), "supports an answer" if each.supports else "")))
         self.page.write((said, "dim"), indent=8)
@@ -225,7 +225,7 @@ class Screen:
         """A turn as it was: what was said, recalled, shown and answered, and what was learnt from it."""
         turn = each.turn
         self.gap()
-        self.page.out.print(styled((f"turn {turn.number}", "bold"), (f"  {when(turn.at, self.zone)}", "dim")))
+        self.page.line((f"turn {turn.number}", "bold"), (f"  {when(turn.at, self.zone)}", "dim"))
         self.asked(turn.question)
         if not each.recalled:
             self.say("nothing was recalled")

@@ -105,9 +105,7 @@ def merge(
         for its, mine in report.joined.items()
     ]
     purged = [f"left out, as it was purged: {short_id(id)}" for id in report.purged]
-    told = [*some(joined, _NAMED), *some(purged, _NAMED), *told]
-    if report.operation is not None:
-        told.append(f"undo with: {call.command('undo', str(report.operation))}")
+    told = [*some(joined, _NAMED), *some(purged, _NAMED), *told, *call.undoing(report.operation)]
     return Shown(report.as_dict(), *_merged(report, texts), told=told)
 
 

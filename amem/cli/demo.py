@@ -216,7 +216,7 @@ class DemoStory(_Teller):
 
     def closing(self, *, more: str = "") -> None:
         """The one thing to do next; `more` is the command that tells the rest."""
-        self.page.out.print()
+        self.page.line()
         self.write((self._words.next, "bold"))
         self._offer(self._command("tui"), "")
         if more:
@@ -325,7 +325,7 @@ class _Rest(_Teller):
         by = stored[0].analyst if stored else "nobody"
         by = "built-in rules" if by == "offline" else by
         rate = f"{len(stored) / seconds:.1f} a second" if seconds > 0 else ""
-        self.page.out.print()
+        self.page.line()
         self.write(
             ("A year of somebody's notes", "bold"), f"  {counted(len(stored), 'note')} in {seconds:.1f} s, {rate}"
         )

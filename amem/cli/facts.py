@@ -90,7 +90,7 @@ def timeline(
 
 def _draw_heading(page: Page, subject: str, as_of: str | None, known_at: str | None) -> None:
     asked = [f"as of {as_of}"] * bool(as_of) + [f"as known at {known_at}"] * bool(known_at)
-    page.out.print(styled((subject, "bold"), "  " if asked else "", (", ".join(asked), "dim")))
+    page.line((subject, "bold"), "  " if asked else "", (", ".join(asked), "dim"))
 
 
 def _subjects(subjects: dict[str, int]) -> Shown:

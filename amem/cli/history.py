@@ -126,10 +126,10 @@ def history(
 def _draw_versions(page: Page, versions: "Sequence[Version]", zone: "tzinfo") -> None:
     for each in versions:
         head = f"  {when(each.at, zone)}  {each.actor}  {each.action}  (operation {each.operation})"
-        page.out.print(styled((f"version {each.version}", "bold cyan"), head))
+        page.line((f"version {each.version}", "bold cyan"), head)
         asked = f"prompts {each.prompts}" if each.prompts else ""
         if why := "; ".join(filter(None, (each.cause, asked))):
-            page.out.print(styled((f"    {why}", "dim")))
+            page.line((f"    {why}", "dim"))
         if each.version > 1:
             _draw_changes(page, each.changes)
 
@@ -137,7 +137,7 @@ def _draw_versions(page: Page, versions: "Sequence[Version]", zone: "tzinfo") ->
 def _draw_changes(page: Page, changes: "Mapping[str, tuple[Any, Any]]") -> None:
     """Fields with what they were and what they became."""
     for name, (before, after) in changes.items():
-        page.out.print(styled((f"    {name}", "bold")))
+        page.line((f"    {name}", "bold"))
         page.write(("- ", "red"), one_line(in_words(before), 600), indent=6, hanging=2)
         page.write(("+ ", "green"), one_line(in_words(after), 600), indent=6, hanging=2)
 
@@ -338,6 +338,6 @@ def _draw_review(page: Page, memory: "AgenticMemorySystem", each: "Review", plac
     note = memory.read(each.note)
     page.out.print("", styled((place, "bold"), (short_id(each.note), "cyan"), f"  {each.made_by}"), sep="\n")
     if note is not None:
-        page.out.print(styled(f"  {one_line(note.content, 300)}"))
+        page.line(f"  {one_line(note.content, 300)}")
     _draw_changes(page, each.changes)
-    page.out.print(styled((f"    because {each.reason} (confidence {each.confidence:.2f})", "dim")))
+    page.line((f"    because {each.reason} (confidence {each.confidence:.2f})", "dim"))

@@ -79,6 +79,11 @@ class Invocation:
         ]
         return shlex.join([program(), *(word for pair in named for word in pair), *words])
 
+    def undoing(self, *operations: int | None) -> list[str]:
+        """How to take back these operations; nothing where there is none."""
+        undo = [self.command("undo", str(each)) for each in operations if each is not None]
+        return [f"undo with: {'; '.join(undo)}"] if undo else []
+
     def tell_undo(self, number: int = 1, what: str = "each") -> None:
         """Say how to take back what was done, in so many operations."""
         tell(f"undo with: {self.command('undo')}{f' (once for {what})' if number > 1 else ''}")

@@ -128,18 +128,18 @@ def _done(report: "MaintenanceReport | None") -> list[str]:
 
 
 def _draw_report(page: Page, name: str, done: list[str], report: "MaintenanceReport", texts: dict[str, str]) -> None:
-    page.out.print(styled((name, "bold"), (f"  {report.duration:.1f} s", "dim")))
+    page.line((name, "bold"), (f"  {report.duration:.1f} s", "dim"))
     for line in done:
-        page.out.print(styled("  ", line))
+        page.line("  ", line)
     for what in dict.fromkeys(each.what for each in report.reasons):
         some = [each for each in report.reasons if each.what == what]
-        page.out.print()
+        page.line()
         for each in some[:_MOST]:
             text = cut(one_line(title(texts[each.id])), max(16, page.width // 3))
             head = ((f"{what:<11}", "bold"), (short_id(each.id), "cyan"), f"  “{text}”  " if text else "  ")
             page.write(*head, (each.why, "dim"), hanging=11)
         if len(some) > _MOST:
-            page.out.print(styled((f"{'':<11}and {len(some) - _MOST:,} more (--json names all)", "dim")))
+            page.line((f"{'':<11}and {len(some) - _MOST:,} more (--json names all)", "dim"))
 
 
 def _text(memory: "AgenticMemorySystem", id: str) -> str:
@@ -207,7 +207,7 @@ def health(call: Invocation) -> Shown:
     ]
 
     def draw(page: Page) -> None:
-        page.out.print(styled((settings.collection, "bold"), ("  " + size(found), "dim")))
+        page.line((settings.collection, "bold"), ("  " + size(found), "dim"))
         for mark, about, what in lines:
             said = what.partition("; ")[2] if about == "notes" else what  # their number is above
             page.write(marks[mark], (f"{about:<13}", "bold"), said, hanging=15)
@@ -290,7 +290,7 @@ def _draw(page: Page, preview: "FadePreview", most: int | None) -> None:
             _draw_note(page, note)
         if more := len(notes) - len(notes[:most]):
             page.write((f"and {more:,} more: --all", "dim"), indent=2)
-        page.out.print()
+        page.line()
 
 
 def _draw_note(page: Page, note: "Foreseen") -> None:

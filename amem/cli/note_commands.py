@@ -343,13 +343,10 @@ def publish(
         catalog = memory.parts.publisher.checked(to)
     new = receipt.status != "duplicate"
     known = "" if new else " (it was there already)"
-    told = []
-    if new and receipt.operation is not None:
-        told.append(f"undo with: {call.in_collection(catalog).command('undo', str(receipt.operation))}")
     return Shown(
         {"id": receipt.id, "note": note, "catalog": catalog, "status": receipt.status},
         f"published {short_id(note)} in {catalog} as {short_id(receipt.id)}{known}",
-        told=told,
+        told=call.in_collection(catalog).undoing(receipt.operation if new else None),
     )
 
 

@@ -15,7 +15,16 @@ from typing import Annotated, Any
 
 import typer
 
-from amem.agent_sessions import READY, change_counter, folder_of, have_learnt, project_collection, ready, told
+from amem.agent_sessions import (
+    folder_of,
+    have_learnt,
+    hooks,
+    make_ready,
+    other_hooks,
+    project_collection,
+    ready,
+    told,
+)
 from amem.cli.command import argument, command, option
 from amem.cli.invocation import ExitCode, Invocation, installed_program, tell
 from amem.cli.render import print_json, say
@@ -123,13 +132,7 @@ def _env_file(call: Invocation) -> list[str]:
 # ``amem hook``: what a coding agent's program runs when a session begins and ends, so that the next one remembers it.
 
 
-#: What runs at which of Claude Code's events.
-_EVENTS = {"SessionStart": "session-start", "PreCompact": "session-end", "SessionEnd": "session-end"}
-_SECONDS = 10
 _CLIENT = "claude-code"
-_TOKENS = 1500
-_ABOUT = "What has been decided for {project}, and what was done last?"
-
 hook = typer.Typer(help="Let the sessions of a coding agent remember each other.", no_args_is_help=True)
 
 
@@ -143,22 +146,15 @@ def install(
     """Print the hooks for Claude Code's settings; each project gets a collection, with -c or --agent all share one."""
     if client.strip().lower() != _CLIENT:
         raise InvalidInput(f"there are no hooks for {client!r}", hint=f"there are some for {_CLIENT}")
-    import shlex
-
     words = [installed_program(), "--home", str(call.settings().home)]
     words += [] if call.collection is None else ["--collection", call.collection]
     words += ["--agent", agent] if (agent := _agent(call)) else []
-    words += _env_file(call)
-    hooks = {
-        event: {"hooks": [{"type": "command", "command": shlex.join([*words, "hook", command]), "timeout": _SECONDS}]}
-        for event, command in _EVENTS.items()
-    }
-    path = Path.home() / ".claude" / "settings.json"
+    found, path = hooks([*words, *_env_file(call)]), Path.home() / ".claude" / "settings.json"
 
     def wanted(there: dict[str, Any]) -> dict[str, Any]:
-        return {event: [*_others(there.get(event, []), event, path), entry] for event, entry in hooks.items()}
+        return {event: [*other_hooks(there.get(event, []), event, path), each] for event, each in found.items()}
 
-    _offer(path, "hooks", {event: [entry] for event, entry in hooks.items()}, "Claude Code", write, wanted)
+    _offer(path, "hooks", {event: [each] for event, each in found.items()}, "Claude Code", write, wanted)
 
 
 @hook.command("session-start")
@@ -225,25 +221,8 @@ def _home(call: Invocation) -> Path:
 
 
 def _made_ready(call: Invocation, collection: str, project: Path) -> str:
-    from datetime import date
-
     with replace(call, collection=collection, agent=_agent(call) or "").memory() as memory:
-        folder = memory.folder
-        assert folder is not None
-        counter = change_counter(folder)  # before the notes are read: what is written meanwhile is not among them
-        made = memory.context(_ABOUT.format(project=project.name), _TOKENS, touch=False)
-    held = {"counter": counter, "day": date.today().isoformat(), "text": made.text}
-    draft = folder / f"{READY}.{os.getpid()}"
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-        json.dump(held, file, ensure_ascii=False)
-    os.replace(draft, folder / READY)
-    return made.text
-
-
-def _others(groups: Any, event: str, path: Path) -> list[Any]:
-    if not isinstance(groups, list):
-        raise InvalidInput(f"{event!r} in {path} holds no list; nothing was changed", hint="mend it by hand")
-    return [group for group in groups if f" hook {_EVENTS[event]}" not in json.dumps(group)]
+        return make_ready(memory, project)
 
 
 # ``amem tui`` and ``amem desktop``: the note browser in a terminal, on a web page, in a window.
@@ -319,6 +298,5 @@ def _openable(call: Invocation) -> None:
 
 
 def _page_address(url: str) -> None:
-    # On stdout, alone: what is printed there can be handed to a program that opens it.
-    say(url, flush=True)
+    _address(url)
     tell("open this address in a web browser on this machine; Ctrl-C ends it")

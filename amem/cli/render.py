@@ -173,6 +173,10 @@ class Page:
             line.rstrip()
             self.whole(later if number else first, line)
 
+    def line(self, *parts: Part) -> None:
+        """Write a line as Rich breaks it; an empty one without any parts."""
+        self.out.print(styled(*parts))
+
     def whole(self, *parts: Part) -> None:
         """Write a line that is never broken, as a command to be copied."""
         self.out.print(styled(*parts), soft_wrap=True)
@@ -267,7 +271,7 @@ def draw_hits(page: Page, hits: Sequence[Hit], zone: tzinfo) -> None:
     from amem.retrieval.confidence import NOTHING_CERTAIN, Support, best_support
 
     if hits and best_support(hits) is not Support.STRONG:
-        page.out.print(styled((NOTHING_CERTAIN, "yellow")))
+        page.line((NOTHING_CERTAIN, "yellow"))
     group = None
     for place, hit in enumerate(hits, start=1):
         if hit.group is not None and hit.group != group:
@@ -339,19 +343,19 @@ def print_card(memory: AgenticMemorySystem, note: MemoryNote) -> None:
         styled((short_id(note.id), "bold cyan"), f"  {note.kind}  ", (tagged(note.tags), "green")), "", sep="\n"
     )
     page.write(text_of(note), indent=2)
-    page.out.print()
+    page.line()
     for name, value in _fields(memory, note):
         page.write((f"{name:<11}", "dim"), value, indent=2, hanging=11)
-    page.out.print()
+    page.line()
 
 
 def draw_receipt(page: Page, note: MemoryNote | None, receipt: Receipt, *, mark: str = "") -> None:
     """What adding a note did: how it was analysed, what it was linked to, what it changed. `mark` goes before it."""
     if note is None or not receipt.stored:
-        page.out.print(styled((mark, "dim"), "already saved as ", (short_id(receipt.id), "bold cyan")))
+        page.line((mark, "dim"), "already saved as ", (short_id(receipt.id), "bold cyan"))
         return
     tags = (tagged(note.tags), "green")
-    page.out.print(styled((mark, "dim"), "stored ", (short_id(note.id), "bold cyan"), f"  {note.kind}  ", tags))
+    page.line((mark, "dim"), "stored ", (short_id(note.id), "bold cyan"), f"  {note.kind}  ", tags)
     if note.context:
         page.write(note.context, indent=2)
     done = [_of_conflict(each, note.id) for each in receipt.conflicts]

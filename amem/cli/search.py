@@ -222,7 +222,7 @@ def draw_explanation(
         for id in why.kept_out.by:
             if id in others:
                 page.write((f"{short_id(id)}: {one_line(others[id], 240)}", "dim"), indent=4)
-    page.out.print()
+    page.line()
     shares, linked = why.shares, why.linked_share
     most = max([*(part for _, part in shares), linked, 1e-9])
     for leg, part in shares:
@@ -258,7 +258,7 @@ def draw_comparison(
     lead = _LEAD if wide else _LEAD - _ID
     heads = _fitting(total, page.width - lead)
     columns = "".join(f"{head:>{_column(head)}}" for head in heads)
-    page.out.print(styled((f"{'score':>{lead}}{columns}", "dim")))
+    page.line((f"{'score':>{lead}}{columns}", "dim"))
     for why, row in zip(explanations, rows, strict=True):
         shown = {head: row.get(head, 0.0) for head in heads}
         if _REST in shown:
@@ -288,7 +288,7 @@ def _draw_remarks(page: Page, remarks: "Sequence[str]", *, indent: int = 2) -> N
 def _draw_reading(page: Page, why: "Explanation") -> None:
     if why.reading is not None and (words := why.reading.words()):
         page.write((words, "dim"))
-        page.out.print()
+        page.line()
 
 
 def _draw_leg(page: Page, leg: "LegShare", part: float, most: float, *, ranked: bool) -> None:
@@ -330,7 +330,7 @@ def _draw_sum(page: Page, why: "Explanation") -> None:
 
     prior = why.prior
     place = ordinal(why.place or 0) + (f" of {why.among:,}" if why.among else "")
-    page.out.print()
+    page.line()
     page.write(
         f"{why.relevance:.3f} × freshness {prior.factor:.3f} = ",
         (f"{why.score:.3f}", "bold"),

@@ -101,8 +101,7 @@ def _tell_stopped(number: int, what: str, more: str = "") -> None:
 
 
 def _taken_in(call: Invocation, report: Any, line: str, told: list[str], refused: int) -> Shown:
-    if report.operations:
-        told.append("undo with: " + "; ".join(call.command("undo", str(each)) for each in report.operations))
+    told += call.undoing(*report.operations)
     return Shown(report, line, told=told, code=ExitCode.FAILED if refused else ExitCode.OK)
 
 
@@ -329,9 +328,7 @@ def _synced(call: Invocation, report: "SyncReport", code: int = ExitCode.OK) -> 
         waits = counted(len(report.waiting), "conflict waits", "conflicts wait")
         told += [f"{waits} to be settled: take from the file what", "you want into the note's own, then delete it:"]
         told += some([f"  {path}" for path in report.waiting], _STEPS)
-    if report.operation is not None:
-        told.append(f"undo with: {call.command('undo', str(report.operation))}")
-    return Shown(report, *lines, told=told, code=code)
+    return Shown(report, *lines, told=told + call.undoing(report.operation), code=code)
 
 
 def _steps(title: str, steps: "Sequence[Step]", dry_run: bool) -> list[str]:

@@ -172,7 +172,7 @@ def _cells(pair: _Pair) -> tuple[str, ...]:
 def _draw(page: Page, found: "Sequence[_Pair]", call: Invocation) -> None:
     for place, (conflict, earlier, later) in enumerate(found):
         if place:
-            page.out.print()
+            page.line()
         verdict, doubt = conflict.verdict, _doubt(conflict)
         page.whole((f"{verdict.label}{f', {doubt}' if doubt else ''}", "bold"), (f"  {verdict.confidence:.2f}", "dim"))
         for name, side in (("earlier", earlier), ("later", later)):
