@@ -178,7 +178,7 @@ def _has_reason(old: Statement, new: Statement, around: Statement) -> bool:
         return True
     told = (new.cues | around.cues) - (old.cues & _SINCE)
     if told & _OVER or new.ended:
-        return not old.negative
+        return not (old.negative or -1 in old.poles.values())
     if Cue.RETURNS in told and told & EXPLICIT == {Cue.RETURNS} and cover(new.about, old.about) == 1.0:
         return False  # "the boiler hums again" beside "the boiler hums"
     return bool(told & (EXPLICIT | _SINCE))
@@ -189,8 +189,14 @@ def _restated(old: Statement, new: Statement, news: Sequence[Statement]) -> bool
 
     "I stopped using Windows, everything runs on Linux" confirms "I don't use Windows any more".
     """
-    met = cover(old.about, new.about)
-    return any(cover(old.about, each.about) > met and agrees(old, each) for each in news if each is not new)
+    met, words = cover(old.about, new.about), old.about.keys() & new.about.keys()
+    return any(
+        (share := cover(old.about, each.about)) >= met
+        and (share > met or new.inherited or old.about.keys() & each.about.keys() != words)
+        and agrees(old, each)
+        for each in news
+        if each is not new
+    )
 
 
 def _touch(old: _Clause, new: _Clause) -> bool:

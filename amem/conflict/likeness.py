@@ -130,19 +130,32 @@ def opposed(old: Statement, new: Statement) -> list[str]:
     return [pair for pair, sign in new.poles.items() if old.poles.get(pair) == -sign]
 
 
+def _alike(old: Statement, new: Statement) -> bool:
+    """Whether both say the same of a pair of opposites."""
+    return any(old.poles.get(pair) == sign for pair, sign in new.poles.items())
+
+
 def turned(old: Statement, new: Statement) -> bool:
-    """Whether one denies what the other says: by a pair of opposites that both have, else by a word that denies."""
+    """Whether one denies what the other says: by a pair of opposites that both have, else by a word that denies.
+
+    What has the lesser word of a pair affirms nothing that the other denies: "isn't here", "is absent".
+    """
     if old.poles.keys() & new.poles.keys():
-        return bool(opposed(old, new))
-    return old.negative != new.negative
+        # Of two pairs that one word denies ("not safe in the dark") it means one.
+        return bool(opposed(old, new)) and not (old.negative != new.negative and _alike(old, new))
+    affirming = new if old.negative else old
+    return old.negative != new.negative and -1 not in affirming.poles.values()
 
 
 def agrees(old: Statement, new: Statement) -> bool:
     """Whether both deny the same, or say the same of a pair of opposites, and no value tells them apart."""
     if turned(old, new) or not (old.said and new.said) or (new.cues - old.cues) & _ANEW:
         return False
-    folded = (old.negative and new.negative) or any(old.poles.get(pair) == sign for pair, sign in new.poles.items())
-    return folded and overlap(old.about, new.about) >= _MOSTLY and not differing(old, new)
+    alike = _alike(old, new)
+    if differing(old, new) or not (alike or (old.negative and new.negative)):
+        return False
+    whole = alike and not (old.about and new.about)  # "no longer eat meat", "am a vegetarian"
+    return whole or overlap(old.about, new.about) >= _MOSTLY
 
 
 # Sometimes, or only somewhere: "I don't like jazz in the morning" says nothing against jazz at night.

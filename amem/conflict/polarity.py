@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from amem.conflict.cues import Cue, Mark
+from amem.conflict.cues import DENYING, Cue, Mark
 from amem.language.lexicon import Sort
 from amem.language.sentence_parts import DENIAL, NO_MORE, without_idioms
 
@@ -42,9 +42,11 @@ def of(
 
     `without` tells that the word "without" opens it.
     """
-    # 无锡 denies nothing.
+    # 无锡 denies nothing; 没考上 does.
     whole = [
-        Mark(word.start, word.end) for word in words if word.cjk and word.sort >= Sort.COMMON and len(word.text) > 1
+        Mark(word.start, word.end)
+        for word in words
+        if word.cjk and word.sort >= Sort.COMMON and len(word.text) > 1 and not _holds_opposite(word, marked)
     ]
     blanked = _blanked(without_idioms(text), at, [*marked, *whole])
     denials = (0 if _LAST_NOT.search(text) else len(DENIAL.findall(blanked))) + without
@@ -55,6 +57,11 @@ def of(
         ended=denied and NO_MORE.search(text) is not None,
         poles=_poles(text, at, marked, denials),
     )
+
+
+def _holds_opposite(word: Word, marked: Iterable[Mark]) -> bool:
+    """Whether a Chinese word is one with an opposite, behind its denial."""
+    return word.text[0] in DENYING and any(mark.poles and mark.start == word.start + 1 for mark in marked)
 
 
 def _blanked(text: str, at: int, marked: Iterable[Mark]) -> str:

@@ -116,7 +116,7 @@ _BREAK = re.compile(
     r"|which|whose|where|without)\b"
     # "That" begins what somebody baked, not what somebody does not think.
     r"|(?<!think )(?<!believe )(?<!suppose )(?<!expect )(?<!guess )(?<!true )(?<!say )(?<!said )(?<!not )\bthat\b"
-    r"|但是?|不过(?!敏|期|来|去)|可是|而且|因为|所以|虽然|如果|要是",
+    r"|但是?|(?<![信打比看说受瞒])不过(?!敏|期|来|去)|可是|而且|因为|所以|虽然|如果|要是",
     re.IGNORECASE,
 )
 #: They hold the word "not" and deny nothing, or nothing that stands behind it.
