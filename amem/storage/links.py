@@ -175,6 +175,8 @@ class Links:
 
     def leads_across(self, source: str, target: str) -> bool:
         """Whether both notes are there and of different scopes (see `amem.note.Scope`)."""
+        if not self._session.notes.any_owned():
+            return False
         return len(set(self._session.notes.scopes_of([source, target]).values())) > 1
 
     def remove(self, source: str, target: str, type: LinkType, operation: int) -> bool:

@@ -57,6 +57,8 @@ _OWNED = " UNION ALL ".join(
     f"SELECT key FROM notes WHERE json_extract(metadata, '$.{name}') IS NOT NULL" for name in SCOPES
 )
 _ANY_OWNED = f"SELECT EXISTS ({_OWNED})"
+#: So many notes are remembered in one transaction.
+_REMEMBERED = 1_024
 _METADATA = "SELECT id, metadata FROM notes WHERE id IN (SELECT value FROM json_each(:ids))"
 
 _WITHIN = (
@@ -101,6 +103,10 @@ class NoteReading:
 
     def __init__(self, session: Session) -> None:
         self._session = session
+        #: Notes that `bare` read and that have not changed since: an add asks for its neighbours twice.
+        self._read: dict[int, tuple[MemoryNote, dict[str, str]]] = {}
+        #: False where no note says whose it is.
+        self._owned: bool | None = None
 
     def get(self, id: str) -> MemoryNote | None:
         """The note with its links, usage, trust and history; None when there is none or it was deleted."""
@@ -177,7 +183,9 @@ class NoteReading:
 
     def any_owned(self) -> bool:
         """Whether any note says whose it is."""
-        return bool(self._session.value(_ANY_OWNED))
+        if self._owned is None:
+            self._owned = bool(self._session.value(_ANY_OWNED))
+        return self._owned
 
     def met_by(self, scope: Scope) -> NDArray[np.int64] | None:
         """Integer keys of the active notes that one of this scope may meet; None where all there are are of it."""
@@ -228,11 +236,16 @@ class NoteReading:
 
     def bare(self, keys: Sequence[int]) -> dict[int, tuple[MemoryNote, dict[str, str]]]:
         """Notes by key, without what other tables say of them, each with its owned fields (see `owned_fields`)."""
-        rows = self._session.records(_BY_KEYS, keys=listed(map(int, keys)))
-        read = self._session.readable(
-            rows, lambda row: f"note {row['id']}", lambda row: (row["key"], note_of(row), json.loads(row["edited"]))
-        )
-        return Readable(self._session, {key: (note, owned) for key, note, owned in read})
+        wanted = dict.fromkeys(map(int, keys))
+        if missing := [key for key in wanted if key not in self._read]:
+            rows = self._session.records(_BY_KEYS, keys=listed(missing))
+            read = self._session.readable(
+                rows, lambda row: f"note {row['id']}", lambda row: (row["key"], note_of(row), json.loads(row["edited"]))
+            )
+            if len(self._read) > _REMEMBERED:
+                self._read = {key: self._read[key] for key in wanted if key in self._read}
+            self._read |= {key: (note, owned) for key, note, owned in read}
+        return Readable(self._session, {key: self._read[key] for key in sorted(wanted) if key in self._read})
 
     def columns(self, keys: Sequence[int], names: Sequence[str]) -> dict[int, tuple[Any, ...]]:
         """Named raw columns of these keys, for code that ranks many notes and hydrates few."""

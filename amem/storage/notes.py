@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.errors import InvalidInput, NoteNotFound, OperationNotFound, StaleNote
 from amem.labels import short_id
-from amem.note import Status
+from amem.note import Scope, Status
 from amem.storage.note_reading import NoteReading, normal_hash
 from amem.storage.rows import VERSIONED, cell, from_cell, note_of, plain, time_text
 
@@ -118,6 +118,7 @@ class Notes(NoteReading):
         self._session.text.put(key, note)
         self._put_terms(key, note)
         self._session.facts.put(key, note, new=True)
+        self._owned = None if Scope.of(note.metadata).ids else self._owned
         return key
 
     def change(
@@ -218,6 +219,8 @@ class Notes(NoteReading):
             self._session.vaults.forget_name(id)
             self._session.change("DELETE FROM note_terms WHERE note = :key", key=key)
             self._session.change("DELETE FROM notes WHERE key = :key", key=key)
+            self._read.pop(key, None)
+            self._owned = None
             if hashed is not None:
                 self._session.vectors.purge(hashed)
             self._unquote(id)
@@ -237,6 +240,8 @@ class Notes(NoteReading):
     def _set(self, key: int, values: Mapping[str, Any]) -> None:
         """Set columns of a note; those who follow the change counter learn of it."""
         self._session.update("notes", {"seq": self._session.seq, **values}, key=key)
+        self._read.pop(key, None)
+        self._owned = None if "metadata" in values else self._owned
 
     def _record(
         self,
