@@ -8,7 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from amem.language.numerals import CARDINALS, CHINESE, MONTHS, ORDINALS, SPELLED, month_number, value_of, weekday_number
-from amem.language.times.relative import relative
+from amem.language.times.relative import holds, relative
 from amem.language.times.spans import (
     STEPS,
     WHICH,
@@ -55,6 +55,8 @@ def mentions(text: str, today: date) -> list[Named]:
 
 
 def _present(text: str, today: date) -> Iterator[Named]:
+    if text.isascii() and not holds(text, ("today", "this morning")):
+        return
     for match in _TODAY.finditer(text):
         yield Named(match.start(), match.end(), Span(today, "day"), relative=True)
 

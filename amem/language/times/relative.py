@@ -12,7 +12,7 @@ from amem.language.times.spans import STEPS, WHICH, WHICH_YEAR, Named, Span, bef
 from amem.language.word_lists import read_list
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 
 # Festivals that times are named by: "over Christmas", 今年春节.
@@ -217,7 +217,7 @@ def _season(
 
 # Relative words of time ("yesterday", "上周五") resolved against the day they were said; never a guess.
 
-_NUMBERS = SPELLED | {str(number): number for number in range(1, 100)} | {"a": 1, "an": 1, "a couple of": 2}
+_NUMBERS = SPELLED | {"a": 1, "an": 1, "a couple of": 2}
 _NUMBER = r"\d{1,2}|an?|a couple of|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
 _ENGLISH = re.compile(
     r"\b(?:(?P<day>the day before yesterday|the day after tomorrow|yesterday|tomorrow|last night)"
@@ -228,6 +228,8 @@ _ENGLISH = re.compile(
     rf"|last (?P<weekday>{'|'.join(WEEKDAYS)}))\b",
     re.IGNORECASE,
 )
+#: Each of what it finds holds one of these.
+_MARKS = ("yesterday", "tomorrow", "last", "ago", "this", "next")
 _COUNT_ZH = r"\d{1,2}|十[一二]|[一二两三四五六七八九十]"
 _CHINESE = re.compile(
     r"(?P<day>大前天|大后天|前天|昨天|昨晚|昨夜|明天|明早|明晚|后天)"
@@ -276,9 +278,17 @@ def with_dates(text: str, said: date | None) -> str:
 
 def relative(text: str, said: date) -> Iterator[Named]:
     """Each relative word of time, without a span where it leaves the date open."""
+    if text.isascii() and not holds(text, _MARKS):
+        return
     for pattern, read in ((_ENGLISH, _english), (_CHINESE, _chinese))[: 1 if text.isascii() else 2]:
         for match in pattern.finditer(text):
             yield Named(match.start(), match.end(), _resolved(match, read, said), relative=True)
+
+
+def holds(text: str, marks: Iterable[str]) -> bool:
+    """Whether any of these lower-case pieces stands in an ASCII text, sooner seen than by a regular expression."""
+    folded = text.lower()
+    return any(mark in folded for mark in marks)
 
 
 def _resolved(match: re.Match[str], read: Callable[[re.Match[str], date], Span | None], said: date) -> Span | None:
@@ -287,6 +297,10 @@ def _resolved(match: re.Match[str], read: Callable[[re.Match[str], date], Span |
     except (OverflowError, ValueError):
         # "99 years ago" said in year 50 has no date to name.
         return None
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isdecimal() else _NUMBERS[text]
 
 
 def _english(match: re.Match[str], said: date) -> Span | None:
@@ -299,7 +313,7 @@ def _english(match: re.Match[str], said: date) -> Span | None:
         return _whole(said, STEPS[match["which"].casefold()], match["span"].casefold())
     if match["before_last"]:
         return _whole(said, -2, match["before_last"].casefold())
-    return before(said, _NUMBERS[match["count"].casefold()], match["unit"].casefold())
+    return before(said, _number(match["count"].casefold()), match["unit"].casefold())
 
 
 def _whole(said: date, steps: int, span: str) -> Span | None:
@@ -329,4 +343,4 @@ def _chinese(match: re.Match[str], said: date) -> Span | None:
             return Span(monday + timedelta(days=weekday_number(match["weekday"])), "day")
         return Span(monday, "week")
     unit = {"天": "day", "周": "week", "星期": "week", "月": "month", "年": "year"}[match["unit"]]
-    return before(said, _NUMBERS[match["count"]], unit)
+    return before(said, _number(match["count"]), unit)
