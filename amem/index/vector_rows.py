@@ -450,7 +450,8 @@ class Rows:
 
 NAME = "vectors.npy"
 _PREFIX, _SUFFIX = "vectors.", ".tmp"
-_MAGIC = b"amemvec1"
+#: Without a copy in bytes, and with one: whoever knows of none would read the wrong numbers from such a file.
+_MAGIC, _MAGIC_BYTES = b"amemvec1", b"amemvec2"
 _END = struct.Struct("<II8s")
 _CACHED_CHUNK = 8_192
 _LEFT_OVER = 3_600.0
@@ -472,7 +473,7 @@ def read_cache(path: Path) -> Rows:
     view = memoryview(data)
     length, checksum, magic = _END.unpack(view[-_END.size :])
     body = len(view) - _END.size
-    if magic != _MAGIC or length > body:
+    if magic not in (_MAGIC, _MAGIC_BYTES) or length > body:
         raise CacheDamaged("its end is missing")
     if zlib.crc32(view[:body]) != checksum:
         raise CacheDamaged("its checksum is wrong")
@@ -543,7 +544,7 @@ def _write(file: BinaryIO, rows: Rows) -> None:
     }
     header = json.dumps(facts).encode()
     put(header)
-    file.write(_END.pack(len(header), checksum, _MAGIC))
+    file.write(_END.pack(len(header), checksum, _MAGIC_BYTES if in_bytes else _MAGIC))
 
 
 def _npy_header(count: int, dimension: int) -> bytes:

@@ -129,7 +129,7 @@ def dated(text: str, now: datetime, zone: tzinfo) -> Dated | None:
     """
     try:
         return _dated(text, now.astimezone(zone).date(), zone)
-    except OverflowError:  # what it names lies at the end of the calendar
+    except (ValueError, OverflowError):  # what it names lies beyond an end of the calendar
         return None
 
 

@@ -75,3 +75,14 @@ def test_two_scores_are_wrong_against_each_other_by_no_more_than_is_said(seed: i
     wrong = found - vectors @ question
     assert np.ptp(wrong) <= slack
     assert slack < 0.1
+
+
+@pytest.mark.usefixtures("from_two_hundred")
+@pytest.mark.parametrize(("notes", "magic"), [(150, b"amemvec1"), (250, b"amemvec2")])
+def test_a_file_with_such_a_copy_is_refused_by_whoever_knows_of_none(
+    feed: MemoryFeed, tmp_path: Path, notes: int, magic: bytes
+):
+    feed.add(clustered(notes))
+    kept(feed, tmp_path).close()
+    assert (tmp_path / NAME).read_bytes().endswith(magic)
+    assert (read_cache(tmp_path / NAME).digest is not None) is (magic == b"amemvec2")

@@ -209,6 +209,11 @@ def test_a_time_without_a_year_is_the_latest_and_may_be_an_earlier_one(
         "一年中最忙的时候",
         "春节晚会谁主持",
         "几十年代",
+        "What broke 0 weeks ago?",
+        "0周前发生了什么",
+        "the last 0 years",
+        "前0年",
+        "9999年12月31日至2月29日",
     ],
 )
 def test_what_names_no_time_is_given_none(question: str) -> None:

@@ -191,6 +191,8 @@ def _rolling(match: re.Match[str], today: date, way: int = -1) -> _Read:
     """The days up to today, or with `way` 1 from today on: "the last two weeks", 未来半年."""
     count, unit = match["count"].casefold(), _UNITS.get(match["unit"]) or match["unit"].casefold()
     number = 0.5 if count.startswith(("half", "半")) else _number(count or "one")
+    if not number:
+        raise ValueError(match[0])  # "the last 0 years" names no time
     months = int(number * _MONTHS.get(unit, 0))
     other = same_day(today, way * months) if months else today + way * timedelta(days=int(number * _DAYS[unit]))
     first, last = sorted((today, other))
