@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 import zlib
 from dataclasses import dataclass, replace
 from functools import cache
@@ -324,12 +325,14 @@ def read(text: str) -> tuple[Statement, ...]:
 #: Texts that were read lately, those that came first first.
 _known: dict[str, tuple[Statement, ...]] = {}
 _REMEMBERED = 2048
+_LOCK = threading.Lock()
 
 
 def _remember(text: str, found: tuple[Statement, ...]) -> None:
-    while len(_known) >= _REMEMBERED:
-        _known.pop(next(iter(_known)), None)
-    _known[text] = found
+    with _LOCK:
+        while len(_known) >= _REMEMBERED:
+            _known.pop(next(iter(_known)))
+        _known[text] = found
 
 
 def _read(text: str) -> tuple[Statement, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from amem import AgenticMemorySystem
+from amem.conflict import statements
 from amem.conflict.candidates import Claim
 from amem.conflict.judges import Judges
 from amem.conflict.statements import read
@@ -244,3 +246,34 @@ def test_another_thing_or_only_a_time_of_day_hides_nothing(earlier: str, later: 
         first = memory.add(earlier, time="2026-01-10").id
         memory.add(later, time="2026-03-10")
         assert memory.read(first).status == "active"
+
+
+def test_threads_may_read_notes_at_once(monkeypatch: pytest.MonkeyPatch):
+    amid, done = threading.Event(), threading.Event()
+    other = threading.Thread(target=read, args=("We moved to Porto.",))
+
+    class Known(dict[str, Any]):
+        """While one looks for the oldest text, the other has just dropped it and stops before it adds its own."""
+
+        def __iter__(self) -> Any:
+            found = super().__iter__()
+            if other.ident is None:
+                other.start()
+                amid.wait(0.5)
+            return found
+
+        def __setitem__(self, text: str, found: Any) -> None:
+            if threading.current_thread() is other:
+                amid.set()
+                done.wait(0.5)
+            super().__setitem__(text, found)
+
+    monkeypatch.setattr(statements, "_known", Known())
+    monkeypatch.setattr(statements, "_REMEMBERED", 1)
+    read("I live in Lisbon.")
+    try:
+        assert [each.text for each in read("I work in Faro.")] == ["I work in Faro."]
+    finally:
+        done.set()
+        other.join()
+    assert len(statements._known) == 1
