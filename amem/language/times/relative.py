@@ -294,8 +294,8 @@ def holds(text: str, marks: Iterable[str]) -> bool:
 def _resolved(match: re.Match[str], read: Callable[[re.Match[str], date], Span | None], said: date) -> Span | None:
     try:
         return read(match, said)
-    except (KeyError, OverflowError, ValueError):
-        # "99 years ago" said in year 50 has no date to name, and "0 weeks ago" names none.
+    except (OverflowError, ValueError):
+        # "99 years ago" said in year 50 has no date to name.
         return None
 
 
