@@ -192,7 +192,7 @@ _NUMBERED = re.compile(
     re.IGNORECASE,
 )
 #: What is numbered and yet replaced by the next: the number is its value.
-_VALUES = words("version release build phase stage level age page chapter about only just still costs cost")
+_VALUES = words("version release build phase stage level age about only just still costs cost")
 _OWNED = re.compile(rf"\W*(?P<whose>[{CJK}]{{2,8}}?)的(?P<thing>[{CJK}]{{2,}})")
 #: They say when or of whom, and not which one.
 _ANY = words("现在 目前 如今 当前 眼下 以前 从前 之前 原来 原先 最新 最近 我们 咱们 他们 她们 自己 大家 公司 团队 项目")

@@ -140,6 +140,35 @@ def test_a_ban_of_ours_holds_for_each_thing_of_ours_and_for_nobody_else(
     assert not receipt.superseded
 
 
+@pytest.mark.parametrize(
+    ("said", "allergies"),
+    [
+        ("My doctor says I am allergic to cashews.", {"cashews"}),
+        ("Went to the clinic, and the test showed that I am allergic to latex.", {"latex"}),
+        ("我的医生说我现在也对腰果过敏。", {"腰果"}),
+        ("体检报告显示我对腰果过敏。", {"腰果"}),
+        ("My doctor says I might be allergic to nuts.", set()),
+        ("The doctor said I am allergic to nuts if the test is positive.", set()),
+        ("医生说我可能对腰果过敏。", set()),
+        ("小明的医生说我对花生过敏。", set()),
+    ],
+)
+def test_what_a_doctor_or_a_test_finds_is_stated_and_what_they_suspect_is_not(
+    open_memory: Callable[..., AgenticMemorySystem], said: str, allergies: set[str]
+) -> None:
+    memory = open_memory(analyst=OfflineAnalyst())
+    memory.add(said)
+    assert {each.object for each in memory.facts("me", "allergic_to")} == allergies
+
+
+def test_chapters_with_numbers_of_their_own_do_not_contradict_each_other(
+    open_memory: Callable[..., AgenticMemorySystem],
+) -> None:
+    memory = open_memory(analyst=OfflineAnalyst())
+    receipts = [memory.add(f"Chapter {number} of the boat manual is about knots.") for number in (1, 2, 3)]
+    assert not any(each.conflicts or each.superseded for each in receipts)
+
+
 def test_a_thing_replaced_is_the_speakers_and_ends_what_nobody_else_has(
     open_memory: Callable[..., AgenticMemorySystem], clock: FrozenClock
 ) -> None:

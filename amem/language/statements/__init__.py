@@ -32,7 +32,7 @@ def facts_in(draft: Draft, predicates: Predicates) -> tuple[Fact, ...]:
     text = draft.content
     scene = Scene(Cast(draft.speaker, predicates), draft.at, predicates, lower=not any(mark.isupper() for mark in text))
     found: dict[Fact, None] = {}
-    for sentence in stated(_labels_written_out(_allergies_written_out(text), predicates)):
+    for sentence in stated(_labels_written_out(_allergies_written_out(_findings_written_out(text)), predicates)):
         mine = _scene_of(sentence, scene)
         if mine is None:
             continue
@@ -88,6 +88,26 @@ def _names_somebody(label: str) -> bool:
     if is_cjk(first):
         return len(first) <= _LONGEST_NAME and first not in lexicon().chinese
     return is_person(first) or (first[0].isupper() and not is_everyday(first))
+
+
+# What a doctor or a test finds out about the speaker is stated; other reports are hearsay.
+
+_FINDING = re.compile(
+    r"(?P<before>(?:^|[.!?;,\n]|\b(?:and|but))[^\S\n]*)(?:(?:the|my|our|an?) )?"
+    r"(?:doctor|allergist|dermatologist|physician|gp|specialist|(?:(?:allergy|blood|skin|prick) )?tests?|results?)"
+    r" (?:has |have |just |also )?(?:says?|said|told me|confirm(?:s|ed)|shows?|showed|found|finds?)"
+    r"(?: (?:out )?that)? (?=i(?:['’]m| am| have)\b)",
+    re.IGNORECASE,
+)
+_FINDING_ZH = re.compile(
+    r"(?P<before>(?:^|[。！？；，,\n])[^\S\n]*)(?:今天|昨天|刚才)?(?:我的?|那位)?(?:皮肤科|过敏科|儿科|家庭)?"
+    r"(?:医生|大夫|(?:体检|检查|化验|检测|过敏原测试)(?:报告|结果)?)(?:也)?(?:告诉我|显示|表明|发现|确认|查出|说)(?:，)?(?=我)"
+)
+
+
+def _findings_written_out(text: str) -> str:
+    """A text with "the doctor says I am allergic to nuts" as "I am allergic to nuts"."""
+    return _FINDING_ZH.sub(r"\g<before>", _FINDING.sub(r"\g<before>", text))
 
 
 # Lists of allergies as people jot them down: "Allergies: latex, nuts".
