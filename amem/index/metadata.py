@@ -1,4 +1,4 @@
-"""Metadata on its way into Chroma, which keeps flat values only, and back exactly as it was."""
+"""Any metadata as the flat values that Chroma keeps, and back exactly as it was (`retrievers.py`)."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Notes in and out: Markdown vaults, text, JSON Lines and LoCoMo conversations in, JSON Lines out."""
+"""Files of notes and chats in (Markdown, text, JSON Lines, chat exports, mem0, Chroma), JSON Lines and graphs out."""

@@ -1,4 +1,4 @@
-"""Structured output: from a question to a value, whatever the model."""
+"""Structured output: asks a model, repairs or asks again where the answer is not as asked, and returns a value."""
 
 from __future__ import annotations
 

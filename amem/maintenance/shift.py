@@ -1,4 +1,4 @@
-"""What a phase of maintenance is handed, and what it reports."""
+"""One run of maintenance: what each of its phases is given, and what it reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What waits for a person: proposed changes, notes in conflict, notes that may be out of date, successions."""
+"""The review queue: proposed changes, notes in conflict, notes that may be out of date, successions, until they expire."""
 
 from __future__ import annotations
 

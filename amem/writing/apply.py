@@ -1,4 +1,4 @@
-"""What was found out, guarded and written down in one transaction."""
+"""Guard what an analyst answered (handles, rewrites, confidence) and write it down in one transaction."""
 
 from __future__ import annotations
 

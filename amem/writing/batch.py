@@ -1,4 +1,4 @@
-"""A batch of notes made ready outside any transaction: analysed, embedded, and held against what is stored."""
+"""A batch of notes made ready outside any transaction: duplicates found, analysed, embedded, compared with stored ones."""
 
 from __future__ import annotations
 
