@@ -1,4 +1,4 @@
-"""The review queue: proposed changes, notes in conflict, notes that may be out of date, successions, until they expire."""
+"""The review queue: proposed changes, notes in conflict, stale notes, successions, till they expire."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A batch of notes made ready outside any transaction: duplicates found, analysed, embedded, compared with stored ones."""
+"""A batch of notes made ready outside any transaction: duplicates found, analysed, embedded, compared."""
 
 from __future__ import annotations
 
