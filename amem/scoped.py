@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from amem.retrieval.explanation import Explanation
     from amem.retrieval.fact_leg import Filled
     from amem.retrieval.hit import Hit
+    from amem.retrieval.question import Period
     from amem.retrieval.tiers import Tiers
     from amem.storage.note_lists import Card, Census
     from amem.storage.records import Operation, Review, UndoReport, Version
@@ -508,13 +509,21 @@ class ScopedMemory:
         """
         return self._parts.facts.facts(subject, predicate, as_of, known_at, scope=self._of(scope))
 
-    def facts_asked(self, question: str, as_of: datetime | str | None = None, *, scope: Scope = EVERYONE) -> Filled:
-        """The facts that fill the slot a question asks for at `as_of` (None: now): "what am I allergic to?".
+    def facts_asked(
+        self,
+        question: str,
+        as_of: datetime | str | None = None,
+        *,
+        period: Period | None = None,
+        scope: Scope = EVERYONE,
+    ) -> Filled:
+        """The facts that fill the slot a question asks for: "what am I allergic to?", "where did I live in 2025?".
 
-        Read only where the question names its subject ("I", "my son", Ana) and a slot of the table; the result's
-        `exact` tells whether it asks for nothing else. `scope` and errors as in `facts`.
+        They are those that are so at `as_of`, else those that were so in `period`, else in the time that the question
+        names, else now. Read only where it names its subject ("I", "my son", Ana) and a slot of the table; the
+        result's `exact` tells whether it asks for nothing else. `scope` and errors as in `facts`.
         """
-        return self._parts.facts.facts_asked(question, as_of, scope=self._of(scope))
+        return self._parts.facts.facts_asked(question, as_of, period=period, scope=self._of(scope))
 
     def timeline(
         self,
@@ -531,9 +540,9 @@ class ScopedMemory:
         """Everyone and everything that notes of the `scope` state facts of, and how many, most first."""
         return self._parts.facts.subjects(scope=self._of(scope))
 
-    def wording(self, found: Sequence[Interval], *, chinese: bool = False) -> str:
+    def wording(self, found: Sequence[Interval], *, chinese: bool = False, period: Period | None = None) -> str:
         """What is so of one subject and predicate, as a clause said to the user."""
-        return self._parts.facts.wording(found, chinese=chinese)
+        return self._parts.facts.wording(found, chinese=chinese, period=period)
 
     def doubted_by(self, ids: Sequence[str]) -> list[str]:
         """The notes because of which these, which state one fact, may be out of date, the latest first.

@@ -11,18 +11,22 @@ from amem import AgenticMemorySystem
 from amem.testing import FrozenClock
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from amem.protocols import Embedder
 
 DATA = Path(__file__).parents[1] / "tests" / "data" / "answers"
 #: Where the sets of a part lie: notebooks of 40 notes and more, and the few notes of a first day.
 SIZES = {"notebook": DATA, "few notes": DATA / "small"}
+#: Notebooks that are asked about times, lists and plans; no calibration is fitted on them.
+TIMES = {"times": DATA / "times"}
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
     """A question about a collection: `answers` are the ids of the notes that answer it, none where nothing does.
 
-    `size` is a key of `SIZES`.
+    `size` is a key of `SIZES` or `TIMES`. A list may also cite `also`; a right answer holds none of `not_says`.
     """
 
     size: str
@@ -34,6 +38,8 @@ class Asked:
     at: str
     answers: tuple[str, ...]
     says: tuple[str, ...]
+    not_says: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +65,11 @@ class Collection:
         return memory
 
 
-def collections(part: str) -> list[Collection]:
+def collections(part: str, homes: Mapping[str, Path] = SIZES) -> list[Collection]:
     """The collections of ``development`` or ``held_out``, by size and name."""
     return [
         _read(size, folder)
-        for size, home in SIZES.items()
+        for size, home in homes.items()
         for folder in sorted((home / part).iterdir())
         if (folder / "questions.jsonl").is_file()
     ]
@@ -81,6 +87,8 @@ def _read(size: str, folder: Path) -> Collection:
             each["asked_at"],
             tuple(each["answers"]),
             tuple(each.get("says") or ()),
+            tuple(each.get("not_says") or ()),
+            tuple(each.get("also") or ()),
         )
         for each in _lines(folder / "questions.jsonl")
     )

@@ -1,7 +1,7 @@
 """Whether what memory holds is denied, and whether what it does not hold is invented, on labelled questions.
 
     python benchmarks/answering.py [--part development|held_out] [--as-it-is] [--ablation] [--fit] [--tables]
-        [--home DIR]
+        [--times] [--errors] [--home DIR]
 
 Every question of ``tests/data/answers``, about notebooks and about a few notes, is asked of its collection without a
 model. *Denied*: memory holds the answer, and it was said to hold none. *Invented*: memory holds none, and what was
@@ -10,6 +10,12 @@ answer says holds the words it should.
 
 On development data each collection is judged by a calibration that was fitted on all others (``--as-it-is``: by the
 one in ``amem.retrieval.confidence``). Of ``held_out`` only totals are printed. ``--fit`` prints that table anew.
+
+``--times`` asks the notebooks of ``tests/data/answers/times`` instead: what was so or happened at a time, lists and
+plans. *Right*: of a fact, it is said as certain, and in no right answer stands what was so at another time; of a list,
+just the notes that belong to it are cited; of what memory lacks, nothing is said as certain. *Cited* is the share of
+the notes of an answer that it cites, *stray* the share of the cited that are none of it, *false* what is said as
+certain and is wrong. ``--errors`` lists the development questions that are not answered right.
 """
 
 from __future__ import annotations
@@ -24,7 +30,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from _answer_sets import SIZES, Asked, collections
+from _answer_sets import SIZES, TIMES, Asked, collections
 from _kept_vectors import KeptVectors
 from _retrieval_table import Table
 
@@ -216,6 +222,80 @@ def _row(table: Table, name: str, verdicts: Verdicts) -> None:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """A question of time as it was answered: its text, the cited notes, and whether it was said as certain."""
+
+    asked: Asked
+    text: str
+    cited: frozenset[str]
+    certain: bool | None
+
+    @property
+    def right(self) -> bool:
+        """Whether this answers what was asked."""
+        if not self.asked.answers:
+            return self.certain is (False if self.asked.kind == "far" else self.certain) and not self.false
+        if self.asked.says:
+            return self.certain is True and self._says
+        return self.certain is True and set(self.asked.answers) <= self.cited and not self.stray
+
+    @property
+    def stray(self) -> frozenset[str]:
+        """The cited notes that are none of the answer."""
+        return self.cited - {*self.asked.answers, *self.asked.also}
+
+    @property
+    def false(self) -> bool:
+        """Whether something wrong is said as certain."""
+        if not self.certain:
+            return False
+        return not self._says if self.asked.says else not self.asked.answers or bool(self.stray)
+
+    @property
+    def _says(self) -> bool:
+        text = self.text.casefold()
+        held = [any(each.casefold() in text for each in found) for found in (self.asked.says, self.asked.not_says)]
+        return held == [True, False]
+
+
+def ask_times(part: str) -> list[Timed]:
+    """Every question about times of a part, asked of its notebook."""
+    embedder = make_embedder(load_settings(llm_backend="offline"))
+    found = []
+    for each in collections(part, TIMES):
+        with each.opened(embedder) as memory:
+            for asked in each.questions:
+                answer = memory.answer(asked.text)
+                cited = frozenset(each.note for each in answer.citations)
+                found.append(Timed(asked, answer.text, cited, answer.in_memory))
+    return found
+
+
+def times_report(found: Sequence[Timed], *, totals: bool, markdown: bool) -> str:
+    """A row for all, and unless only `totals` are wanted one for each kind, language and notebook."""
+    table = Table(["", "questions", "right", "cited", "stray", "false", "denied"], markdown=markdown)
+    by: tuple[Callable[[Asked], str], ...] = (lambda each: each.kind, _languages, lambda each: each.collection)
+    groups = [("all", list(found))]
+    for key in () if totals else by:
+        names = sorted({key(each.asked) for each in found})
+        groups += [(name, [each for each in found if key(each.asked) == name]) for name in names]
+    for name, each_of in groups:
+        held = [each for each in each_of if each.asked.answers]
+        wanted = [(note, each) for each in held for note in each.asked.answers]
+        cited = [(note, each) for each in held for note in each.cited]
+        table.add(
+            name,
+            str(len(each_of)),
+            _share(sum(each.right for each in each_of), each_of),
+            _share(sum(note in each.cited for note, each in wanted), wanted),
+            _share(sum(note in each.stray for note, each in cited), cited),
+            _share(sum(each.false for each in each_of), each_of),
+            _share(sum(each.certain is False for each in held), held),
+        )
+    return table.text()
+
+
 def _share(count: int, of: Sequence[object]) -> str:
     return f"{count / len(of):.1%}" if of else "-"
 
@@ -241,7 +321,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--as-it-is", action="store_true", help="judge development questions by amem's calibration")
     parser.add_argument("--tables", action="store_true", help="tables as Markdown")
     parser.add_argument("--home", type=Path, help="keep vectors here (default: nowhere)")
+    parser.add_argument("--times", action="store_true", help="ask about times, lists and plans instead")
+    parser.add_argument("--errors", action="store_true", help="with --times: list what is not answered right")
     given = parser.parse_args(arguments)
+    if given.times:
+        held_out = given.part == "held_out"
+        timed = ask_times(given.part)
+        print(times_report(timed, totals=held_out, markdown=given.tables))
+        for each in () if held_out or not given.errors else timed:
+            if not each.right:
+                print(f"\n{each.asked.collection} {each.asked.kind}: {each.asked.text}\n  {each.certain} {each.text}")
+        return 0
     with ExitStack() as stack:
         home = given.home or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="amem-answers-")))
         outcomes = ask(given.part, home)

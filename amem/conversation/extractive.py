@@ -5,7 +5,7 @@ It is in the language of the question; a note that is quoted keeps its own.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from amem.clock import zone
@@ -14,6 +14,7 @@ from amem.language import index_terms
 from amem.rendering import holding_text, text_within
 from amem.retrieval.confidence import Support, best_support, supporting, told_over
 from amem.retrieval.highlight import passage, spans
+from amem.retrieval.question import Period
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -30,6 +31,10 @@ NAMES_NO_MODEL = frozenset(("auto", "offline"))
 _WHOLE = 200
 #: So many slots are told of a question that asks for more.
 _MOST_FACTS = 3
+#: With these a time begins in the middle of a sentence.
+_TIME_WORDS = frozenset(
+    ("in", "on", "at", "during", "over", "around", "before", "after", "by", "as", "since", "last", "this")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +62,12 @@ def extract(
     one, are numbered after them.
     """
     hits = [hit for hit in hits if hit.id in notes]
-    filled = memory.facts_asked(question)
+    reading = next((hit.explanation.reading for hit in hits), None)
+    filled = memory.facts_asked(question, period=None if reading is None else reading.period)
     answer = _Answer(memory, question, hits, notes, cite=cite)
+    if filled.period is not None and filled.exact:
+        of_event = reading is not None and reading.event is not None
+        return answer.extract(answer.tell_then(filled, of_event=of_event))
     if filled.topic and not filled.exact:
         # Only what speaks of the thing that is asked about says yes or no to it.
         stating = {id for each in (*filled.facts, *filled.ended) for id in each.notes}
@@ -67,6 +76,10 @@ def extract(
         best = supporting(speaking) if support is not Support.NONE else ()
     else:
         best = supporting(hits) or tuple(hit.id for hit in sorted(hits, key=lambda hit: -hit.confidence))
+    if filled.period is not None and support is Support.STRONG:
+        timely = _of_the_time(hits, filled)
+        best = tuple(id for id in best if id in timely) or best
+        support = support if best[0] in timely else Support.WEAK
     asides = _slots(filled.asides)
     if filled.exact and filled.ended and not filled.facts:
         support = Support.STRONG  # however little the hits have of what came after
@@ -134,11 +147,38 @@ class _Answer:
             self.say(f"{fact}{quote}{cited}{doubt}")
         return bool(facts)
 
+    def tell_then(self, filled: Filled, *, of_event: bool) -> Support:
+        """Say what was so in the time that is asked about, else what is known of the nearest time; how sure that is.
+
+        `of_event` tells that the time is named by what happened then, in words that are the asker's own.
+        """
+        assert filled.period is not None
+        chinese = bool(self.words.language)
+        if not filled.facts:
+            nearest = filled.elsewhen[:1]
+            fact = self._memory.wording(nearest, chinese=chinese, period=Period("", None, None))
+            self.say(f"{self.words.nearest}{fact}{self._cited(self._known(nearest))}")
+            return Support.WEAK
+        words = self.words.then if of_event else _inside(filled.period.words)
+        period = replace(filled.period, words=words)
+        lead = {True: self.words.yes, False: self.words.no, None: ""}[filled.verdict]
+        for slot in _slots(filled.facts)[:_MOST_FACTS]:
+            fact = self._memory.wording(slot, chinese=chinese, period=period)
+            rest = self._known(slot)
+            doubt = self._doubt(rest) if any(each.until is None for each in slot) else ""
+            self.say(f"{lead}{fact}{self._cited(rest)}{doubt}")
+            lead = ""
+        return Support.WEAK if self.doubted else Support.STRONG
+
+    def _known(self, slot: Sequence[Interval]) -> list[str]:
+        """The notes that state these facts, as far as they are there."""
+        return [id for id in dict.fromkeys(id for each in slot for id in each.notes) if self._note(id) is not None]
+
     def add_facts(self, slots: Iterable[Sequence[Interval]]) -> None:
         """Say facts that are no answer, but that whoever asks must not overlook."""
         for slot in slots:
             fact = self._memory.wording(slot, chinese=bool(self.words.language))
-            rest = [id for id in dict.fromkeys(id for each in slot for id in each.notes) if self._note(id) is not None]
+            rest = self._known(slot)
             self.say(f"{fact}{self._cited(rest)}{self._doubt(rest)}")
 
     def quote(self, id: str, lead: str) -> None:
@@ -187,6 +227,21 @@ class _Answer:
         day = f"{note.at.astimezone(zone(self._memory.settings.timezone)):%Y-%m-%d}" if note.at else ""
         told = ", ".join(filter(None, (note.speaker or "", day)))
         return f"“{text}”{f' ({told})' if told else ''}"
+
+
+def _of_the_time(hits: Iterable[Hit], filled: Filled) -> set[str]:
+    """The hits that are of the time that is asked about, or state what was so in it."""
+    stating = {id for each in filled.facts for id in each.notes}
+    return {
+        hit.id
+        for hit in hits
+        if hit.id in stating or any(leg.leg == "time" and leg.scaled >= 1.0 for leg in hit.explanation.legs)
+    }
+
+
+def _inside(words: str) -> str:
+    """Words of time within a sentence: "in 2025" of "In 2025, where did I live?"."""
+    return words[:1].lower() + words[1:] if words.split(" ")[0].lower() in _TIME_WORDS else words
 
 
 def _slots(facts: Iterable[Interval]) -> list[list[Interval]]:

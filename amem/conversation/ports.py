@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from amem.retrieval.core_notes import Core
     from amem.retrieval.fact_leg import Filled
     from amem.retrieval.hit import Hit
+    from amem.retrieval.question import Period
     from amem.settings import Settings
     from amem.storage.note_lists import Card
     from amem.storage.records import UndoReport
@@ -44,9 +45,9 @@ class Memory(Protocol):
 
     def reading(self, hits: Sequence[Hit]) -> Iterator[tuple[Session, list[Hit]]]: ...
 
-    def facts_asked(self, question: str) -> Filled: ...
+    def facts_asked(self, question: str, *, period: Period | None = None) -> Filled: ...
 
-    def wording(self, found: Sequence[Interval], *, chinese: bool = False) -> str: ...
+    def wording(self, found: Sequence[Interval], *, chinese: bool = False, period: Period | None = None) -> str: ...
 
     def doubted_by(self, ids: Sequence[str]) -> list[str]: ...
 

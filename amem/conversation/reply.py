@@ -42,6 +42,9 @@ class Lines:
     uncertain: str
     outdated: str
     before: str
+    then: str
+    yes: str
+    no: str
     noted: str
     not_noted: str
     idle: str
@@ -78,6 +81,9 @@ ENGLISH = Lines(
     uncertain="Nothing certain",
     outdated=", but this may be out of date: ",
     before="before that: ",
+    then="then",
+    yes="yes: ",
+    no="no: ",
     noted="Noted.",
     not_noted="I keep nothing of this chat.",
     idle="Tell me something to save as a note, or ask what is saved.",
@@ -100,6 +106,9 @@ CHINESE = Lines(
     uncertain="没有确定的答案",
     outdated="，但可能已过时：",
     before="此前：",
+    then="那时",
+    yes="是的：",
+    no="不是：",
     noted="记下了。",
     not_noted="这次对话的内容我不会保存。",
     idle="告诉我要记下的事，或者问问记忆里有什么。",

@@ -135,6 +135,7 @@ _VERBS: Mapping[str, tuple[str, str]] = {
 }
 _ABBREVIATIONS = frozenset(("ceo", "cto"))
 _THIRD = {"have": "has"}
+_PAST = {"have": "had", "know": "knew", "drive": "drove", "take": "took", "forbid": "forbade", "prefer": "preferred"}
 _OWNED = re.compile(rf"{USER}(?:'s |的)(?P<what>.+)")
 
 
@@ -163,8 +164,60 @@ def wording(
     return f"{sentence}, {f'since {since}' if holding else ended}"
 
 
+def wording_then(
+    found: Sequence[Interval],
+    predicates: Predicates,
+    zone: tzinfo,
+    words: str,
+    since: datetime | None,
+    until: datetime | None,
+    *,
+    chinese: bool = False,
+) -> str:
+    """What was so in a time, from `since` until `until`, that is called `words`: "in 2025 you lived in Basel".
+
+    The intervals are of one subject and predicate; where one begins or ends within that time (None: open to that side),
+    its value says so. '' for no intervals at all.
+    """
+    if not found:
+        return ""
+    objects: dict[str, None] = {}
+    for each in found:
+        begun = f"{each.since.astimezone(zone):%Y-%m-%d}" if since is None or each.since > since else ""
+        over = f"{each.until.astimezone(zone):%Y-%m-%d}" if each.until and (until is None or each.until < until) else ""
+        bounds = _bounds("" if begun == over else begun, over, chinese)
+        objects.setdefault(each.object + (bounds and (f"（{bounds}）" if chinese else f" ({bounds})")))
+    subject, predicate = found[0].subject, found[0].predicate
+    if chinese:
+        return f"{words}{_chinese(subject, predicate, list(objects), predicates)}"
+    return " ".join(filter(None, (words, _english_then(subject, predicate, list(objects), predicates))))
+
+
+def _bounds(begun: str, over: str, chinese: bool) -> str:
+    if begun and over:
+        return f"{begun} 至 {over}" if chinese else f"{begun} to {over}"
+    if begun:
+        return f"{begun} 起" if chinese else f"since {begun}"
+    return over and (f"至 {over}" if chinese else f"until {over}")
+
+
+def _english_then(subject: str, predicate: str, objects: Sequence[str], predicates: Predicates) -> str:
+    verb = _VERBS.get(predicate, ("", ""))[0]
+    if not verb:
+        return _english(subject, predicate, objects, predicates, past=True).replace(" used to be ", " was ", 1)
+    value = _listed(objects)
+    first, _, rest = verb.partition(" ")
+    was = "were" if subject in (USER, WE) else "was"
+    did = was if first == "be" else _PAST.get(first, f"{first}{'d' if first.endswith('e') else 'ed'}")
+    return " ".join(filter(None, (_you(subject), did, rest, value)))
+
+
+def _listed(objects: Sequence[str]) -> str:
+    return " and ".join([", ".join(objects[:-1]), objects[-1]] if len(objects) > 1 else objects)
+
+
 def _english(subject: str, predicate: str, objects: Sequence[str], predicates: Predicates, *, past: bool) -> str:
-    value = " and ".join([", ".join(objects[:-1]), objects[-1]] if len(objects) > 1 else objects)
+    value = _listed(objects)
     verb = _VERBS.get(predicate, ("", ""))[0]
     if not verb and predicate not in predicates.rows:
         return f"{_you(subject)}: {predicates.phrase(predicate, value)}"

@@ -160,7 +160,8 @@ class Confidences:
             return []
         text = ranking.reading.text
         wanted = query.filter
-        filled = self._slots.filled(session, text, wanted.as_of or wanted.known_at or session.now)
+        given = wanted.as_of or wanted.known_at
+        filled = self._slots.filled(session, text, given or session.now, None if given else ranking.reading.period)
         notes = {note.id: note for _, _, note in found}
         stating = {id for each in filled.facts for id in each.notes}
         stating |= {id for each in filled.ended for id in told_over(each, notes)}

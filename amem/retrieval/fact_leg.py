@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ from amem.retrieval.router import spans
 from amem.storage.fact_rows import told_at
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
     from datetime import datetime
 
     from amem.language.fact_wording import Asked
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from amem.language.predicates import Predicates
     from amem.query import Filter
     from amem.retrieval.legs import Asked as Question
+    from amem.retrieval.question import Period
     from amem.retrieval.ranking import Gate
     from amem.settings import Settings
     from amem.storage.fact_rows import Stated
@@ -242,6 +244,8 @@ _OWNED = re.compile(r"(?P<whose>\b(?:my|our)\b|\b\w[\w.-]*['’]s?(?= ))\s+(?P<n
 _PASSING = re.compile(r"(?:(?:new|current|present|own|old|latest) )+", re.IGNORECASE)
 #: Words of the speaker alone; "my" and 我妹妹 are of somebody else.
 _SPEAKS = re.compile(r"\b(?:I|we)\b|我们?(?=[住在对吃用喜讨过开是能可该还上有换搬叫])")
+#: In 我的经理是陈丽吗 the value is named, not the subject.
+_MINE_IS = re.compile(r"(?P<whose>我们?)的(?P<noun>\w{1,6}?)是(?!谁|什么|哪|多少|几)")
 _KIN = re.compile(rf"我们?家?的?(?P<noun>{KIN_ZH})")
 _REQUEST = re.compile(
     r"\b(?:tell|remind|show|give|let) me(?: know)?\b|\bdo (?:you|i) know\b|告诉我|提醒我|我想知道|你?知道",
@@ -263,10 +267,17 @@ _PLAIN_ZH = re.compile(
 #: Questions that want a yes or a no, and words that ask for more than that.
 _YES_NO = re.compile(
     r"(?:^|[,.;:!?])\s*(?:(?:and|so|but|hey|hi|ok(?:ay)?|please|if|whether)[, ]+)*"
-    r"(?:do|does|did|am|is|are|can|could|may|might|should|shall|will|would)\b"
+    r"(?:do|does|did|am|is|are|was|were|can|could|may|might|should|shall|will|would)\b"
     r"|吗|能不能|可不可以|是不是|会不会|吃不吃|要不要|可否|能否",
     re.IGNORECASE,
 )
+#: Questions for the day itself, and for what was done.
+_ASKS_MORE = re.compile(
+    r"\b(?:when|how (?:long|often|many)|since when)\b|\b(?:did|do|does|have|has|had) \w+ (?:do|done)\b|\bhappen"
+    r"|什么时候|多久|哪一?天|几号|多少次|几次|[做干]了?些?[什啥]|发生",
+    re.IGNORECASE,
+)
+_TENSE = re.compile(r"\b(?:did|was|were)\b", re.IGNORECASE)
 _OPEN = re.compile(
     r"\b(?:what|which|who|where|when|why|how|anything|something|any|things?)\b|什么|哪|谁|怎|多少|任何", re.IGNORECASE
 )
@@ -280,6 +291,10 @@ class Filled:
     `ended` holds what filled the slot last where nothing does now: "am I vegetarian" of one who was until June.
     `asides` are safety facts that do not name the one thing a yes/no question is about: "may I eat meat?" of one who is
     allergic to penicillin. They may be said beside an answer and are none; `topic` has the index terms of that thing.
+
+    Where the question names a `period`, `facts` are those that were so in it, and `elsewhen` what filled the slot at
+    other times only, the nearest first. `verdict` is what a question for a yes or a no has for an answer, as far as
+    that can be told: False where what it names was so at other times only, and something else then.
     """
 
     facts: tuple[Interval, ...] = ()
@@ -287,6 +302,9 @@ class Filled:
     exact: bool = False
     asides: tuple[Interval, ...] = ()
     topic: frozenset[str] = frozenset()
+    period: Period | None = None
+    elsewhen: tuple[Interval, ...] = ()
+    verdict: bool | None = None
 
 
 class Slots:
@@ -300,12 +318,14 @@ class Slots:
     def _asking(self) -> Asking:
         return Asking(self._predicates())
 
-    def filled(self, session: Session, text: str, moment: datetime) -> Filled:
+    def filled(self, session: Session, text: str, moment: datetime, period: Period | None = None) -> Filled:
         """The facts that hold at `moment` of the subject that `text` names, in the slot that it asks for.
 
-        No facts where it names nobody, asks for no slot of the table, or nothing is known. Raises InvalidInput for a
-        table of predicates that cannot be read.
+        With `period`, the time that the text names, those that were so in it. No facts where it names nobody, asks for
+        no slot of the table, or nothing is known. Raises InvalidInput for a table of predicates that cannot be read.
         """
+        if period is not None:
+            text = text.replace(period.words, " ")
         text = _REQUEST.sub(" ", text[:LONGEST].replace("’", "'"))
         rest, chain, whose = self._chain(text)
         asked = self._asking.of(rest)
@@ -314,10 +334,13 @@ class Slots:
             return Filled()
         subjects, names = self._subjects(session, text, whose, asked)
         by_chain = self._asking.of(chain) if chain else asked
-        found, ended = self._of(session, subjects, by_chain, moment)
+        found, ended, elsewhen = self._of(session, subjects, by_chain, moment, period)
         if chain and wanted and (further := {subject_key(each.object) for each in found}):
-            found, ended = self._of(session, further, asked, moment)
-        left = self._left_over(text, [*found, *ended], [*names, chain])
+            found, ended, elsewhen = self._of(session, further, asked, moment, period)
+        left = self._left_over(text, [*found, *ended, *elsewhen], [*names, chain])
+        verdict: bool | None = None
+        if period is not None and _YES_NO.search(text):
+            verdict = self._verdict(text, found, elsewhen)
         asides: list[Interval] = []
         safety = [each for each in (*found, *ended) if self._predicates().is_safety(each.predicate)]
         naming = [each for each in safety if _names(text, each.object)]
@@ -332,8 +355,23 @@ class Slots:
             ended = [each for each in ended if each not in beside]
             topic = frozenset(left) | {term for each in naming for term in index_terms(each.object)}
             exact = exact and bool(found or ended)
-        timed = ASKS_PAST.search(text) is not None or bool(mentions(text, moment.date()))
-        return Filled(tuple(found), tuple(ended), exact and not timed, tuple(asides), topic)
+        if period is None:
+            timed = ASKS_PAST.search(text) is not None or bool(mentions(text, moment.date()))
+            return Filled(tuple(found), tuple(ended), exact and not timed, tuple(asides), topic)
+        # In a question about a time the past is no more than its tense; when something began is not in the slot.
+        exact = not left and not _ASKS_MORE.search(text) and not ASKS_PAST.search(_TENSE.sub(" ", text))
+        exact = exact and bool(found or ended or elsewhen) and not topic
+        return Filled(
+            tuple(found), tuple(ended), exact, tuple(asides), topic, period, tuple(elsewhen), verdict if exact else None
+        )
+
+    def _verdict(self, text: str, found: Sequence[Interval], elsewhen: Sequence[Interval]) -> bool | None:
+        """Whether what a question names was so then; None where it names nothing, or that cannot be told."""
+        if any(_names(text, each.object) for each in found):
+            return True
+        rows = self._predicates().rows
+        single = bool(found) and all(each.predicate in rows and rows[each.predicate].one is True for each in found)
+        return False if single and any(_names(text, each.object) for each in elsewhen) else None
 
     def _chain(self, text: str) -> tuple[str, str, str]:
         """The text without "my landlord", the noun of it where that is a slot, and whose it is.
@@ -372,6 +410,9 @@ class Slots:
         if whose or _SPEAKS.search(left):
             # "Do I live in Porto?" is asked of me, though Porto has a name.
             return ({WE, USER} if OURS.search(text) else {USER}), []
+        mine = _MINE_IS.search(text)
+        if mine is not None and self._is_slot(mine["noun"]):
+            return ({USER} if mine["whose"] == "我" else {WE, USER}), []
         if known:
             return known, [runs[key] for key in known]
         kin = _KIN.search(left)
@@ -380,32 +421,46 @@ class Slots:
         if OURS.search(left):
             return {WE, USER}, []
         rows = self._predicates().rows
-        mine = all(rows[each].personal or rows[each].safety for each in asked.predicates if each in rows)
+        own = all(rows[each].personal or rows[each].safety for each in asked.predicates if each in rows)
         # "How much is the rent?" is asked of one's own.
-        return ({USER} if mine or SELF.search(left) else set()), []
+        return ({USER} if own or SELF.search(left) else set()), []
 
     def _of(
-        self, session: Session, subjects: Collection[str], asked: Asked, moment: datetime
-    ) -> tuple[list[Interval], list[Interval]]:
-        """What fills the slots now, and what filled those last that nothing fills now."""
+        self,
+        session: Session,
+        subjects: Collection[str],
+        asked: Asked,
+        moment: datetime,
+        period: Period | None = None,
+    ) -> tuple[list[Interval], list[Interval], list[Interval]]:
+        """What fills the slots now, what filled those last that nothing fills now, and with a period what did else.
+
+        Now is `moment`, or any time of the period.
+        """
         predicates = self._predicates()
         bases = [base for each in asked.predicates if (base := predicates.hangs_on(each)) is not None]
         told = session.facts.about(list(subjects), list(self._spelled([*asked.predicates, *bases])))
         found: list[Interval] = []
         over: dict[tuple[str, str], Interval] = {}
+        elsewhen: list[Interval] = []
         for each in intervals(told, predicates):
             row = predicates.rows.get(each.predicate)
             role = predicates.role(each.object) if row is not None and row.one == "role" else None
             if each.predicate not in asked.predicates or not asked.covers(each.predicate, role):
                 continue
-            if each.at(moment):
+            if each.at(moment) if period is None else _in_period(each, period):
                 found.append(each)
+            elif period is not None:
+                elsewhen.append(each)
             elif each.since <= moment:
                 over[each.subject, each.predicate] = each
         found = self._in_role(found, asked)
         so = {(each.subject, each.predicate) for each in found}
         ended = [each for key, each in over.items() if key not in so]
-        return sorted(found, key=lambda each: (not predicates.is_safety(each.predicate), each.since)), ended
+        if period is not None:
+            elsewhen.sort(key=lambda each: _apart(each, period))
+        found.sort(key=lambda each: (not predicates.is_safety(each.predicate), each.since))
+        return found, ended, elsewhen
 
     def _in_role(self, found: list[Interval], asked: Asked) -> list[Interval]:
         """The facts without those that fill another role than the one asked for, or none, where others do fill it."""
@@ -431,6 +486,19 @@ class Slots:
             role = predicates.role(each.object) if row is not None and row.one == "role" else None
             words += [each.object, *_phrases(predicates, each.predicate, [role] if role else ())]
         return _left_over(text, words)
+
+
+def _in_period(fact: Interval, period: Period) -> bool:
+    """Whether it was so at some time of the period."""
+    begun = period.until is None or fact.since < period.until
+    return begun and (period.since is None or fact.until is None or fact.until > period.since)
+
+
+def _apart(fact: Interval, period: Period) -> timedelta:
+    """How far it lies from the period."""
+    if period.until is not None and fact.since >= period.until:
+        return fact.since - period.until
+    return period.since - fact.until if period.since is not None and fact.until is not None else timedelta(0)
 
 
 def _phrases(predicates: Predicates, predicate: str, roles: Iterable[str]) -> Iterator[str]:

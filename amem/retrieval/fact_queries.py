@@ -6,11 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from amem.clock import parse_time
-from amem.language.fact_wording import wording
+from amem.language.fact_wording import wording, wording_then
 from amem.language.intervals import intervals
 from amem.language.subjects import canonical_subject, spellings, subject_key
 from amem.note import EVERYONE
 from amem.retrieval.fact_leg import Slots
+from amem.retrieval.question_times import period_of
 from amem.storage.fact_rows import told_at
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from amem.language.intervals import Interval
     from amem.note import Scope
     from amem.retrieval.fact_leg import Filled
+    from amem.retrieval.question import Period
 
 
 class FactQueries:
@@ -53,15 +55,36 @@ class FactQueries:
         found = [each for each in self._intervals(subject, predicate, known, scope) if each.at(moment)]
         return found if known else [replace(each, doubted_by=tuple(self.doubted_by(each.notes))) for each in found]
 
-    def facts_asked(self, question: str, as_of: datetime | str | None = None, *, scope: Scope = EVERYONE) -> Filled:
-        """The facts that fill the slot a question asks for at `as_of` (None: now)."""
-        moment = self._moment(as_of) or self._clock.now()
+    def facts_asked(
+        self,
+        question: str,
+        as_of: datetime | str | None = None,
+        *,
+        period: Period | None = None,
+        scope: Scope = EVERYONE,
+    ) -> Filled:
+        """The facts that fill the slot a question asks for at `as_of`, else in `period`, else when its words say."""
+        given, now = self._moment(as_of), self._clock.now()
         with self._store.read() as session, session.within(scope):
-            return self._slots.filled(session, question, moment)
+            if given is None and period is None:
+                period = period_of(session, question, now, self._zone)
+            return self._slots.filled(session, question, given or now, period if given is None else None)
 
-    def wording(self, found: Sequence[Interval], *, chinese: bool = False) -> str:
-        """What is so of one subject and predicate, as a clause said to the user."""
-        return wording(found, self._predicates(), self._clock.now(), self._zone, chinese=chinese)
+    def wording(self, found: Sequence[Interval], *, chinese: bool = False, period: Period | None = None) -> str:
+        """What is so of one subject and predicate, as a clause said to the user; with `period`, what was so in it.
+
+        A period without words has none said, and of what is over from when to when it was so.
+        """
+        now, predicates = self._clock.now(), self._predicates()
+        if period is None:
+            return wording(found, predicates, now, self._zone, chinese=chinese)
+        so = [each for each in found if (period.until is None or period.until > now) and each.at(now)]
+        was = [each for each in found if each not in so]
+        clauses = (
+            wording(so, predicates, now, self._zone, chinese=chinese),
+            wording_then(was, predicates, self._zone, period.words, period.since, period.until, chinese=chinese),
+        )
+        return ("；" if chinese else "; ").join(filter(None, clauses))
 
     def doubted_by(self, ids: Sequence[str]) -> list[str]:
         """The notes because of which these, which state one fact, may be out of date, the latest first.

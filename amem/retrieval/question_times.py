@@ -435,6 +435,14 @@ class Dating:
         return Period(event.words, start_of_day(moment, self._zone), None)
 
 
+def period_of(session: Session, text: str, now: datetime, zone: tzinfo) -> Period | None:
+    """The time that `text` names in so many words, in the year that the notes know; None where it names none."""
+    found = dated(text, now, zone)
+    if found is None:
+        return None
+    return _known_year(session, found.period) if found.period.yearless else found.period
+
+
 def _known_year(session: Session, period: Period) -> Period:
     """The period in the latest year of which there are notes; as it is where there are none in any."""
     moved = period

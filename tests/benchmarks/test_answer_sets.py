@@ -96,3 +96,34 @@ def test_a_collection_of_notes_and_questions_is_well_formed(folder: Path, least:
         faults = [type(error).__name__]
     if faults:
         pytest.fail("; ".join(faults), pytrace=False)
+
+
+TIMES = sorted(path for half in ("development", "held_out") for path in (ANSWERS / "times" / half).glob("*/"))
+TIME_KINDS = {"at", "yes_no", "list", "plan", "none", "far"}
+
+
+def _time_faults(question: dict[str, Any], notes: dict[str, dict[str, Any]]) -> list[str]:
+    answers, says = question["answers"], question["says"]
+    stands = any(said.casefold() in notes[id]["text"].casefold() for said in says for id in answers)
+    checks = {
+        "kind": question["kind"] in TIME_KINDS,
+        "lang": question["lang"] in ("en", "zh") and _is_written_in(question["text"], question["lang"]),
+        "asked_at": all(question["asked_at"] >= note["at"] for note in notes.values()),
+        "answers": {*answers, *question["also"]} <= set(notes) and not {*answers} & {*question["also"]},
+        "answerable": bool(answers) is (question["kind"] not in ("none", "far")),
+        "says": bool(says) is (question["kind"] in ("at", "yes_no")) and (stands or not says),
+        "not_says": not {*question["not_says"]} & {*says},
+    }
+    return [f"{question['id']}: {check}" for check, sound in checks.items() if not sound]
+
+
+@pytest.mark.parametrize("folder", TIMES, ids=["-".join(path.relative_to(ANSWERS).parts) for path in TIMES])
+def test_a_notebook_with_questions_about_times_is_well_formed(folder: Path) -> None:
+    notes = {note["id"]: note for note in _rows(folder, "notes")}
+    questions = _rows(folder, "questions")
+    faults = [fault for note in notes.values() for fault in _note_faults(note)]
+    faults += [fault for question in questions for fault in _time_faults(question, notes)]
+    assert len(notes) >= NOTEBOOK[0]
+    assert len(questions) >= NOTEBOOK[1]
+    if faults:
+        pytest.fail("; ".join(faults), pytrace=False)

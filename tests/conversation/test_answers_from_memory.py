@@ -159,3 +159,55 @@ def test_a_short_question_is_no_courtesy_to_a_chat_without_a_model(
     with memory.assistant() as talk:
         assert talk.say(question).text.startswith(answer)
         assert "save as a note" in talk.say("How are you?").text
+
+
+LIFE = {
+    "I work at Novartis.": "2025-01-08",
+    "My manager is Ruth Keller.": "2025-01-20",
+    "I live in Basel.": "2025-02-02",
+    "I left Novartis; today was my last day.": "2026-01-30",
+    "I work at the Sankt Clara clinic now.": "2026-02-02",
+    "My manager is Nadia Osei.": "2026-02-05",
+    "I moved to Liestal.": "2026-04-17",
+    "My manager is now Simon Brandt.": "2026-08-19",
+}
+LEBEN = {
+    "我住在成都。": "2024-03-02",
+    "我的经理是王建国。": "2024-04-05",
+    "我搬到杭州了。": "2025-03-08",
+    "我的经理换成了孙浩。": "2026-07-28",
+}
+
+
+@pytest.mark.parametrize(
+    ("said", "question", "answer"),
+    [
+        (
+            LIFE,
+            "who was my manager in February 2026?",
+            "In February 2026 your manager was Nadia Osei (since 2026-02-05) [",
+        ),
+        (LIFE, "Who was my manager in March 2025?", "In March 2025 your manager was Ruth Keller ["),
+        (LIFE, "did I work at Novartis in 2025?", "Yes: in 2025 you worked at Novartis (since 2025-01-08) ["),
+        (LIFE, "Did I live in Liestal in 2025?", "No: in 2025 you lived in Basel (since 2025-02-02) ["),
+        (LIFE, "Where did I live in 2026?", "You live in Liestal, since 2026-04-17; in 2026 you lived in Basel (until"),
+        (
+            LIFE,
+            "Who was my manager in 2019?",
+            "Nothing certain; nearest: your manager was Ruth Keller (2025-01-20 to 2026-01-30) [",
+        ),
+        (LEBEN, "2024年我住在哪里？", "2024年你住在成都（2024-03-02 起） ["),
+        (LEBEN, "2025年我住在哪里？", "2025年你住在成都（至 2025-03-08）和杭州（2025-03-08 起） ["),
+        (LEBEN, "2024年5月我的经理是谁？", "2024年5月你的上司是王建国 ["),
+        (LEBEN, "2025年10月我的经理是孙浩吗？", "不是：2025年10月你的上司是王建国 ["),
+        (LEBEN, "2019年我住在哪里？", "没有确定的答案，最接近的是：你住在成都（2024-03-02 至 2025-03-08） ["),
+    ],
+)
+def test_what_was_so_at_the_time_of_a_question_answers_it(
+    memory: AgenticMemorySystem, said: dict[str, str], question: str, answer: str
+) -> None:
+    told(memory, said)
+    found = ask(memory, question)
+    assert found.text.startswith(answer)
+    assert found.in_memory is (None if answer.startswith(("Nothing", "没有")) else True)
+    assert found.citations
