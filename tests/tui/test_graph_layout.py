@@ -67,8 +67,7 @@ def test_labels_never_overlap_nor_leave_the_screen(size: tuple[int, int], count:
         rows = draw(layout, "0").rows
         assert len(rows) == size[1]
         for row in rows:
-            assert sum(run.width for run in row) == size[0]
-            assert all(cell_len(run.text) == run.width for run in row)
+            assert sum(cell_len(run.text) for run in row) == size[0]
 
 
 @pytest.mark.parametrize("size", [(0, 0), (3, 1), (10, 3), (24, 4)])
@@ -180,28 +179,23 @@ def test_places_on_a_ring_are_found_again() -> None:
 
 
 def test_a_line_is_made_of_dots_and_has_the_colour_of_the_weightiest_through_its_cell() -> None:
-    found = drawn([Stroke((0, 0), (19, 0), 1), Stroke((4, 0), (7, 0), 5)], 10, 2)
-    assert "".join(map(chr, found.characters[0])) == "⠉" * 10
-    assert found.ranks[0].tolist() == [1, 1, 5, 5, 1, 1, 1, 1, 1, 1]
-    assert found.ranks[1].tolist() == [0] * 10
-    dashed = drawn([Stroke((0, 0), (19, 0), 1, braille.DASHED)], 10, 1)
-    assert "".join(map(chr, dashed.characters[0])) != "⠉" * 10
+    lines, ranks = drawn([Stroke((0, 0), (19, 0), 1), Stroke((4, 0), (7, 0), 5)], 10, 2)
+    assert lines[0] == "⠉" * 10
+    assert ranks == [[1, 1, 5, 5, 1, 1, 1, 1, 1, 1], [0] * 10]
+    dashed, _ = drawn([Stroke((0, 0), (19, 0), 1, braille.DASHED)], 10, 1)
+    assert dashed != ["⠉" * 10]
 
 
 def test_links_of_each_type_are_told_apart_without_colours() -> None:
-    lines = {
-        "".join(map(chr, drawn([Stroke((0, 0), (47, 0), 1, dashes)], 24, 1).characters[0]))
-        for dashes in STROKES.values()
-    }
+    lines = {drawn([Stroke((0, 0), (47, 0), 1, dashes)], 24, 1)[0][0] for dashes in STROKES.values()}
     assert len(lines) == len(STROKES) == len(LinkType)
-    dash_dots = drawn([Stroke((0, 0), (13, 0), 1, braille.DASH_DOT)], 7, 1)
-    assert "".join(map(chr, dash_dots.characters[0])) == "⠉⠉⠉⠉ ⠉ "
+    assert drawn([Stroke((0, 0), (13, 0), 1, braille.DASH_DOT)], 7, 1)[0] == ["⠉⠉⠉⠉ ⠉ "]
 
 
 def test_lines_beyond_the_screen_are_cut_off() -> None:
-    found = drawn([Stroke((-30, -30), (50, 60), 1)], 4, 4)
-    assert found.characters.shape == (4, 4)
-    assert drawn([], 3, 2).ranks.tolist() == [[0, 0, 0], [0, 0, 0]]
+    lines, _ = drawn([Stroke((-30, -30), (50, 60), 1)], 4, 4)
+    assert [len(line) for line in lines] == [4, 4, 4, 4]
+    assert drawn([], 3, 2) == (["   ", "   "], [[0, 0, 0], [0, 0, 0]])
 
 
 def test_contradiction_and_succession_are_drawn_differently_and_point_somewhere() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from time import monotonic
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
@@ -31,30 +32,19 @@ _LONG, _LONGEST_REST = 0.3, 10.0
 
 async def in_own_thread(work: Callable[[], Answer]) -> Answer:
     """Do the work in a thread of its own that nobody waits for when the program ends."""
-    loop = asyncio.get_running_loop()
-    answer: asyncio.Future[Answer] = loop.create_future()
+    answer: Future[Answer] = Future()
+    # From now on it cannot be called off: whoever waits may go, the thread settles it all the same.
+    answer.set_running_or_notify_cancel()
+    threading.Thread(target=settle, args=(answer, work), name="amem-apart", daemon=True).start()
+    return await asyncio.wrap_future(answer)
 
-    def settle(result: Answer | None, error: BaseException | None) -> None:
-        if answer.done():  # whoever waited has gone
-            return
-        if error is not None:
-            answer.set_exception(error)
-        else:
-            answer.set_result(result)  # type: ignore[arg-type]  # None only where work answers None
 
-    def run() -> None:
-        result, failed = None, None
-        try:
-            result = work()
-        except BaseException as error:
-            failed = error
-        try:
-            loop.call_soon_threadsafe(settle, result, failed)
-        except RuntimeError:  # the loop has ended meanwhile
-            return
-
-    threading.Thread(target=run, name="amem-apart", daemon=True).start()
-    return await answer
+def settle(answer: Future[Answer], work: Callable[[], Answer]) -> None:
+    """Do the work, and hand what comes of it to whoever waits."""
+    try:
+        answer.set_result(work())
+    except BaseException as error:
+        answer.set_exception(error)
 
 
 class Refresher:

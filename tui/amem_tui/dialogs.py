@@ -36,8 +36,8 @@ class Question(ModalScreen[bool]):
     """Asks once before something is done: y, enter or `key` says yes, n or escape no. `grave` draws it in red."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y,enter", "answer(True)", "Yes"),
-        Binding("n,escape,q", "answer(False)", "No"),
+        Binding("y,enter", "dismiss(True)", "Yes"),
+        Binding("n,escape,q", "dismiss(False)", "No"),
         Binding("down,j", "scroll(1)", show=False),
         Binding("up,k", "scroll(-1)", show=False),
     ]
@@ -53,7 +53,7 @@ class Question(ModalScreen[bool]):
         grave: bool = False,
     ) -> None:
         super().__init__(classes="-grave" if grave else "")
-        self._bindings.bind(key, "answer(True)", show=False)
+        self._bindings.bind(key, "dismiss(True)", show=False)
         self._question, self._details, self._answers = question, details, f"{key} or enter {yes}    escape {no}"
 
     def compose(self) -> ComposeResult:
@@ -66,9 +66,6 @@ class Question(ModalScreen[bool]):
     def action_scroll(self, lines: int) -> None:
         self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)
 
-    def action_answer(self, yes: bool) -> None:
-        self.dismiss(yes)
-
 
 class Prompt(ModalScreen[None]):
     """Asks for a line, which begins as `value`.
@@ -77,7 +74,7 @@ class Prompt(ModalScreen[None]):
     was refused before. `keys` says below the line what can be pressed.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Cancel")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Cancel")]
 
     def __init__(
         self, heading: str, value: str, do: Callable[[str, bool], Awaitable[str]], *, keys: str = "enter goes on"
@@ -116,9 +113,6 @@ class Prompt(ModalScreen[None]):
 
     def _say(self, words: str) -> None:
         self.query_one(".answers", Static).update(Content(clean(words)))
-
-    def action_leave(self) -> None:
-        self.dismiss()
 
 
 def path_prompt(
@@ -206,7 +200,7 @@ class Picker(ModalScreen[str | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "choose", "Choose", show=False),
-        Binding("escape,q", "leave", "Close"),
+        Binding("escape,q", "dismiss", "Close"),
         Binding("down", "into", "Into the list", show=False),
     ]
 
@@ -270,9 +264,6 @@ class Picker(ModalScreen[str | None]):
     def action_into(self) -> None:
         self.set_focus(self.query_one("#choices"))
 
-    def action_leave(self) -> None:
-        self.dismiss(None)
-
 
 _DATE = 12
 #: So many notes are shown, and so many that hold the words are looked at for having them in their titles.
@@ -286,7 +277,7 @@ class NotePicker(ModalScreen[None]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "Back"),
+        Binding("escape", "dismiss", "Back"),
         Binding("enter", "pick", "Open"),
         Binding("down,ctrl+j", "step(1)", "Down", show=False, priority=True),
         Binding("up", "step(-1)", "Up", show=False, priority=True),
@@ -375,9 +366,6 @@ class NotePicker(ModalScreen[None]):
         """Go to the note that was chosen."""
         self.dismiss()
         self._client.app.read_note(id)
-
-    def action_leave(self) -> None:
-        self.dismiss()
 
 
 def found_by(memory: AgenticMemorySystem, words: str, limit: int = _SHOWN, *, but: str | None = None) -> list[Card]:

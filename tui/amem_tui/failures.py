@@ -8,14 +8,12 @@ import select
 import shlex
 import threading
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, TextIO
+from typing import TYPE_CHECKING, ClassVar, TextIO, cast
 
 from rich.text import Text
 from textual import events, on, work
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.message import Message
 from textual.screen import ModalScreen
 from textual.worker import WorkerFailed
 
@@ -106,18 +104,8 @@ _HEADINGS = {
     StorageGone: "The collection is gone",
     StorageReadOnly: "It cannot be opened",
     StorageBusy: "The collection is busy",
+    AmemError: "The collection cannot be read",
 }
-
-
-class Retry(Message):
-    """The person wants the store tried again now."""
-
-
-@dataclass
-class GoOn(Message):
-    """The person will do without what fails with these words."""
-
-    words: str
 
 
 class UnreadableScreen(ModalScreen[None]):
@@ -128,7 +116,7 @@ class UnreadableScreen(ModalScreen[None]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("r", "retry", "Try again"),
+        Binding("r", "app.retry", "Try again"),
         Binding("ctrl+o", "app.switch_collection", "Another collection"),
         Binding("escape", "go_on", "Go on without"),
         Binding("q", "app.quit", "Quit"),
@@ -161,7 +149,7 @@ class UnreadableScreen(ModalScreen[None]):
         fields = [labelled(name, Content.styled(clean(text), look), cells=13) for name, (text, look) in told.items()]
         parts: list[Part] = [part for each in fields for part in (each, space())]
         page = self.query_one(Page)
-        page.border_title = Content(_heading(error))
+        page.border_title = next(words for kind, words in _HEADINGS.items() if isinstance(error, kind))
         self.call_later(page.show, [*parts, remark(f"What was saved before is safe.{waiting}")])
         self.refresh_bindings()
 
@@ -179,17 +167,8 @@ class UnreadableScreen(ModalScreen[None]):
         """There is something to go on with only where the collection as such can be read."""
         return action != "go_on" or not self.for_now
 
-    def action_retry(self) -> None:
-        self.post_message(Retry())
-
     def action_go_on(self) -> None:
-        self.post_message(GoOn(str(self._error)))
-
-
-def _heading(error: AmemError) -> str:
-    return next(
-        (words for kind, words in _HEADINGS.items() if isinstance(error, kind)), "The collection cannot be read"
-    )
+        cast("FailureHandling", self.app).do_without(str(self._error))
 
 
 #: So many things are said at a time, and no more than one to so many lines of the screen.
@@ -254,13 +233,12 @@ class FailureHandling(OneKeyAtATime[None]):
                 screen.end()
         self.announce()
 
-    @on(GoOn)
-    def _go_on(self, event: GoOn) -> None:
-        self._done_without.add(event.words)
+    def do_without(self, words: str) -> None:
+        """Go on without what fails with these words."""
+        self._done_without.add(words)
         self._end_of_trouble()
 
-    @on(Retry)
-    def _unless_under_way(self) -> None:
+    def action_retry(self) -> None:
         """Try it, but not while it is tried or another collection is opened: both would move out of the same rooms."""
         if not any(each.group == "collection" and not each.is_finished for each in self.workers):
             self._retry()

@@ -44,7 +44,7 @@ class HelpScreen(ModalScreen[None]):
     """What every key does: of the screen below at the left, of every screen at the right, and what signs mean."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,question_mark,q", "leave", "Close", show=False),
+        Binding("escape,question_mark,q", "dismiss", "Close", show=False),
         Binding("space", "page_down", "Page down", show=False),
     ]
 
@@ -62,9 +62,6 @@ class HelpScreen(ModalScreen[None]):
 
     def action_page_down(self) -> None:
         self.query_one(Page).action_page_down()
-
-    def action_leave(self) -> None:
-        self.dismiss()
 
 
 def help_screen(screen: Screen[Any], title: str, legend: Sequence[tuple[str, str]] = ()) -> HelpScreen:

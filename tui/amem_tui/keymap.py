@@ -214,7 +214,7 @@ COLLECTION_KEYS = (
     Binding("c", "copy", "Copy", id="collections.copy"),
     Binding("d", "diff", "Diff", id="collections.diff"),
     Binding("n", "make", "New", id="collections.new"),
-    Binding("escape", "leave", "Back", id="collections.leave"),
+    Binding("escape", "dismiss", "Back", id="collections.leave"),
 )
 #: Keys of the diff of a fork.
 FORK_KEYS = (
@@ -222,7 +222,7 @@ FORK_KEYS = (
     Binding("enter", "read", "Open note", id="fork.read"),
     Binding("u", "undo", "Undo", id="fork.undo"),
     Binding("ctrl+r", "redo", "Redo", show=False, id="fork.redo"),
-    Binding("escape", "leave", "Back", id="fork.leave"),
+    Binding("escape", "dismiss", "Back", id="fork.leave"),
 )
 
 

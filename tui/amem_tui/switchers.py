@@ -234,9 +234,6 @@ class CollectionsScreen(ModalScreen[None]):
         """Only a fork and its source can be compared."""
         return action != "diff" or bool(self.is_mounted and self._chosen and self._kin(self._chosen))
 
-    def action_leave(self) -> None:
-        self.dismiss()
-
 
 def _free(home: Path, name: str) -> None:
     """Raises InvalidInput for what cannot name a collection, and CollectionExists."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import events, getters, on, work
 from textual.containers import Horizontal
 from textual.content import Content
+from textual.widgets import Input
 
 from amem.interop.exporting import export_chosen
 from amem_tui import changes
@@ -429,7 +430,7 @@ class BrowseScreen(NotesScreen):
         if self._pane.wanted is None and not self._listing.narrowed and nothing:
             self._pane.show_hint(self._hint())  # other collections are known by now
         if self._counted == (Conditions(), ""):
-            self._notes.year = int(max(self._facets.months, default="0")[:4])
+            self._notes.year = int(max(self._facets.choices["period"], default="0")[:4])
 
     @on(Sidebar.Chosen)
     def _choose(self, event: Sidebar.Chosen) -> None:
@@ -474,21 +475,21 @@ class BrowseScreen(NotesScreen):
         if words != self._listing.starting:
             self._filter(words)
 
-    @on(SearchLine.Typed)
-    def _typed(self, event: SearchLine.Typed) -> None:
-        if event.mode == "sidebar":
-            self._sidebar.narrow(event.text)
-        else:
-            self._filter(event.text)
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        if self._line.mode == "sidebar":
+            self._sidebar.narrow(event.value)
+        elif self._line.mode == "filter":
+            self._filter(event.value)
 
     def _filter(self, words: str) -> None:
         self._start_over(replace(self._listing, question="", starting=words.strip()), keep=self._pane.wanted)
 
-    @on(SearchLine.Submitted)
-    def _submitted(self, event: SearchLine.Submitted) -> None:
-        self.set_focus(self._sidebar if event.mode == "sidebar" else self._notes)
-        words = event.text.strip()
-        if event.mode != "search":
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        self.set_focus(self._sidebar if self._line.mode == "sidebar" else self._notes)
+        words = event.value.strip()
+        if self._line.mode != "search":
             return
         if words != self._listing.question or self._listing.starting:
             self._start_over(replace(self._listing, question=words, starting="", weak=False))
@@ -496,8 +497,8 @@ class BrowseScreen(NotesScreen):
             self._start_over(replace(self._listing, weak=True), keep=self._pane.wanted)
 
     @on(SearchLine.Cleared)
-    def _cleared(self, event: SearchLine.Cleared) -> None:
-        if event.mode == "sidebar":
+    def _cleared(self) -> None:
+        if self._line.mode == "sidebar":
             self._sidebar.narrow("")
             self._follow_listing()
             self.set_focus(self._sidebar)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from textual import on
+from textual import events, on
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
@@ -28,39 +27,17 @@ _IDLE = "/ searches by words and meaning    f filters as you type"
 class _Typing(Input):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "submit", "List"),
-        Binding("down", "leave", "Into the list"),
-        Binding("escape", "clear", "Clear"),
+        Binding("down", "submit", "Into the list"),
     ]
-
-    def action_leave(self) -> None:
-        self.post_message(self.Submitted(self, self.value))
-
-    def action_clear(self) -> None:
-        self.screen.query_one(SearchLine).clear()
 
 
 class SearchLine(Horizontal):
-    """`mode` says what is typed. Idle, with nothing typed, it says how to begin."""
+    """`mode` says what is typed. Idle, with nothing typed, it says how to begin. Its input says what is typed."""
 
-    @dataclass
-    class Typed(Message):
-        """Another letter of a filter."""
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "clear", "Clear")]
 
-        mode: Mode
-        text: str
-
-    @dataclass
-    class Submitted(Message):
-        """Enter, or down into the list."""
-
-        mode: Mode
-        text: str
-
-    @dataclass
     class Cleared(Message):
         """Escape: nothing is to be typed after all."""
-
-        mode: Mode
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -100,6 +77,9 @@ class SearchLine(Horizontal):
                 self._input.value = text
         self._label()
 
+    @on(Input.Changed)
+    @on(events.DescendantFocus)
+    @on(events.DescendantBlur)
     def _label(self) -> None:
         idle = not (self._input.value or self._input.has_focus)
         if (idle, self.mode) == self._said:  # nothing but letters: the line need not be laid out anew
@@ -110,24 +90,6 @@ class SearchLine(Horizontal):
         self._input.placeholder = _IDLE if idle else what
         self.set_class(idle, "-idle")
 
-    @on(Input.Changed)
-    def _typed(self, event: Input.Changed) -> None:
-        event.stop()
-        self._label()
-        if self.mode != "search":
-            self.post_message(self.Typed(self.mode, event.value))
-
-    @on(Input.Submitted)
-    def _submit(self) -> None:
-        self.post_message(self.Submitted(self.mode, self.text))
-
-    def clear(self) -> None:
-        """Take away what was typed."""
+    def action_clear(self) -> None:
         self.put(self.mode, "")
-        self.post_message(self.Cleared(self.mode))
-
-    def on_descendant_focus(self) -> None:
-        self._label()
-
-    def on_descendant_blur(self) -> None:
-        self._label()
+        self.post_message(self.Cleared())

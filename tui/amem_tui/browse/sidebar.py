@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from calendar import month_name
+from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby, islice
@@ -108,36 +109,32 @@ def _bounds(periods: tuple[str, ...], zone: tzinfo) -> tuple[datetime | None, da
     return datetime(int(year), int(month or 1), 1, tzinfo=zone), after
 
 
+#: The sections, in their order, by what is chosen in them.
+_TITLES: Mapping[Facet, str] = {
+    "kind": "Kinds",
+    "tag": "Tags",
+    "topic": "Topics",
+    "period": "Timeline",
+    "layer": "Memory",
+    "status": "Status",
+}
+_LAYERS = {Layer.LONG_TERM: "long-term", Layer.SHORT_TERM: "short-term"}
 #: A collection of a hundred thousand notes has tens of thousands of tags; nobody looks through more than these.
 _TAGS = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Topic:
-    """A topic's note, its name and how many notes belong to it."""
-
-    id: str
-    name: str
-    notes: int
-
-
-@dataclass(frozen=True, slots=True)
 class Facets:
-    """How many notes one would see with each kind, layer, status, topic, tag or month (``2026-03``) chosen.
+    """For each value of a facet its name and how many notes one would see with it chosen; those without any left out.
 
-    Those without any are left out. `total` are all active notes, whatever is chosen. `collections` are those of the
-    home with their notes; None for one that does not open. `here` is the open one.
+    `total` are all active notes, whatever is chosen. `collections` are those of the home with their notes; None for
+    one that does not open. `here` is the open one. Periods are months.
     """
 
     here: str = ""
     total: int = 0
     collections: Mapping[str, int | None] = field(default_factory=dict)
-    kinds: Mapping[Kind, int] = field(default_factory=dict)
-    layers: Mapping[Layer, int] = field(default_factory=dict)
-    statuses: Mapping[Status, int] = field(default_factory=dict)
-    tags: Mapping[str, int] = field(default_factory=dict)
-    topics: tuple[Topic, ...] = ()
-    months: Mapping[str, int] = field(default_factory=dict)
+    choices: Mapping[Facet, Mapping[str, tuple[str, int]]] = field(default_factory=dict)
     more_tags: int = 0
 
 
@@ -149,23 +146,20 @@ def read_facets(
     Other collections that are `known` are not counted again: each is opened for it.
     """
     census = memory.census(wanted, starting=starting)
-    months: dict[str, int] = {}
+    months = Counter[str]()
     for day, number in census.days.items():
-        month = f"{day.year:04}-{day.month:02}"
-        months[month] = months.get(month, 0) + number
+        months[f"{day.year:04}-{day.month:02}"] += number
     topics = {topic.id: topic.name for topic in memory.topics()}
-    return Facets(
-        here=memory.settings.collection,
-        total=memory.count(Filter()),
-        collections=_collections(memory, known),
-        kinds=census.kinds,
-        layers=census.layers,
-        statuses=census.statuses,
-        tags=dict(islice(census.tags.items(), _TAGS)),
-        topics=tuple(Topic(id, topics[id], number) for id, number in census.topics.items() if id in topics),
-        months=months,
-        more_tags=max(0, len(census.tags) - _TAGS),
-    )
+    choices: dict[Facet, dict[str, tuple[str, int]]] = {
+        "kind": {kind: (kind, number) for kind, number in sorted(census.kinds.items(), key=lambda each: -each[1])},
+        "tag": {tag: (tag, number) for tag, number in islice(census.tags.items(), _TAGS)},
+        "topic": {id: (topics[id], number) for id, number in census.topics.items() if id in topics},
+        "period": {each: (f"{month_name[int(each[5:])]} {each[:4]}", months[each]) for each in sorted(months)[::-1]},
+        "layer": {layer: (_LAYERS[layer], census.layers[layer]) for layer in sorted(census.layers)},
+        "status": {status: (status, census.statuses[status]) for status in Status if status in census.statuses},
+    }
+    collections, more = _collections(memory, known), max(0, len(census.tags) - _TAGS)
+    return Facets(memory.settings.collection, memory.count(Filter()), collections, choices, more)
 
 
 def _collections(memory: AgenticMemorySystem, known: Mapping[str, int | None]) -> dict[str, int | None]:
@@ -181,10 +175,9 @@ def _collections(memory: AgenticMemorySystem, known: Mapping[str, int | None]) -
 
 
 #: Sections that are open from the start.
-OPEN = frozenset({"kinds", "tags", "topics", "timeline"})
+_OPEN = frozenset({"kind", "tag", "topic", "period"})
 #: Tags and topics that are shown at first, and when one asks for more.
 _FEW, _MANY = 12, 500
-_LAYERS = {Layer.LONG_TERM: "long-term", Layer.SHORT_TERM: "short-term"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +232,7 @@ class Sidebar(CursorList):
         super().__init__(id=id)
         self._facets = Facets()
         self._conditions = Conditions()
-        self._opened = set(OPEN)
+        self._opened = set(_OPEN)
         self._wanted = ""
         self._lines: list[Line] = []
 
@@ -281,33 +274,19 @@ class Sidebar(CursorList):
     def _all_lines(self) -> list[Line]:
         """All that are to be seen; with words wanted those that hold them, whether their sections are open or not."""
         facets = self._facets
-        kinds = sorted(facets.kinds.items(), key=lambda item: -item[1])
-        sections = {
-            "kind": [self._choice("kind", kind, kind, number) for kind, number in kinds],
-            "tag": [self._choice("tag", tag, tag, number) for tag, number in facets.tags.items()],
-            "topic": [self._choice("topic", each.id, each.name, each.notes) for each in facets.topics],
-            "period": self._periods(),
-            "layer": [
-                self._choice("layer", each, _LAYERS[each], facets.layers[each]) for each in sorted(facets.layers)
-            ],
-            "status": [
-                self._choice("status", each, each, facets.statuses[each]) for each in Status if each in facets.statuses
-            ],
-        }
-        for each in self._conditions.chosen:  # what all else leaves nothing of can be taken off all the same
-            line = self._choice(each.facet, each.value, each.label, 0)
-            if line.key not in {one.key for one in sections[each.facet]} and each.value not in facets.months:
-                sections[each.facet].append(line)
-        return [
-            *([] if self._wanted else [Line("all", "All notes", facets.total, 0, chosen=not self._conditions)]),
-            *self._section("collections", "Collections", [self._collection(name) for name in facets.collections]),
-            *self._section("kinds", "Kinds", sections["kind"]),
-            *self._section("tags", "Tags", sections["tag"], facets.more_tags),
-            *self._section("topics", "Topics", sections["topic"]),
-            *self._section("timeline", "Timeline", sections["period"]),
-            *self._section("layers", "Memory", sections["layer"]),
-            *self._section("status", "Status", sections["status"]),
-        ]
+        found = [] if self._wanted else [Line("all", "All notes", facets.total, 0, chosen=not self._conditions)]
+        found += self._section("collection", "Collections", [self._collection(name) for name in facets.collections])
+        for facet, title in _TITLES.items():
+            counted = facets.choices.get(facet, {})
+            periods = facet == "period"
+            inside = self._periods(counted) if periods else [self._choice(facet, *each) for each in counted.items()]
+            inside += [  # what all else leaves nothing of can be taken off all the same
+                self._choice(facet, each.value, (each.label, 0))
+                for each in self._conditions.chosen
+                if each.facet == facet and not any(each.value in (value, value[:4] * periods) for value in counted)
+            ]
+            found += self._section(facet, title, inside, facets.more_tags if facet == "tag" else 0)
+        return found
 
     def _section(self, name: str, title: str, inside: list[Line], more: int = 0) -> list[Line]:
         """The heading, and below it what is to be seen; nothing at all where there is nothing."""
@@ -321,7 +300,7 @@ class Sidebar(CursorList):
         return [heading, *(self._first(name, inside, more) if is_open else [])]
 
     def _first(self, name: str, inside: list[Line], more: int) -> list[Line]:
-        if name not in ("tags", "topics"):
+        if name not in ("tag", "topic"):
             return inside
         asked = bool(self._wanted) or f"more {name}" in self._opened
         shown = inside[: _MANY if asked else _FEW]
@@ -332,17 +311,15 @@ class Sidebar(CursorList):
             return shown
         return [*shown, Line(f"more {name}", f"… {left:,} more{', f finds them' if asked else ''}")]
 
-    def _periods(self) -> list[Line]:
+    def _periods(self, counted: Mapping[str, tuple[str, int]]) -> list[Line]:
         """Years, the newest first, and below one that is open its months."""
         found: list[Line] = []
-        for year, group in groupby(sorted(self._facets.months, reverse=True), key=lambda month: month[:4]):
+        for year, group in groupby(counted.items(), key=lambda month: month[0][:4]):
             months = list(group)
             is_open = f"period {year}" in self._opened
-            total = sum(self._facets.months[month] for month in months)
-            found.append(self._choice("period", year, year, total, opened=is_open))
-            for month in months if is_open or self._wanted else ():
-                name = f"{month_name[int(month[5:])]} {year}"
-                found.append(self._choice("period", month, name, self._facets.months[month], depth=2))
+            found.append(self._choice("period", year, (year, sum(said[1] for _, said in months)), opened=is_open))
+            if is_open or self._wanted:
+                found += [self._choice("period", *month, depth=2) for month in months]
         return found
 
     def _collection(self, name: str) -> Line:
@@ -350,8 +327,9 @@ class Sidebar(CursorList):
         return Line(f"collection {name}", one_line(name, 60), count, chosen=here, collection=name)
 
     def _choice(
-        self, facet: Facet, value: str, label: str, count: int, *, depth: int = 1, opened: bool | None = None
+        self, facet: Facet, value: str, said: tuple[str, int], *, depth: int = 1, opened: bool | None = None
     ) -> Line:
+        label, count = said
         condition = Condition(facet, str(value), str(label))
         chosen = condition in self._conditions
         return Line(f"{facet} {value}", one_line(label, 60), count, depth, opened, chosen, condition)

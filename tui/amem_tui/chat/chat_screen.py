@@ -29,7 +29,7 @@ from amem.storage.chats import Learning, TurnState
 from amem_tui import changes
 from amem_tui.chat.recall_panel import RecallPanel
 from amem_tui.chat.turn_view import Transcript, TurnView, drawn, note_choices
-from amem_tui.client import Refresher
+from amem_tui.client import Refresher, settle
 from amem_tui.dialogs import Picker
 from amem_tui.formatting import command, moment, one_line, plural, title, typeable
 from amem_tui.keymap import CHAT_KEYS, LETTERS, WHILE_TYPING
@@ -65,14 +65,7 @@ class ConversationThread:
     def call(self, job: Callable[Given, T], *args: Given.args, **named: Given.kwargs) -> Future[T]:
         """Do this when what was asked for before is done."""
         future: Future[T] = Future()
-
-        def run() -> None:
-            try:
-                future.set_result(job(*args, **named))
-            except Exception as error:  # for whoever waits
-                future.set_exception(error)
-
-        self._thread.put(run)
+        self._thread.put(partial(settle, future, partial(job, *args, **named)))
         return future
 
     def question(self, text: str) -> Pieces:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import groupby, pairwise
+from math import cos, floor, pi, sin
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-import numpy as np
 from rich.cells import cell_len
 from textual.message import Message
 
@@ -17,9 +17,7 @@ from amem_tui.graph.layout import FRAME, Layout, Spot, tail
 from amem_tui.lists import CursorList, Piece, fit
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from amem_tui.graph.canvas import Way
     from amem_tui.graph.scene import Edge, Node, Scene
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
 # Lines made of dots: every cell has 2 x 4 of them, and one colour, that of the weightiest line through it.
 
 #: Unicode's numbering of the dots in a cell, by row and column.
-_BITS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]], dtype=np.uint8)
+_BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 _BLANK = 0x2800
 #: Along a line: how many dots are drawn, and how many are not, in turn.
 SOLID, DASHED, LONG_DASHED, DOTTED = (1, 0), (4, 3), (8, 3), (1, 2)
@@ -45,56 +43,39 @@ class Stroke:
     dashes: tuple[int, ...] = SOLID
 
 
-@dataclass(frozen=True, slots=True)
-class Dots:
-    """By row and column of cells: the character, blank where there is nothing, and the rank of its colour."""
-
-    characters: NDArray[np.uint32]
-    ranks: NDArray[np.int32]
-
-
 def dots(cell: tuple[float, float]) -> tuple[float, float]:
     """The point in the middle of a cell."""
     return cell[0] * 2 + 0.5, cell[1] * 4 + 1.5
 
 
-def drawn(strokes: Sequence[Stroke], width: int, height: int) -> Dots:
-    """The strokes on so many cells; what is outside is cut off. Strokes of rank 0 are taken for none."""
-    bits = np.zeros((height, width), dtype=np.uint8)
-    ranks = np.zeros((height, width), dtype=np.int32)
-    if strokes:
-        x, y, rank = _points(strokes)
-        inside = (x >= 0) & (x < width * 2) & (y >= 0) & (y < height * 4)
-        x, y, rank = x[inside], y[inside], rank[inside]
-        np.bitwise_or.at(bits, (y // 4, x // 2), _BITS[y % 4, x % 2])
-        np.maximum.at(ranks, (y // 4, x // 2), rank)
-    return Dots(np.where(bits > 0, _BLANK + bits.astype(np.uint32), ord(" ")).astype(np.uint32), ranks)
+def drawn(strokes: Iterable[Stroke], width: int, height: int) -> tuple[list[str], list[list[int]]]:
+    """The strokes on so many cells as lines of text, and the rank of each cell's colour, 0 where there is nothing.
+
+    What is outside is cut off.
+    """
+    bits, ranks = ([[0] * width for _ in range(height)] for _ in range(2))
+    for stroke in strokes:
+        (x, y), (right, bottom) = stroke.start, stroke.stop
+        steps = max(1, round(max(abs(right - x), abs(bottom - y))))
+        pattern = [place % 2 == 0 for place, length in enumerate(stroke.dashes) for _ in range(length)]
+        for step in range(steps + 1):
+            # Not round(): it takes halves to the even number, and every second dot would be missed.
+            column, row = floor(x + (right - x) * step / steps + 0.5), floor(y + (bottom - y) * step / steps + 0.5)
+            if pattern[step % len(pattern)] and 0 <= column < width * 2 and 0 <= row < height * 4:
+                at = row // 4, column // 2
+                bits[at[0]][at[1]] |= _BITS[row % 4][column % 2]
+                ranks[at[0]][at[1]] = max(ranks[at[0]][at[1]], stroke.rank)
+    return ["".join(chr(_BLANK + cell) if cell else " " for cell in line) for line in bits], ranks
 
 
 def circle(middle: tuple[float, float], radius: float, rank: int) -> list[Stroke]:
     """A circle around a point, `radius` in dots (which are as high as wide), as short strokes."""
-    turns = np.linspace(0, 2 * np.pi, max(12, int(radius * 3)) + 1)
-    points = [(middle[0] + radius * float(np.cos(turn)), middle[1] + radius * float(np.sin(turn))) for turn in turns]
-    return [Stroke(one, other, rank) for one, other in pairwise(points)]
-
-
-def _points(strokes: Sequence[Stroke]) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.int32]]:
-    """Every dot of every stroke at once: column, row and rank."""
-    start = np.array([stroke.start for stroke in strokes], dtype=float)
-    stop = np.array([stroke.stop for stroke in strokes], dtype=float)
-    length = np.maximum(1, np.abs(stop - start).max(axis=1).round().astype(np.intp))
-    which = np.repeat(np.arange(len(strokes)), length + 1)
-    along = np.arange(len(which)) - np.repeat(np.cumsum(length + 1) - (length + 1), length + 1)
-    share = (along / length[which])[:, None]
-    # Not round(): it takes halves to the even number, and every second dot would be missed.
-    at = np.floor(start[which] + (stop - start)[which] * share + 0.5).astype(np.intp)
-    kept = np.empty(len(which), dtype=np.bool_)
-    for dashes in {stroke.dashes for stroke in strokes}:
-        drawn_so = np.array([stroke.dashes == dashes for stroke in strokes])[which]
-        pattern = np.repeat(np.arange(len(dashes)) % 2 == 0, dashes)
-        kept[drawn_so] = pattern[along[drawn_so] % len(pattern)]
-    rank = np.array([stroke.rank for stroke in strokes], dtype=np.int32)[which]
-    return at[kept, 0], at[kept, 1], rank[kept]
+    count = max(12, int(radius * 3))
+    turns = [2 * pi * turn / count for turn in range(count + 1)]
+    return [
+        Stroke(one, other, rank)
+        for one, other in pairwise((middle[0] + radius * cos(turn), middle[1] + radius * sin(turn)) for turn in turns)
+    ]
 
 
 # A layout as rows of text with the names of their colours: lines of dots, labels over them.
@@ -137,7 +118,6 @@ class Run:
     """Some cells of a row: `tone` names the colour, `level` how strong it is, `ground` what lies behind it."""
 
     text: str
-    width: int
     tone: str = ""
     level: int = PLAIN
     ground: str = ""
@@ -164,7 +144,7 @@ def draw(layout: Layout, chosen: str | None = None, hovered: str | None = None) 
         if spot.radius:
             lit = LIT if id in (chosen, hovered) else PLAIN
             strokes += circle(dots((spot.port, spot.row)), spot.radius * 4, _rank(_CIRCLE, lit))
-    found = drawn(strokes, layout.width, layout.height)
+    lines, ranks = drawn(strokes, layout.width, layout.height)
     over: list[list[tuple[int, int, Sequence[Run]]]] = [[] for _ in range(layout.height)]
     # The chosen one first: on the way from one layout to the next labels may meet, and then it is the one to be seen.
     for id in sorted(spots, key=lambda id: (id != chosen, id != scene.centre, scene.nodes[id].hop)):
@@ -175,32 +155,29 @@ def draw(layout: Layout, chosen: str | None = None, hovered: str | None = None) 
     for x, y, head in _heads(layout, chosen):
         if all(not start <= x < stop for start, stop, _ in over[y]):
             over[y].append((x, x + 1, (head,)))
-    return Picture(
-        tuple(_row(found, y, layout.width, sorted(over[y], key=itemgetter(0))) for y in range(layout.height))
-    )
+    labelled = (sorted(labels, key=itemgetter(0)) for labels in over)
+    return Picture(tuple(map(_row, lines, ranks, labelled)))
 
 
 def label(node: Node, width: int, ground: str) -> tuple[Run, ...]:
     """A node's name in exactly so many cells: its glyph in the colour of whoever wrote it, a pin, what is behind it."""
     weak = "faded" if node.faded else ground
     if width < FRAME:
-        return (Run(fit(node.glyph, width), width, node.voice, LIT, ground),)
+        return (Run(fit(node.glyph, width), node.voice, LIT, ground),)
     pin = f" {_PIN}" if node.pinned and width > FRAME + 4 else ""
     behind = tail(node) if width >= _ROOM_FOR_TAIL or node.weight else ""
-    room = max(0, width - FRAME - cell_len(pin) - cell_len(behind))
-    behind = behind if room else ""
-    room = width - FRAME - cell_len(pin) - cell_len(behind)
-    name = fit(node.name, room) if room else ""
-    runs = [
-        Run(" ", 1, ground=ground),
-        Run(node.glyph, 1, "faded" if node.faded else node.voice, LIT, ground),
-        Run(f" {name}", room + 1, weak, LIT, ground),
-    ]
-    if behind:
-        runs.append(Run(behind, cell_len(behind), "behind", LIT, ground))
-    if pin:
-        runs.append(Run(pin, 2, "pin", LIT, ground))
-    return (*runs, Run(" ", 1, ground=ground))
+    room = width - FRAME - cell_len(pin)
+    behind = behind if cell_len(behind) < room else ""
+    name = fit(node.name, max(0, room - cell_len(behind)))
+    runs = (
+        Run(" ", ground=ground),
+        Run(node.glyph, "faded" if node.faded else node.voice, LIT, ground),
+        Run(f" {name}", weak, LIT, ground),
+        Run(behind, "behind", LIT, ground),
+        Run(pin, "pin", LIT, ground),
+        Run(" ", ground=ground),
+    )
+    return tuple(run for run in runs if run.text)
 
 
 def _ground(node: Node, centre: bool, chosen: bool, hovered: bool) -> str:
@@ -264,7 +241,7 @@ def _heads(layout: Layout, chosen: str | None) -> list[tuple[int, int, Run]]:
             x, y = one.port - other.port, (one.row - other.row) * 2
             way = (-1 if x > 0 else 1, 0) if abs(x) >= abs(y) else (0, -1 if y > 0 else 1)
             level = LIT if mine else PLAIN if layout.scene.centre in (edge.source, edge.target) else FAINT
-            found.append((*cell, Run(_HEADS[way], 1, str(edge.type), level)))
+            found.append((*cell, Run(_HEADS[way], str(edge.type), level)))
     return sorted(found, key=lambda each: -each[2].level)
 
 
@@ -279,19 +256,13 @@ def _before(one: Spot, other: Spot) -> tuple[int, int] | None:
     return None
 
 
-def _row(found: Dots, y: int, width: int, over: Collection[tuple[int, int, Sequence[Run]]]) -> tuple[Run, ...]:
+def _row(line: str, ranks: Sequence[int], over: Collection[tuple[int, int, Sequence[Run]]]) -> tuple[Run, ...]:
     """One row: dots, and labels in their place."""
-    characters, ranks = found.characters[y].tolist(), found.ranks[y].tolist()
     runs: list[Run] = []
     x = 0
-    for start, stop, labels in [*over, (width, width, ())]:
-        while x < start:
-            end = x + 1
-            while end < start and ranks[end] == ranks[x]:
-                end += 1
-            tone, level = _tone(ranks[x])
-            runs.append(Run("".join(map(chr, characters[x:end])), end - x, tone, level))
-            x = end
+    for start, stop, labels in [*over, (len(line), len(line), ())]:
+        for rank, cells in groupby(range(x, start), key=ranks.__getitem__):
+            runs.append(Run("".join(line[cell] for cell in cells), *_tone(rank)))
         runs += labels
         x = max(x, stop)
     return tuple(runs)

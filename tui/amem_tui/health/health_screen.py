@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, ClassVar, TypeVar
@@ -18,15 +18,14 @@ from textual.widgets import Static
 from amem.errors import AmemError, Cancelled
 from amem.labels import short_id
 from amem.maintenance.cycle import CYCLES
-from amem.maintenance.health import Line, Mark, amounts, health_lines
+from amem.maintenance.health import Mark, amounts, health_lines
 from amem.writing.worker import is_gone
 from amem_tui import changes
 from amem_tui.client import Refresher, in_own_thread
 from amem_tui.dialogs import Picker, Question
 from amem_tui.formatting import clean, moment, one_line, plural, titles_of
-from amem_tui.lists import Line as NoteLine
-from amem_tui.lists import LineList, fit
-from amem_tui.page import Block, Page, labelled, remark
+from amem_tui.lists import Line, LineList, fit
+from amem_tui.page import Block, Page, labelled, remark, space
 from amem_tui.rooms import PanedScreen
 
 if TYPE_CHECKING:
@@ -90,30 +89,53 @@ def read_state(memory: AgenticMemorySystem) -> State:
     )
 
 
-def state_words(state: State, models: Sequence[tuple[str, str]] | None, zone: tzinfo) -> list[Line | str]:
+_MARKS = {Mark.GOOD: ("✓ ", "$success"), Mark.WATCH: ("! ", "$warning"), Mark.PLAIN: ("  ", "")}
+_LABEL = 14
+_LONGEST = 2_000
+
+
+def block(about: str, what: str, mark: Mark = Mark.PLAIN, key: str = "") -> Block:
+    """What a line is about, what there is to say, and the `key` that does something about it."""
+    head = Content.assemble(_MARKS[mark], (fit(about, max(_LABEL - 1, cell_len(about))) + " ", "bold"))
+    return labelled(head, Content.assemble(one_line(what, _LONGEST), (f"  {key}" if key else "", "bold $accent")))
+
+
+def heading(words: str) -> list[Block]:
+    return [space(), remark(words, "bold $primary")]
+
+
+def state_blocks(state: State, models: Sequence[tuple[str, str]] | None, zone: tzinfo) -> Iterator[Block]:
     """The notes, what waits and the models, a line each; `models` None while they are being asked."""
-    lines: list[Line | str] = [_keyed(line) for line in _state_lines(state, zone) if line.about not in _ELSEWHERE]
-    lines += ["", "Models"]
-    if models is None:
-        return [*lines, Line("", "asking…")]
-    return [*lines, *(Line(about, what, Mark.WATCH if about == "problem" else Mark.PLAIN) for about, what in models)]
+    for line in health_lines(state.health, partial(moment, zone=zone)):
+        if line.about in _ELSEWHERE:
+            continue
+        # Whether a schedule is installed is the machine's to know, whether one works its collection's to see.
+        by_whom = f", {_BY_WHOM}" if line.about == "due" and line.mark is Mark.GOOD else ""
+        key = _KEYS.get(line.about, "") if line.mark is Mark.WATCH else ""
+        yield block(line.about, f"{line.what}{by_whom}", line.mark, key)
+    if state.turns:
+        yield block("chats", f"{plural(state.turns, 'turn')} to be learnt from", Mark.WATCH, _KEYS["chats"])
+    if state.read_only:
+        yield block("read-only", "nothing can be changed here; check the folder's permissions", Mark.WATCH)
+    yield from heading("Models")
+    for about, what in [("", "asking…")] if models is None else models:
+        yield block(about, what, Mark.WATCH if about == "problem" else Mark.PLAIN)
 
 
-def finding_words(findings: Iterable[Finding]) -> list[Line | str]:
-    lines: list[Line | str] = ["", "Full check"]
+def finding_blocks(findings: Iterable[Finding]) -> list[Block]:
+    blocks = heading("Full check")
     for each in findings:
         hint = f": {each.hint}" if each.hint and each.level != "ok" else ""
-        lines.append(Line(each.about, each.what + hint, _LEVELS[each.level]))
-    return lines
+        blocks.append(block(each.about, each.what + hint, _LEVELS[each.level]))
+    return blocks
 
 
-def retry_words(report: EnrichReport) -> list[Line | str]:
-    lines: list[Line | str] = ["", "The last try", Line("", retried(report))]
+def retry_blocks(report: EnrichReport) -> list[Block]:
     errors = list(dict.fromkeys(report.errors))
-    lines += [Line("failed", error, Mark.WATCH) for error in errors[:_MOST_ERRORS]]
-    if len(errors) > _MOST_ERRORS:
-        lines.append(Line("", f"and {len(errors) - _MOST_ERRORS:,} more"))
-    return lines
+    blocks = [*heading("The last try"), block("", retried(report))]
+    blocks += [block("failed", error, Mark.WATCH) for error in errors[:_MOST_ERRORS]]
+    more = len(errors) - _MOST_ERRORS
+    return [*blocks, block("", f"and {more:,} more")] if more > 0 else blocks
 
 
 def retried(report: EnrichReport) -> str:
@@ -131,22 +153,6 @@ def by_whom(run: Maintained) -> str:
     host, _, rest = (run.owner or "").partition(":")
     number = rest.partition(":")[0].partition("+")[0]
     return clean(f"process {number} on {host}")
-
-
-def _state_lines(state: State, zone: tzinfo) -> Iterator[Line]:
-    yield from health_lines(state.health, partial(moment, zone=zone))
-    if state.turns:
-        yield Line("chats", f"{plural(state.turns, 'turn')} to be learnt from", Mark.WATCH)
-    if state.read_only:
-        yield Line("read-only", "nothing can be changed here; check the folder's permissions", Mark.WATCH)
-
-
-def _keyed(line: Line) -> Line:
-    """The line with the key to press in place of the command; of what is to come, by whom."""
-    if line.about == "due" and line.mark is Mark.GOOD:
-        # Whether a schedule is installed is the machine's to know, whether one works its collection's to see.
-        return replace(line, what=f"{line.what}, {_BY_WHOM}")
-    return replace(line, command=_KEYS.get(line.about, "") if line.mark is Mark.WATCH else "")
 
 
 _ACTIONS = {
@@ -199,7 +205,7 @@ def rehearsal_words(report: MaintenanceReport) -> Content:
     return Content("\n").join(lines)
 
 
-def run_lines(state: State) -> list[NoteLine]:
+def run_lines(state: State) -> list[Line]:
     """What the last run did, note by note."""
     lines = []
     for deed in state.deeds:
@@ -209,11 +215,11 @@ def run_lines(state: State) -> list[NoteLine]:
         why += [deed.cause] if deed.cause != name else []
         lines.append(_line(deed.note, what, name, "; ".join(why), dim=deed.undone))
     if len(lines) >= MOST_DEEDS:
-        lines.append(NoteLine("", "and more: the log (l) has all of it", look="$muted"))
+        lines.append(Line("", "and more: the log (l) has all of it", look="$muted"))
     return lines
 
 
-def rehearsal_lines(memory: AgenticMemorySystem, report: MaintenanceReport) -> list[NoteLine]:
+def rehearsal_lines(memory: AgenticMemorySystem, report: MaintenanceReport) -> list[Line]:
     """What a dry run would do, note by note; a page that would be new has no note yet."""
     shown = report.reasons[:MOST_DEEDS]
     titles = titles_of(memory, (reason.id for reason in shown))
@@ -223,7 +229,7 @@ def rehearsal_lines(memory: AgenticMemorySystem, report: MaintenanceReport) -> l
         what = _PLANNED.get(reason.what, reason.what)
         lines.append(_line(reason.id, what, name, reason.why, sign=_SIGNS.get(reason.what)))
     if len(report.reasons) > len(shown):
-        lines.append(NoteLine("", f"and {len(report.reasons) - len(shown):,} more", look="$muted"))
+        lines.append(Line("", f"and {len(report.reasons) - len(shown):,} more", look="$muted"))
     return lines
 
 
@@ -251,29 +257,14 @@ def _problem(problem: str) -> Content:
     return Content.assemble(("! ", "$warning"), clean(problem))
 
 
-def _line(id: str, what: str, name: str, why: str, *, dim: bool = False, sign: str | None = None) -> NoteLine:
-    return NoteLine(
+def _line(id: str, what: str, name: str, why: str, *, dim: bool = False, sign: str | None = None) -> Line:
+    return Line(
         key=id,
         title=name,
         head=((f" {what:<{_ACTION_CELLS}}", "$muted" if dim else sign or _SIGNS.get(what, "$accent")),),
         below=" " * (_ACTION_CELLS - 2) + one_line(why, 600),
         look="$muted" if dim else "",
     )
-
-
-_MARKS = {Mark.GOOD: ("✓ ", "$success"), Mark.WATCH: ("! ", "$warning"), Mark.PLAIN: ("  ", "")}
-_LABEL = 14
-_LONGEST = 2_000
-
-
-def block_of(line: Line | str) -> Block:
-    """A line, whose `command` is the key to press, or a heading, which may be empty, as a block of a page."""
-    if isinstance(line, str):
-        return remark(line, "bold $primary")
-    key = (f"  {line.command}", "bold $accent") if line.command else ""
-    label = fit(line.about, max(_LABEL - 1, cell_len(line.about))) + " "
-    head = Content.assemble(_MARKS[line.mark], (label, "bold"))
-    return labelled(head, Content.assemble(one_line(line.what, _LONGEST), key))
 
 
 _WHAT = {
@@ -367,8 +358,8 @@ class HealthScreen(PanedScreen):
         self._state: State | None = None
         self._models: Sequence[tuple[str, str]] | None = None
         self._asked = float("-inf")
-        self._below: list[Line | str] = []
-        self._rehearsal: tuple[Content, list[NoteLine]] | None = None
+        self._below: list[Block] = []
+        self._rehearsal: tuple[Content, list[Line]] | None = None
         self.job: Job | None = None
         self._refresher = Refresher(self._look, partial(self.run_worker, group="state"))
 
@@ -395,7 +386,7 @@ class HealthScreen(PanedScreen):
             self._ask_models()
 
     async def _look(self) -> None:
-        with self._client.refusals(self._say_state):
+        with self._client.refusals(lambda words: self._show_state([block("", words, Mark.WATCH)])):
             self._state = await self.ask(read_state, self.memory)
             self._show()
 
@@ -411,7 +402,7 @@ class HealthScreen(PanedScreen):
         if self._state is None or not self.is_attached:
             return
         zone = self._client.zone
-        self._show_state([*state_words(self._state, self._models, zone), *self._below])
+        self._show_state([*state_blocks(self._state, self._models, zone), *self._below])
         head, lines = self._rehearsal or (
             run_words(self._state, zone, ours=self.job is not None),
             run_lines(self._state),
@@ -431,11 +422,8 @@ class HealthScreen(PanedScreen):
         self.query_one("#why", Static).update(Content.styled(why, "$muted"))
         self.query_one("#why").set_class(len(why) > max(12, shown.size.width - 12), "-long")
 
-    def _say_state(self, words: str) -> None:
-        self._show_state([Line("", words, Mark.WATCH)])
-
-    def _show_state(self, lines: Sequence[Line | str]) -> None:
-        self.call_later(self.query_one(Page).show, [block_of(line) for line in lines], keep=True)
+    def _show_state(self, blocks: Sequence[Block]) -> None:
+        self.call_later(self.query_one(Page).show, blocks, keep=True)
 
     def _show_job(self) -> None:
         if not self.is_attached:
@@ -457,9 +445,7 @@ class HealthScreen(PanedScreen):
             "undo_run": writable and last is not None and last.operation is not None and not last.undone,
             "check": state is not None and not busy,
             "repair": writable,
-            "open": isinstance(self.focused, LineList)
-            and self.focused.line is not None
-            and self.focused.line.key != "",
+            "open": isinstance(self.focused, LineList) and bool(self.focused.line and self.focused.line.key),
         }.get(action, True)
 
     @work(group="asking")
@@ -497,7 +483,7 @@ class HealthScreen(PanedScreen):
         progress = partial(job.hear, "")
         report = await self._carry_out(job, lambda: self.memory.enrich(progress=progress, cancelled=job.cancelled))
         if report is not None:
-            self._below = retry_words(report)
+            self._below = retry_blocks(report)
             self._client.say(f"What waited: {retried(report)}")
             await self._settle()
 
@@ -515,7 +501,7 @@ class HealthScreen(PanedScreen):
         job = Job("Repairing" if repair else "Checking everything", self._show_job, stoppable=False)
         findings = await self._carry_out(job, lambda: self.memory.doctor(repair=repair))
         if findings is not None:
-            self._below = finding_words(findings)
+            self._below = finding_blocks(findings)
             wrong = sum(1 for each in findings if each.level != "ok")
             self._client.say("Everything is well." if not wrong else f"{wrong} findings; see below “Full check”.")
             await self._settle()
@@ -556,14 +542,11 @@ class HealthScreen(PanedScreen):
             self._rehearsal = None
             self.change(changes.undo, self.memory, last.operation)
 
+    @on(LineList.Opened)
     def action_open(self) -> None:
         shown = self.query_one(LineList)
         if shown.line is not None and shown.line.key:
             self._client.app.read_note(shown.line.key)
-
-    @on(LineList.Opened)
-    def _opened(self) -> None:
-        self.action_open()
 
     @on(LineList.Moved)
     def _moved(self) -> None:

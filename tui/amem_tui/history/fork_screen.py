@@ -252,6 +252,3 @@ class ForkScreen(ModalScreen[None]):
     async def _carry_out(self, change: Callable[..., str], *args: object) -> None:
         if await self._client.carry_out(change, *args):
             self._load()
-
-    def action_leave(self) -> None:
-        self.dismiss()

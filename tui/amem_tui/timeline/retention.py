@@ -34,7 +34,7 @@ def dots(days: NDArray[np.float64], kept: NDArray[np.float64], width: int, heigh
     columns = np.linspace(days[0], days[-1], width * 2)
     rows = np.round((height * 4 - 1) * (1 - np.clip(np.interp(columns, days, kept), 0.0, 1.0)))
     curve = [Stroke(one, other, 1) for one, other in pairwise(enumerate(rows.tolist()))]
-    return ["".join(map(chr, line)) for line in drawn(curve, width, height).characters]
+    return drawn(curve, width, height)[0]
 
 
 def column_of(day: float, days: NDArray[np.float64], width: int) -> int:
