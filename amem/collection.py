@@ -230,11 +230,6 @@ class StoreFeed:
         with self._store.read() as session:
             return session.counter
 
-    def space(self) -> str:
-        with self._store.read() as session:
-            space = session.vectors.space()
-        return "" if space is None else space.fingerprint
-
     def delta(self, after: int) -> VectorDelta:
         import numpy as np
 
@@ -246,9 +241,9 @@ class StoreFeed:
             space = session.vectors.space()
             if space is None:
                 empty = np.empty((0, 0), dtype=np.float32)
-                return VectorDelta(counter, keys, states, np.empty(0, dtype=np.int64), empty)
+                return VectorDelta(counter, "", keys, states, np.empty(0, dtype=np.int64), empty)
             vector_keys, vectors = session.vectors.changed(space, after)
-        return VectorDelta(counter, keys, states, vector_keys, vectors)
+        return VectorDelta(counter, space.fingerprint, keys, states, vector_keys, vectors)
 
     def touched(self, after: int) -> tuple[int, NDArray[np.int64]]:
         with self._store.read() as session:

@@ -47,14 +47,11 @@ class Feed:
     def counter(self) -> int:
         return self.upto
 
-    def space(self) -> str:
-        return "benchmark"
-
     def delta(self, after: int) -> VectorDelta:
         before = sum(len(part) for part in self.vectors[:after])
         vectors = np.concatenate([*self.vectors[after:], np.empty((0, DIMENSION), dtype=np.float32)])
         keys = np.arange(before + 1, before + 1 + len(vectors))
-        return VectorDelta(self.upto, keys, np.zeros(len(keys), dtype=np.uint8), keys, vectors)
+        return VectorDelta(self.upto, "benchmark", keys, np.zeros(len(keys), dtype=np.uint8), keys, vectors)
 
     def touched(self, after: int) -> tuple[int, NDArray[np.int64]]:
         return self.upto, self.delta(after).state_keys

@@ -33,7 +33,6 @@ WORTH_CACHING = 1_000
 #: of gigabytes to be built, opened and held (docs/adr/0035).
 CHROMA_FROM = 1_000_000
 _SHARE = 0.1
-_ATTEMPTS = 5
 #: Seconds that closing waits for Chroma to take in the last notes.
 CLOSING = 2.0
 
@@ -242,28 +241,18 @@ class DenseLeg:
 
     def _caught_up(self, rows: Rows | None) -> Rows:
         """`rows` with everything committed since, or everything anew."""
-        for _ in range(_ATTEMPTS):
-            counter, space = self._feed.counter(), self._feed.space()
-            if rows is not None and (rows.space != space or rows.seq > counter):
-                rows = None
-            delta = self._feed.delta(0 if rows is None else rows.seq)
-            # Without a commit in between, all three answers are of one moment.
-            if delta.seq != counter and self._feed.space() != space:
-                continue
-            if rows is None:
-                return self._anew(space, delta)
-            if len(delta.vector_keys) and rows.dimension not in (0, delta.vectors.shape[1]):
-                raise StorageCorrupt(
-                    f"vectors of {delta.vectors.shape[1]} numbers in a space of {rows.dimension}",
-                    hint="run amem reindex",
-                )
-            following = rows.after(delta, self._tail)
-            if following is not None:
-                return following
-            rows = None
-        raise StorageCorrupt("the vector space keeps changing", hint="wait for amem reindex to end, then try again")
+        if rows is None:
+            return self._anew(self._feed.delta(0))
+        delta = self._feed.delta(rows.seq)
+        if delta.space != rows.space or delta.seq < rows.seq:
+            return self._anew(self._feed.delta(0))
+        if len(delta.vector_keys) and rows.dimension not in (0, delta.vectors.shape[1]):
+            raise StorageCorrupt(
+                f"vectors of {delta.vectors.shape[1]} numbers in a space of {rows.dimension}", hint="run amem reindex"
+            )
+        return rows.after(delta, self._tail) or self._anew(self._feed.delta(0))
 
-    def _anew(self, space: str, delta: VectorDelta) -> Rows:
+    def _anew(self, delta: VectorDelta) -> Rows:
         self._tail, self._cached = Tail(), False
         matrix = np.ascontiguousarray(delta.vectors, dtype=np.float32)
         order = np.argsort(delta.state_keys, kind="stable")
@@ -273,7 +262,7 @@ class DenseLeg:
             at = order[np.minimum(at, len(order) - 1)]
             same = delta.state_keys[at] == delta.vector_keys
             states[same] = delta.states[at[same]]
-        return Rows.of(delta.seq, space, matrix, delta.vector_keys.astype(np.int64), states)
+        return Rows.of(delta.seq, delta.space, matrix, delta.vector_keys.astype(np.int64), states)
 
     def _from_cache(self) -> Rows | None:
         if self._folder is None:

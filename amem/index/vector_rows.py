@@ -75,6 +75,8 @@ class VectorDelta:
 
     seq: int
     """The change counter this delta brings the reader up to."""
+    space: str
+    """Fingerprint of the vector space in use: collection, model, dimension, recipe. Another one after a reindex."""
     state_keys: NDArray[np.int64]
     """Keys of notes that changed in any way."""
     states: NDArray[np.uint8]
@@ -99,10 +101,6 @@ class VectorFeed(Protocol):
 
     def counter(self) -> int:
         """The change counter: grows with every committed write of any process. Takes microseconds."""
-        ...
-
-    def space(self) -> str:
-        """Fingerprint of the active vector space: collection, model, dimension, recipe. Changes on reindex."""
         ...
 
     def delta(self, after: int) -> VectorDelta:

@@ -211,7 +211,7 @@ def test_ids_that_outlived_their_vectors_are_noticed(feed: MemoryFeed, tmp_path:
     with on_chroma(feed, tmp_path) as leg:
         assert leg.wait_for_chroma(60), leg.status()
     folder = ChromaFolder(tmp_path)
-    folder.open(feed.space(), DIMENSION)
+    folder.open(feed.name, DIMENSION)
     folder.close()
     lose_vectors(tmp_path / "chroma")
     folder.settle(feed.seq)
@@ -369,10 +369,9 @@ def test_an_exact_base_never_imports_chroma(tmp_path: Path):
         from amem.index import DenseLeg, VectorDelta
         class Feed:
             def counter(self): return 1
-            def space(self): return "s"
             def delta(self, after):
                 keys = np.arange(2000)
-                return VectorDelta(1, keys, np.zeros(2000, np.uint8), keys, np.eye(2000, 8, dtype=np.float32))
+                return VectorDelta(1, "s", keys, np.zeros(2000, np.uint8), keys, np.eye(2000, 8, dtype=np.float32))
         leg = DenseLeg(Feed(), folder=__import__("pathlib").Path(sys.argv[1]), base="exact", chroma_from=1)
         assert len(leg.search(np.ones(8), 3)[0]) == 3
         leg.close()

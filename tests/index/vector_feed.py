@@ -42,9 +42,6 @@ class MemoryFeed:
     def counter(self) -> int:
         return self.seq
 
-    def space(self) -> str:
-        return self.name
-
     def delta(self, after: int) -> VectorDelta:
         with self._lock:
             self.deltas.append(after)
@@ -55,6 +52,7 @@ class MemoryFeed:
             width = len(vectors[0]) if vectors else 0
             return VectorDelta(
                 self.seq,
+                self.name,
                 np.array(touched, dtype=np.int64),
                 np.array(states, dtype=np.uint8),
                 np.array(fresh, dtype=np.int64),
