@@ -43,7 +43,8 @@ class Predicate:
     known: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+# Compared by identity, so that what is made of a table can be kept by it.
+@dataclass(frozen=True, slots=True, eq=False)
 class Predicates:
     """The table as code asks it. A predicate that it does not know holds any number of values."""
 

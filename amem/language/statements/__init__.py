@@ -46,9 +46,15 @@ def facts_in(draft: Draft, predicates: Predicates) -> tuple[Fact, ...]:
 
 def _labels_written_out(text: str, predicates: Predicates) -> str:
     """The text with labels as statements: "Landlord: Pedro" as "my landlord is Pedro", 电话：138… as 我的电话是138…."""
+    return _labels(_personal(predicates)).sub(_statement, text)
+
+
+@lru_cache(maxsize=8)
+def _personal(predicates: Predicates) -> tuple[str, ...]:
+    """The names of what everybody has of their own: landlord, phone, 电话."""
     personal = {row.name for row in predicates.rows.values() if row.personal and row.value != "none"}
     names = {name for name, of in predicates.names.items() if of in personal}
-    return _labels(tuple(sorted(names, key=lambda name: (-len(name), name)))).sub(_statement, text)
+    return tuple(sorted(names, key=lambda name: (-len(name), name)))
 
 
 @lru_cache(maxsize=8)

@@ -375,6 +375,7 @@ def _person_of_role(text: str, predicates: Predicates) -> str:
     return "" if _NO_PERSON.search(text) else person_in(text, predicates)
 
 
+@lru_cache(maxsize=8)
 def _names(predicates: Predicates) -> tuple[str, ...]:
     names = (
         alias

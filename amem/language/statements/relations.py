@@ -291,6 +291,7 @@ def _with(row: Predicate, owner: str, before: Sequence[str], value: str, scene: 
     return [Fact(subject, row.name, found)] if found else []
 
 
+@lru_cache(maxsize=8)
 def _people(predicates: Predicates) -> tuple[str, ...]:
     """The English names of what people are to one another: "landlord", "team lead"."""
     named = {name for name, row in predicates.names.items() if predicates.rows[row].value == "person"}
