@@ -114,17 +114,29 @@ class DenseLeg:
                 return hits
         return rows.search(question, k)
 
-    def search_many(self, matrix: ArrayLike, k: int, *, allowed: Keys | None = None) -> list[Hits]:
-        """As `search`, for each row of `matrix`; always exact."""
+    def search_many(
+        self,
+        matrix: ArrayLike,
+        k: int,
+        *,
+        allowed: Keys | None = None,
+        least: float = -1.0,
+        without: Keys | None = None,
+    ) -> list[Hits]:
+        """As `search`, for each row of `matrix`; always exact.
+
+        Only hits of a cosine of `least` at least, and for each question none of the key that it is to be `without`.
+        """
         rows = self.rows
         questions = np.ascontiguousarray(matrix, dtype=np.float32)
         if k < 1 or not rows.dimension or not len(questions):
             return [_nothing() for _ in questions]
-        if allowed is not None:
-            return [self.search(question, k, allowed=allowed) for question in questions]
-        first = self._question(rows, questions[0])
-        # For a single question the plain scan is twice as fast as a matrix product.
-        return [rows.search(first, k)] if len(questions) == 1 else rows.search_many(questions, k)
+        self._question(rows, questions[0])
+        kept = None if allowed is None else np.asarray(allowed, dtype=np.int64)
+        if len(questions) == 1 and least <= -1.0 and without is None:
+            # For a single question the plain scan is twice as fast as a matrix product.
+            return [rows.search(questions[0], k) if kept is None else rows.search_among(questions[0], k, kept)]
+        return rows.search_many(questions, k, allowed=kept, least=least, without=without)
 
     def cosines(self, vector: ArrayLike, keys: ArrayLike) -> NDArray[np.float32]:
         """Cosine of each key's vector with `vector`; nan for keys that have none."""

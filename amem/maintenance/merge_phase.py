@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections import defaultdict
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import combinations
-from typing import TYPE_CHECKING, Protocol
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from amem.errors import StorageError
 from amem.labels import short_id
+from amem.maintenance.merge_candidates import Candidates
 from amem.maintenance.merge_drafts import Drafting, Opinion, merged
 from amem.maintenance.sameness import difference, may_merge, may_say_the_same
 from amem.maintenance.shift import ACTOR, PhaseReport, Reason
-from amem.note import Link, LinkType, MemoryNote, Scope, Status
+from amem.note import Link, LinkType, MemoryNote, Status
 from amem.storage.costs import MERGING
 from amem.storage.sql_values import chunks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from numpy.typing import NDArray
 
     from amem.collection import Collection
     from amem.maintenance.shift import Shift
@@ -59,22 +54,8 @@ def groups_of(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, ...]]:
 _log = logging.getLogger("amem")
 
 CAUSE = "merged"
-#: Nearest notes that one is held against: in Chinese many unlike notes are near.
-_NEAREST = 16
 #: Notes that one says the opposite of, or replaced, are not the same however alike they sound.
 _APART = (LinkType.CONTRADICTS, LinkType.SUPERSEDES)
-
-
-class Nearest(Protocol):
-    """The part of the dense leg that merging uses."""
-
-    def refresh(self) -> None: ...
-
-    def search_many(
-        self, matrix: NDArray[np.float32], k: int, *, allowed: NDArray[np.int64] | None = None
-    ) -> Sequence[tuple[NDArray[np.int64], NDArray[np.float32]]]: ...
-
-    def vectors(self, keys: NDArray[np.int64]) -> NDArray[np.float32]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,10 +130,12 @@ class MergePhase:
         reasons: list[Reason] = []
         gone: set[str] = set()
         done = proposed = 0
+        settings = self._settings
+        candidates = Candidates(self._dense, cosine=settings.merge_cosine, days=settings.merge_days)
         for page in chunks(keys):
             if shift.cancelled.is_set():
                 break
-            found = self._plan(shift, page)
+            found = self._plan(shift, page, candidates)
             # In a dry run what was taken by a group of an earlier page is still there.
             planned = [each for each in found.groups if gone.isdisjoint(part.id for part in each.parts)]
             if not shift.dry_run:
@@ -173,10 +156,12 @@ class MergePhase:
             shift.tell(done, len(keys))
         return PhaseReport({"consolidated": len(gone), "merges_proposed": proposed}, tuple(reasons))
 
-    def _plan(self, shift: Shift, page: Sequence[int]) -> _Found:
+    def _plan(self, shift: Shift, page: Sequence[int], candidates: Candidates) -> _Found:
         """The groups and doubtful pairs that a note of the page belongs to."""
+        with self._store.read() as session:
+            candidates.refresh(session)
         self._dense.refresh()
-        near = self._near(page)
+        near = candidates.pairs(page)
         with self._store.read() as session:
             found = session.notes.bare(sorted({key for pair in near for key in pair}))
             left_alone = shift.taken_back(session, "merge", list(found))
@@ -268,37 +253,6 @@ class MergePhase:
                 proposed.append(each)
         return proposed
 
-    def _near(self, page: Sequence[int]) -> set[tuple[int, int]]:
-        """Pairs of keys, the smaller first, that are near enough: of the page with any, of these with each other."""
-        asked = np.array(page, dtype=np.int64)
-        matrix = self._dense.vectors(asked)
-        known = ~np.isnan(matrix).any(axis=1) if matrix.size else np.zeros(len(asked), dtype=bool)
-        asked, matrix = asked[known], matrix[known]
-        if not len(asked):
-            return set()
-        pairs: set[tuple[int, int]] = set()
-        for key, (keys, cosines) in zip(asked.tolist(), self._nearest(asked, matrix), strict=True):
-            close = [other for other in keys[cosines >= self._settings.merge_cosine].tolist() if other != key]
-            pairs.update((min(key, other), max(key, other)) for other in close)
-            rows = self._dense.vectors(np.array(close, dtype=np.int64))
-            for one, other in combinations(range(len(close)), 2):
-                if rows[one] @ rows[other] >= self._settings.merge_cosine:
-                    pairs.add((min(close[one], close[other]), max(close[one], close[other])))
-        return pairs
-
-    def _nearest(
-        self, asked: NDArray[np.int64], matrix: NDArray[np.float32]
-    ) -> list[tuple[NDArray[np.int64], NDArray[np.float32]]]:
-        """For each of these notes (by key, with its vector) the nearest of its own scope."""
-        with self._store.read() as session:
-            scopes = [Scope.of(json.loads(held)) for (held,) in _metadata(session, asked.tolist())]
-            meeting = {scope: session.notes.met_by(scope) for scope in dict.fromkeys(scopes)}
-        found: dict[int, tuple[NDArray[np.int64], NDArray[np.float32]]] = {}
-        for scope, allowed in meeting.items():
-            places = [place for place, each in enumerate(scopes) if each == scope]
-            found |= zip(places, self._dense.search_many(matrix[places], _NEAREST, allowed=allowed), strict=True)
-        return [found[place] for place in range(len(asked))]
-
     def _write(self, shift: Shift, planned: Sequence[_Planned], last: int, *, before: int) -> list[_Planned]:
         """Merge what is still as it was read; the others wait for the next night."""
         texts = {self._vectorizer.text(each.note) for each in planned}
@@ -314,11 +268,6 @@ class MergePhase:
             counts = {"consolidated": before + sum(len(each.parts) for each in written)}
             shift.mark(session, {"done": last, "counts": counts})
         return written
-
-
-def _metadata(session: Session, keys: Sequence[int]) -> list[tuple[str]]:
-    held = session.notes.columns(keys, ("metadata",))
-    return [held[key] for key in keys]
 
 
 def _in_time(one: MemoryNote, other: MemoryNote) -> tuple[MemoryNote, MemoryNote]:

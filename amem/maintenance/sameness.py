@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from datetime import UTC
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from amem.clock import local_time
 from amem.language import index_terms, normalize, sentences, written_in_cjk
@@ -18,7 +18,7 @@ from amem.language.subjects import subject_key
 from amem.note import Enrichment, Kind, MemoryType, Scope, Status
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Hashable, Iterable, Mapping
 
     from amem.note import MemoryNote
 
@@ -335,6 +335,20 @@ def may_merge(note: MemoryNote, owned: Mapping[str, str]) -> bool:
     )
 
 
+def group_of(
+    speaker: str | None, metadata: Mapping[str, Any], kind: str, valid_to: str | None, entities: Iterable[str]
+) -> Hashable | None:
+    """What two notes that may be merged have in common, from columns of a note's row; None for one that never is.
+
+    `valid_to` is as the row holds it. Raises ValueError for a kind that there is not.
+    """
+    what = Kind(kind)
+    if what in _NEVER:
+        return None
+    whose = normalize(speaker or ""), Scope.of(metadata)
+    return *whose, what.memory_type, what is Kind.QUESTION, valid_to, _names(entities)
+
+
 def difference(one: MemoryNote, other: MemoryNote, days: float) -> str:
     """Why two notes that may be merged are not the same, in words; '' when they are. `days` is the most between them.
 
@@ -351,7 +365,7 @@ def difference(one: MemoryNote, other: MemoryNote, days: float) -> str:
         return "another kind"
     if apart := _apart(one, other, days):
         return apart
-    if _names(one) != _names(other):
+    if _names(one.entities) != _names(other.entities):
         return "another name"
     if first.numbers != second.numbers:
         return "another number"
@@ -396,15 +410,15 @@ def _day(note: MemoryNote) -> object:
     return local_time(note.timestamp, UTC).date()
 
 
-def _names(note: MemoryNote) -> frozenset[str]:
-    """The note's names; those with digits in them are compared as numbers and times."""
-    return frozenset(normalize(name) for name in note.entities if not any(char.isdigit() for char in name))
+def _names(entities: Iterable[str]) -> frozenset[str]:
+    """A note's names; those with digits in them are compared as numbers and times."""
+    return frozenset(normalize(name) for name in entities if not any(char.isdigit() for char in name))
 
 
 def _in_order(note: MemoryNote) -> list[str]:
     """The note's names as they stand in its text."""
     text = normalize(note.content)
-    return sorted(_names(note), key=lambda name: (text.find(name), name))
+    return sorted(_names(note.entities), key=lambda name: (text.find(name), name))
 
 
 def _disagree(one: MemoryNote, other: MemoryNote) -> bool:
@@ -451,7 +465,7 @@ def _reworded(one: MemoryNote, other: MemoryNote, first: Said, second: Said) -> 
     if _in_order(one) != _in_order(other):
         return False
     stated = [text for fact in one.facts for text in (fact.subject, fact.object)]
-    named = all(any(name in normalize(text) for text in stated) for name in _names(one))
+    named = all(any(name in normalize(text) for text in stated) for name in _names(one.entities))
     return named and reordered(left, right, stated)
 
 

@@ -54,6 +54,39 @@ def test_notes_that_say_nearly_the_same_keep_their_exact_order(feed: MemoryFeed,
     assert leg.rows.digest is not None
 
 
+@pytest.mark.parametrize("in_bytes", [True, False])
+def test_many_questions_at_once_get_what_single_ones_get_of_some_notes_and_from_some_cosine_on(
+    feed: MemoryFeed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_bytes: bool
+):
+    if in_bytes:
+        monkeypatch.setattr("amem.index.vector_rows.BYTES_FROM", 200)
+    vectors = clustered(1_500)
+    keys = feed.add(vectors[:1_450])
+    leg = kept(feed, tmp_path)
+    feed.mark(keys[:40], ARCHIVED)
+    feed.mark(keys[40:60], GONE)
+    keys += feed.add(vectors[1_450:])
+    leg.refresh()
+    assert (leg.rows.digest is not None) is in_bytes
+    asked = np.array(keys[20:1_500:30], dtype=np.int64)
+    questions = clustered(1_500)[20:1_500:30]
+    for allowed in (None, np.array(keys[10:1_480], dtype=np.int64)):
+        many = leg.search_many(questions, 10, allowed=allowed)
+        least = float(np.median([cosines[-1] for _, cosines in many]))
+        near = leg.search_many(questions, 10, allowed=allowed, least=least, without=asked)
+        for key, question, every, some in zip(asked.tolist(), questions, many, near, strict=True):
+            alone, cosines = leg.search(question, 10, allowed=allowed)
+            assert every[0].tolist() == alone.tolist()
+            assert every[1].tolist() == cosines.tolist()
+            wide, cosines = leg.search(question, 11, allowed=allowed)
+            kept_ = [(one, cosine) for one, cosine in zip(wide.tolist(), cosines.tolist(), strict=True) if one != key]
+            assert list(zip(*map(np.ndarray.tolist, some), strict=True)) == [
+                each for each in kept_[:10] if each[1] >= least
+            ]
+    assert any(len(keys_) for keys_, _ in near)
+    assert not all(len(keys_) == 10 for keys_, _ in near)
+
+
 def test_a_file_of_before_there_was_such_a_copy_is_read(feed: MemoryFeed, tmp_path: Path):
     feed.add(clustered(500))
     kept(feed, tmp_path).close()

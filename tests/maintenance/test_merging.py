@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import random
 from datetime import timedelta
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import pytest
 
+from amem import NewNote
+from amem.maintenance.merge_candidates import Candidates
+from amem.maintenance.sameness import OTHER_WORDS, difference
 from amem.note import LinkType, Source, Status
 from amem.query import Filter
+from amem.testing import HashEmbedder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -141,6 +147,43 @@ def test_chinese_texts_that_only_sound_alike_to_the_embedder_stay(memory: Agenti
     merged = {reason.id for reason in memory.maintain().reasons if reason.what == "merged"}
     assert merged == set(same)
     assert {note.id for note in memory.list()} >= set(others)
+
+
+def test_every_pair_that_the_rules_call_the_same_is_compared(open_memory: Open, clock: FrozenClock) -> None:
+    memory = open_memory(embedder=HashEmbedder(), llm_backend="offline", analyst=None)
+    chance = random.Random(5)
+    forms = ("{} feeds the {} at 6 pm", "Remember: {} feeds the {} at 6 pm", "{}对{}过敏", "记住：{}对{}过敏")
+    things = (("office cat", "虾"), ("old dog", "花生"), ("two hens", "牛奶"), ("neighbour's goat", "鸡蛋"))
+    given = [
+        NewNote(
+            form.format(who, thing["对" in form]),
+            (clock.now() - timedelta(days=chance.randrange(60))).isoformat(),
+            fields={"user_id": "u2"} if chance.random() < 0.2 else {},
+        )
+        for form in forms
+        for who in ("Ana", "Bruno", "Carla", "小林", "小张")
+        for thing in things
+    ]
+    memory.add_notes(given)
+    collection = memory.parts.collection
+    settings = collection.settings
+    candidates = Candidates(collection.dense, cosine=settings.merge_cosine, days=settings.merge_days)
+    with collection.store.read() as session:
+        keys = session.notes.keys(Filter())
+        notes = {key: note for key, (note, _) in session.notes.bare(keys).items()}
+        candidates.refresh(session)
+    collection.dense.refresh()
+    matrix = collection.dense.vectors(keys)
+    near = {
+        (keys[one], keys[other])
+        for one, other in combinations(range(len(keys)), 2)
+        if matrix[one] @ matrix[other] >= settings.merge_cosine
+    }
+    alike = {
+        pair for pair in near if difference(*(notes[key] for key in pair), settings.merge_days) in ("", OTHER_WORDS)
+    }
+    assert len(alike) > 10
+    assert alike <= candidates.pairs(keys) <= near
 
 
 def test_a_killed_run_goes_on_without_merging_twice(home: Path, open_memory: Open, minilm: Embedder) -> None:
