@@ -55,17 +55,24 @@ def index_terms(text: str) -> list[str]:
     return terms
 
 
-def located_terms(text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+def located_terms(text: str, wanted: Collection[str] | None = None) -> Iterator[tuple[int, int, tuple[str, ...]]]:
     """Where in `text` what it is found by stands: (start, end, terms), a word before its parts, bigrams one by one.
 
-    Chinese characters by themselves come after their bigrams, also those that only `search_terms` has.
+    Chinese characters by themselves come after their bigrams, also those that only `search_terms` has. Of plain English
+    words only those that may have one of the `wanted` terms, where some are given.
     """
     plain, places = _placed(text)
+    begins = None if wanted is None else _beginnings(wanted)
     for match in _TOKEN.finditer(plain):
         token, at = match[0], match.start()
+        if begins is not None and _lacks(token, begins):
+            continue
         pieces = _cjk_pieces(token) if is_cjk(token) else _word_pieces(token[:LONGEST])
         for start, end, terms in pieces:
-            yield places[at + start][0], places[at + end - 1][1], terms
+            if places is None:
+                yield at + start, at + end, terms
+            else:
+                yield places[at + start][0], places[at + end - 1][1], terms
 
 
 def query_terms(text: str) -> list[str]:
@@ -185,11 +192,15 @@ def _stop_stems() -> frozenset[str]:
     return frozenset(stem(word) for word in stopwords.ENGLISH)
 
 
-def _placed(text: str) -> tuple[str, list[tuple[int, int]]]:
-    """The text as it is cut into tokens; and for each of its characters, where what it was made of begins and ends."""
+def _placed(text: str) -> tuple[str, list[tuple[int, int]] | None]:
+    """The text as it is cut into tokens; and for each of its characters, where what it was made of begins and ends.
+
+    None where each was made of itself.
+    """
     if text.isascii():
-        return text, [(at, at + 1) for at in range(len(text))]
-    plain, places, start = "", [], 0
+        return text, None
+    plain, start = "", 0
+    places: list[tuple[int, int]] = []
     for end in range(1, len(text) + 1):
         # A mark belongs to the letter before it, with which it may become one character; so does a Korean vowel.
         if end < len(text) and (unicodedata.combining(text[end]) or "\u1160" <= text[end] <= "\u11ff"):
@@ -245,24 +256,29 @@ def search_terms(text: str) -> list[str]:
 
 def held_terms(text: str, wanted: Collection[str]) -> set[str]:
     """Those of the `wanted` terms that `search_terms` has of the text, without a stem for every word of it."""
-    begins = {_start(term) for term in wanted}
+    begins = _beginnings(wanted)
     found: set[str] = set()
     for token in words_of(text):
-        if not _is_plain(token) or _start(token.lower()) in begins:
+        if not _lacks(token, begins):
             found.update(term for term in _terms(token) if term in wanted)
     if not text.isascii():
         found.update(each for run in _runs(text) for each in run if each in wanted and _is_more(each))
     return found
 
 
-def _is_plain(token: str) -> bool:
-    """Whether a token is one English word, whose stem begins with the same two letters."""
+def _lacks(token: str, begins: tuple[str, ...]) -> bool:
+    """Whether a token is one English word, none of whose terms begins so."""
+    if token.lower().startswith(begins):
+        return False
     return token.isascii() and token.isalpha() and (token.islower() or token[1:].islower())
 
 
-def _start(word: str) -> str:
-    # "Dying" becomes "die".
-    return word[:1] + word[1:2].replace("y", "i")
+def _beginnings(terms: Collection[str]) -> tuple[str, ...]:
+    """What a word of plain English begins with that has one of these terms.
+
+    The stemmer changes no more than the last two letters of what it leaves of a word: "dying" becomes "die".
+    """
+    return tuple({term[: max(1, len(term) - 2)] for term in terms})
 
 
 def asked_terms(question: str) -> list[str]:

@@ -147,7 +147,7 @@ _Placed = tuple[int, int, tuple[str, ...]]
 
 def _places(text: str, wanted: Collection[str]) -> list[_Placed]:
     """The places of wanted terms with the terms that are wanted there."""
-    return _wanted(located_terms(text), wanted)
+    return _wanted(located_terms(text, wanted), wanted)
 
 
 @lru_cache(maxsize=64)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amem.language import asked_terms, held_terms, index_terms, query_terms, search_terms
+from amem.language import asked_terms, held_terms, index_terms, located_terms, query_terms, search_terms
 from amem.language.numerals import in_characters, value_of
 
 
@@ -111,3 +111,11 @@ def test_the_terms_that_are_asked_of_a_text_are_those_it_is_searched_by(text: st
 def test_any_terms_of_another_text_are_told_apart(text: str, other: str) -> None:
     wanted = set(search_terms(other)) | set(search_terms(text[: len(text) // 2]))
     assert held_terms(text, wanted) == wanted & set(search_terms(text))
+
+
+@given(st.text(), st.text())
+def test_a_text_is_searched_for_the_places_of_some_terms_as_for_those_of_all(text: str, other: str) -> None:
+    wanted = set(search_terms(other)) | set(search_terms(text[: len(text) // 2]))
+    every = [(start, end, held) for start, end, terms in located_terms(text) if (held := wanted.intersection(terms))]
+    some = [(start, end, wanted.intersection(terms)) for start, end, terms in located_terms(text, wanted)]
+    assert [each for each in some if each[2]] == every
