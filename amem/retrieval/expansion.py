@@ -293,6 +293,7 @@ def neighbours(asked: Asked, hits: Sequence[int]) -> list[Neighbour]:
     rows = list(zip(near.keys.tolist(), near.neighbours.tolist(), near.steps.tolist(), strict=True))
     allowed = set(gate.admit(there for _, there, _ in rows))
     rows = [row for row in rows if row[1] in allowed]
+    gate.rows({key for row in rows for key in row[:2]})
     said = session.notes.columns([key for row in rows for key in row[:2]], ["content", "speaker"]) if rows else {}
     return [
         Neighbour(here, there, step > 0, step > 0 and _answers(said[here], said[there])) for here, there, step in rows
@@ -326,9 +327,10 @@ def _answers(question: tuple[str, str | None], reply: tuple[str, str | None]) ->
 
 
 def _offer(found: dict[str, Reached], gate: Gate, near: Neighbour, worth: float) -> None:
-    id = gate.rows[near.key].id
+    rows = gate.rows((near.key, near.hit))
+    id = rows[near.key].id
     if id not in found or worth > found[id].relevance:
-        found[id] = Reached(worth, (Via(gate.rows[near.hit].id, "next" if near.after else "previous", 1),))
+        found[id] = Reached(worth, (Via(rows[near.hit].id, "next" if near.after else "previous", 1),))
 
 
 # Why: the grounds of what a question found, which often share no word with it.

@@ -76,11 +76,11 @@ class Fused:
         for column in columns:
             self.relevance += column.weight * column.scaled
 
-    def order(self) -> Keys:
-        """Every candidate, the most relevant first; equal ones newest key first."""
-        best = np.lexsort((-self.keys, -np.round(self.relevance, 12)))
-        ordered: Keys = self.keys[best[self._found[best]]]
-        return ordered
+    def best(self) -> tuple[Keys, Floats]:
+        """Every candidate and its relevance, the most relevant first; equal ones newest key first."""
+        order = np.lexsort((-self.keys, -np.round(self.relevance, 12)))
+        order = order[self._found[order]]
+        return self.keys[order], self.relevance[order]
 
     def of(self, key: int) -> float:
         """The relevance of one note; 0 when it is not among them."""
@@ -242,9 +242,8 @@ class Panel:
         session, terms = asked.session, query_terms(asked.reading.lexical)
         sources = [source.id for source in session.sources.search(terms, asked.limit)]
         made = session.sources.notes_of(sources)
-        ids = list(dict.fromkeys(made[source] for source in sources if source in made))
-        allowed = asked.gate.admit_ids(ids)
-        keys = [asked.gate.keys[id] for id in ids if id in allowed]
+        held = session.notes.keys_of([made[source] for source in sources if source in made])
+        keys = asked.gate.admit(dict.fromkeys(held[made[source]] for source in sources if made.get(source) in held))
         answers = {"source": Listed(keys, [1 / place for place in range(1, len(keys) + 1)], 1.0)}
         return Heard(answers, {"source": 1.0}, self.fusion.fuse(answers, {"source": 1.0}, also))
 

@@ -151,13 +151,13 @@ class Listed:
 MOST = 20_000
 
 
-def best_among(legs: Sequence[Leg], asked: Asked, keys: Sequence[int]) -> list[int]:
+def best_among(legs: Sequence[Leg], asked: Asked, keys: Keys) -> list[int]:
     """Those of `keys` that may answer, where they are few; else what each leg would find if there were no others.
 
     None of more than `MOST`.
     """
     if len(keys) <= asked.limit:
-        return asked.gate.admit(keys)
+        return asked.gate.admit(keys.tolist())
     if len(keys) > MOST:
         return []
     narrow = replace(asked, gate=asked.gate.among(keys))
@@ -236,11 +236,8 @@ class Said(Opinion):
     who: str
 
     def scores(self, keys: Keys) -> tuple[Floats, Floats]:
-        gate, wanted = self.asked.gate, self.who.casefold()
-        speakers = {key: gate.rows[key].speaker for key in gate.admit(keys.tolist())}
-        if others := [key for key in keys.tolist() if key not in speakers]:
-            speakers |= {key: row[0] for key, row in self.asked.session.notes.columns(others, ["speaker"]).items()}
-        said = np.array([(speakers[key] or "").casefold() == wanted for key in keys.tolist()], dtype=np.float64)
+        rows, wanted = self.asked.gate.rows(keys.tolist()), self.who.casefold()
+        said = np.array([(rows[key].speaker or "").casefold() == wanted for key in keys.tolist()], dtype=np.float64)
         return said, said
 
     def matched(self, key: int) -> tuple[str, ...]:

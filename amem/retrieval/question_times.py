@@ -421,7 +421,8 @@ class Dating:
         answers = [answer for leg in self._legs if (answer := leg.ask(about)) is not None]
         keys = asked.gate.admit(dict.fromkeys(key for answer in answers for key in answer.keys[:_NOTES]))
         # Who asks when we moved does not tell of it.
-        keys = [key for key in keys if asked.gate.rows[key].kind != Kind.QUESTION]
+        rows = asked.gate.rows(keys)
+        keys = [key for key in keys if rows[key].kind != Kind.QUESTION]
         if not keys:
             return None
         worth = np.stack([answer.scores(np.array(keys, dtype=np.int64))[1] for answer in answers])
@@ -447,7 +448,7 @@ def _known_year(session: Session, period: Period) -> Period:
     """The period in the latest year of which there are notes; as it is where there are none in any."""
     moved = period
     for _ in range(_YEARS):
-        if session.notes.within(moved.since, moved.until, 1):
+        if len(session.notes.within(moved.since, moved.until, 1)):
             return moved
         moved = replace(moved, since=_year_before(moved.since), until=_year_before(moved.until))
     return period

@@ -23,6 +23,7 @@ from amem.retrieval.rerank import pool, spaced
 from amem.retrieval.router import Names, Router
 from amem.retrieval.talk import Talks
 from amem.retrieval.words import Frequencies
+from amem.storage.standings import States
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from amem.retrieval.explanation import Via
     from amem.retrieval.fusion import Fused, Part
     from amem.retrieval.hit import DenseIndex
-    from amem.retrieval.legs import Answer
+    from amem.retrieval.legs import Answer, Keys
     from amem.retrieval.question import Reading
     from amem.retrieval.rerank import Reranking, Reread
     from amem.settings import Settings
@@ -56,56 +57,61 @@ class Row:
 
 
 class Gate:
-    """Lets the notes through that may answer, and remembers their rows.
+    """Tells which notes may answer, and reads the rows of those that are asked for.
 
     `allowed` is None when every active note may; else the keys that pass the filter, ascending. The `pages` of topics,
-    which repeat what other notes say, answer only where one was asked for: by an overview, or by kind.
+    which repeat what other notes say, answer only where one was asked for: by an overview, or by kind. `states` are
+    those of this session; without them each look reads those of its notes.
     """
 
-    def __init__(self, session: Session, wanted: Filter, *, pages: bool = False) -> None:
+    def __init__(self, session: Session, wanted: Filter, states: States | None = None, *, pages: bool = False) -> None:
         self._session = session
+        self._states = states
         self._pages = pages or Kind.TOPIC in wanted.kinds
         #: The filter without its bound on the cosine, which only the dense leg can tell.
         self.wanted = replace(wanted, minimum_cosine=None)
-        self.allowed: NDArray[np.int64] | None = None
-        self._allowed: frozenset[int] | None = None
-        self._only: frozenset[int] | None = None
-        if not self.wanted.is_default:
-            keys = session.notes.keys(self.wanted)
-            self.allowed = np.array(keys, dtype=np.int64)
-            self._allowed = frozenset(keys)
-        self.rows: dict[int, Row] = {}
+        self._filtered = not self.wanted.is_default
+        self.allowed: Keys | None = None
+        if self._filtered:
+            self.allowed = np.array(session.notes.keys(self.wanted), dtype=np.int64)
+        self._rows: dict[int, Row] = {}
+        #: The keys of the notes that were met.
         self.keys: dict[str, int] = {}
 
     def admit(self, keys: Iterable[int]) -> list[int]:
         """Those of `keys` that may answer, in their order."""
-        asked = list(keys)
-        unknown = [key for key in asked if key not in self.rows]
-        columns = self._session.notes.columns(unknown, ["id", "status", "at", "kind", "speaker"]) if unknown else {}
-        for key, (id, status, at, kind, speaker) in columns.items():
-            if kind == Kind.TOPIC and not self._pages:
-                continue
-            passes = status == Status.ACTIVE if self._allowed is None else key in self._allowed
-            if passes and (self._only is None or key in self._only):
-                self.rows[key] = Row(id, at, kind, speaker)
-                self.keys[id] = key
-        return [key for key in asked if key in self.rows]
+        asked = np.array(list(keys), dtype=np.int64)
+        found: list[int] = asked[self.passes(asked)].tolist()
+        return found
 
-    def among(self, keys: Sequence[int]) -> Gate:
-        """The same gate for these notes alone."""
-        narrow = copy(self)
-        narrow.rows, narrow.keys = {}, {}
-        narrow._only = frozenset(keys)
-        some = np.array(sorted(narrow._only), dtype=np.int64)
-        narrow.allowed = some if self.allowed is None else np.intersect1d(self.allowed, some)
-        return narrow
+    def passes(self, keys: Keys) -> NDArray[np.bool_]:
+        """Which of `keys` may answer."""
+        states = States.of_some(self._session, keys) if self._states is None else self._states
+        found = states.active(keys) if not self._filtered else np.ones(len(keys), dtype=np.bool_)
+        if self.allowed is not None:
+            found &= np.isin(keys, self.allowed)
+        return found if self._pages else found & ~states.of_kind(Kind.TOPIC, keys)
 
     def admit_ids(self, ids: Iterable[str]) -> set[str]:
         """Those of `ids` that may answer."""
-        asked = list(ids)
-        unknown = [id for id in asked if id not in self.keys]
-        self.admit(self._session.notes.keys_of(unknown).values())
-        return {id for id in asked if id in self.keys}
+        found = self._session.notes.keys_of(list(ids))
+        self.keys |= found
+        passing = set(self.admit(found.values()))
+        return {id for id, key in found.items() if key in passing}
+
+    def rows(self, keys: Iterable[int]) -> Mapping[int, Row]:
+        """The rows of these notes, and of all that were read before."""
+        if unknown := [key for key in keys if key not in self._rows]:
+            for key, row in self._session.notes.columns(unknown, ["id", "at", "kind", "speaker"]).items():
+                self._rows[key] = Row(*row)
+                self.keys[row[0]] = key
+        return self._rows
+
+    def among(self, keys: Keys) -> Gate:
+        """The same filter for these notes alone; `keys` ascend."""
+        narrow = copy(self)
+        narrow.allowed = keys if self.allowed is None else np.intersect1d(self.allowed, keys, assume_unique=True)
+        return narrow
 
 
 # What a note's standing says before the question is heard: how well it is remembered, how far it is believed.
@@ -164,8 +170,6 @@ class Priors:
 # One question's way from legs to ranked candidates, on one snapshot. Notes are not hydrated here.
 
 LEGS = ("dense", "lexical", "late", "facts", "speaker", "time")
-#: Rows looked at together while the best are let through.
-_CHUNK = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +237,7 @@ class Ranker:
         self.frequencies = Frequencies()
         self._talks = Talks(settings.window)
         self._names = Names(self.frequencies, settings.user_name)
+        self._states: States | None = None
         self._panel = Panel(dense, settings, self.frequencies, predicates, trust)
 
     def read(self, session: Session, query: Query) -> Reading:
@@ -256,7 +261,9 @@ class Ranker:
         The dense leg must have been refreshed; `vector` is that of what the reading asks it, None when nothing does;
         `event` that of the event it measures time by.
         """
-        gate = Gate(session, query.filter, pages=reading.overview)
+        # Whichever of two threads comes last: what either keeps is whole.
+        self._states = states = States.of(session, self._states)
+        gate = Gate(session, query.filter, states, pages=reading.overview)
         standing = Priors(query, reading, self._settings)
         talk = self._talks.seen_by(session)
         asked = self._panel.settle(Asked(session, query, reading, vector, gate, self._settings.candidates, talk), event)
@@ -264,17 +271,20 @@ class Ranker:
         places = max(query.k, pool(query.k) if diversity > 0 else 0)
         k = None if every else max(places, self._reranking.depth(query))
         first = heard = self._panel.ask(asked, legs_of(query), also)
-        direct = _admitted(gate, heard.fused, k, standing.least)
+        # Where some are too far, any may be among the best of the others.
+        most = None if query.filter.minimum_cosine is not None else k
+        direct = _admitted(gate, heard.fused, most, standing.least)
         if not direct:
             heard = self._panel.last_resort(asked, also)
-            direct = _admitted(gate, heard.fused, k, standing.least)
+            direct = _admitted(gate, heard.fused, most, standing.least)
         bar = 0.0 if k is None else _bar(direct.values(), k, standing.least)
         heard, reached = self._reached(asked, heard, direct, bar, also)
         found = {key: Reached(value, ()) for key, value in direct.items()}
         found |= {gate.keys[id]: way for id, way in reached.items()}
         too_far = self._too_far(asked, list(found))
         found = {key: way for key, way in found.items() if key not in too_far}
-        again = self._reranking.read(session, query, {gate.rows[key].id: way.relevance for key, way in found.items()})
+        rows = gate.rows(found)
+        again = self._reranking.read(session, query, {rows[key].id: way.relevance for key, way in found.items()})
         order = self._order(asked, heard.fused, found, again, standing, None if every else places)
         return Ranking(
             reading=asked.reading,
@@ -303,7 +313,8 @@ class Ranker:
         # All of a subject is what the collection has linked with it, too.
         links = asked.query.expand or asked.reading.overview
         if links or why:
-            by_id = {gate.rows[key].id: value for key, value in direct.items()}
+            rows = gate.rows(direct)
+            by_id = {rows[key].id: value for key, value in direct.items()}
             if why:
                 ways.append(causes(asked.session, by_id, gate.admit_ids, least=least))
             if links:
@@ -329,7 +340,7 @@ class Ranker:
         standing: Priors,
         k: int | None,
     ) -> list[Ranked]:
-        rows = asked.gate.rows
+        rows = asked.gate.rows(found)
         relevance = {key: min(1.0, again.relevance(rows[key].id, way.relevance)) for key, way in found.items()}
         if k is not None:
             ceilings = {key: value * standing.most(rows[key].kind) for key, value in relevance.items()}
@@ -359,7 +370,8 @@ class Ranker:
         recency = asked.reading.recency
         if recency is None or not relevance:
             return {}
-        ceilings = {key: value * standing.most(asked.gate.rows[key].kind) for key, value in relevance.items()}
+        rows = asked.gate.rows(relevance)
+        ceilings = {key: value * standing.most(rows[key].kind) for key, value in relevance.items()}
         least = standing.floor * max(ceilings.values())
         keys = [key for key, value in ceilings.items() if value >= least]
         moment = asked.query.filter.as_of or asked.session.now
@@ -368,14 +380,13 @@ class Ranker:
 
 def _admitted(gate: Gate, fused: Fused, k: int | None, least: float) -> dict[int, float]:
     """The most relevant notes that may answer, with their relevance: all, or all that can be among the best `k`."""
-    order = fused.order()
-    found: list[int] = []
-    for start in range(0, len(order), _CHUNK):
-        some = order[start : start + _CHUNK].tolist()
-        if k is not None and len(found) >= k > 0 and fused.of(some[0]) < least * fused.of(found[k - 1]):
-            break
-        found += gate.admit(some)
-    return {key: fused.of(key) for key in found}
+    keys, relevance = fused.best()
+    passing = gate.passes(keys)
+    keys, relevance = keys[passing], relevance[passing]
+    if k is not None and 0 < k < len(keys):
+        count = int(np.count_nonzero(relevance >= least * relevance[k - 1]))
+        keys, relevance = keys[:count], relevance[:count]
+    return dict(zip(keys.tolist(), relevance.tolist(), strict=True))
 
 
 def _bar(relevance: Iterable[float], k: int, least: float) -> float:

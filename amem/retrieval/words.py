@@ -173,19 +173,11 @@ class Words:
             lenders.setdefault(int(offers[:, column].argmax()), []).append(self.terms[column])
         rows = sorted(lenders, key=lambda row: (abs(int(around.steps[row])), row))
         keys = [int(around.neighbours[row]) for row in rows]
-        ids = self._ids(keys)
+        known = self._asked.gate.rows(keys)
         return tuple(
-            Lent(ids[key], int(around.steps[row]), tuple(lenders[row])) for row, key in zip(rows, keys, strict=True)
+            Lent(known[key].id, int(around.steps[row]), tuple(lenders[row]))
+            for row, key in zip(rows, keys, strict=True)
         )
-
-    def _ids(self, keys: Sequence[int]) -> Mapping[int, str]:
-        """The ids of these notes; those that are candidates themselves are known already."""
-        rows = self._asked.gate.rows
-        known = {key: rows[key].id for key in keys if key in rows}
-        others = [key for key in keys if key not in known]
-        if others:
-            known |= {key: str(id) for key, (id,) in self._asked.session.notes.columns(others, ["id"]).items()}
-        return known
 
     def _first(self, keys: Keys, limit: int) -> list[int]:
         """The first of these that may answer."""

@@ -14,7 +14,7 @@ from amem.query import Filter
 from amem.storage.filters import conditions, in_scope, scope_values, stood
 from amem.storage.hydrate import complete
 from amem.storage.rows import from_plain, note_of, read_time, time_text
-from amem.storage.sql_values import listed
+from amem.storage.sql_values import keys_from, listed
 from amem.visible import is_plain_name, visible_name
 
 if TYPE_CHECKING:
@@ -257,20 +257,19 @@ class NoteReading:
         sql = f"SELECT key FROM notes WHERE {_IN_KEYS} AND {in_scope()}"
         return set(self._session.column(sql, keys=listed(map(int, keys)), **scope_values(self._session.scope)))
 
-    def within(self, since: datetime | None, until: datetime | None, limit: int) -> list[int]:
+    def within(self, since: datetime | None, until: datetime | None, limit: int) -> NDArray[np.int64]:
         """Keys of notes that speak of that time or began to be so in it, whatever their status; at most twice `limit`.
 
-        `until` is exclusive; None leaves a side open.
+        They ascend. `until` is exclusive; None leaves a side open.
         """
+        import numpy as np
+
         bounds = {
             "since": "" if since is None else time_text(since),
             "until": "~" if until is None else time_text(until),
             "limit": limit,
         }
-        found: set[int] = set()
-        for statement in _WITHIN:
-            found.update(self._session.column(statement, **bounds))
-        return sorted(found)
+        return np.unique(np.concatenate([keys_from(self._session, each, **bounds) for each in _WITHIN]))
 
     def arrived_before(self, id: str, latest: datetime) -> datetime | None:
         """When the last note came before this one that came by `latest`; None where none did."""

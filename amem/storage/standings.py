@@ -48,6 +48,72 @@ _DISPUTED = (
 )
 
 
+_STATUSES = tuple(Status)
+_STATES = f"SELECT key, {coded('status', _STATUSES, -1)} AS status, {coded('kind', _KINDS, -1)} AS kind FROM notes"
+
+
+@dataclass(frozen=True, slots=True)
+class States:
+    """The status and the kind of notes by key, as places in ``Status`` and ``Kind``; 2 bytes a note.
+
+    As of the value `seq` of the change counter; -1 for a key without a note.
+    """
+
+    seq: int
+    statuses: NDArray[np.int8]
+    kinds: NDArray[np.int8]
+
+    @classmethod
+    def of(cls, session: Session, held: States | None = None) -> States:
+        """Those of all notes that the session sees: `held`, where nothing has changed since, else with what has."""
+        counter = session.counter
+        none = np.empty(0, dtype=np.int8)
+        if held is None or held.seq > counter:
+            # By the index that holds all of it, and not from the notes themselves.
+            return cls(counter, none, none)._with(session, "INDEXED BY notes_at")
+        if held.seq == counter:
+            return held
+        gone, statuses, kinds = session.vectors.states(held.seq)[0], held.statuses.copy(), held.kinds.copy()
+        for column in (statuses, kinds):
+            column[gone[gone < len(column)]] = -1
+        return cls(counter, statuses, kinds)._with(session, "WHERE seq > :after", after=held.seq)
+
+    @classmethod
+    def of_some(cls, session: Session, keys: NDArray[np.int64]) -> States:
+        """Those of these notes alone."""
+        none = np.empty(0, dtype=np.int8)
+        some = "WHERE key IN (SELECT value FROM json_each(:keys))"
+        return cls(session.counter, none, none)._with(session, some, keys=listed(keys.tolist()))
+
+    def active(self, keys: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which of these notes are active."""
+        found: NDArray[np.bool_] = _at(self.statuses, keys) == _STATUSES.index(Status.ACTIVE)
+        return found
+
+    def of_kind(self, kind: Kind, keys: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which of these notes are of that kind."""
+        found: NDArray[np.bool_] = _at(self.kinds, keys) == _KINDS.index(kind)
+        return found
+
+    def _with(self, session: Session, which: str, **given: Any) -> States:
+        read = columns(session, f"{_STATES} {which}", whole=("key", "status", "kind"), **given)
+        keys = read["key"]
+        length = max(len(self.kinds), int(keys.max(initial=-1)) + 1)
+        statuses, kinds = (np.full(length, -1, dtype=np.int8) for _ in range(2))
+        for grown, held, name in ((statuses, self.statuses, "status"), (kinds, self.kinds, "kind")):
+            grown[: len(held)] = held
+            grown[keys] = read[name]
+        return States(self.seq, statuses, kinds)
+
+
+def _at(column: NDArray[np.int8], keys: NDArray[np.int64]) -> NDArray[np.int8]:
+    """The value of each key; -1 for one beyond the last."""
+    found = np.full(len(keys), -1, dtype=np.int8)
+    known = keys < len(column)
+    found[known] = column[keys[known]]
+    return found
+
+
 @dataclass(frozen=True)
 class Standings:
     """Columns with a row for each note.

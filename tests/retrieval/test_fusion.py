@@ -21,7 +21,7 @@ def listed(*pairs: tuple[int, float], most: float = 1.0) -> Listed:
 
 def relevance(fusion: Fusion, **legs: Listed) -> dict[int, float]:
     fused = fusion.fuse(legs, EVEN)
-    return {key: fused.of(key) for key in fused.order().tolist()}
+    return {key: fused.of(key) for key in fused.best()[0].tolist()}
 
 
 BOTH = pytest.mark.parametrize("fusion", [Convex(), ReciprocalRanks(60)], ids=lambda each: each.name)
@@ -83,7 +83,7 @@ def test_a_smaller_k_makes_the_first_places_count_for_more() -> None:
 
 def test_a_note_asked_about_is_scored_but_is_no_candidate() -> None:
     fused = Convex().fuse({"dense": listed((A, 1.0))}, EVEN, also=[B])
-    assert fused.order().tolist() == [A]
+    assert fused.best()[0].tolist() == [A]
     assert fused.parts(B) == {}
     assert fused.parts(B, silent=True)["dense"].share == 0.0
 
@@ -102,7 +102,7 @@ def test_a_name_that_many_carry_lifts_each_of_them_less_than_one_that_two_carry(
 @BOTH
 def test_equal_notes_come_newest_first(fusion: Fusion) -> None:
     tied = Listed([A, B, C], [1.0, 1.0, 1.0], 1.0, ties_share=True)
-    assert fusion.fuse({"dense": tied}, EVEN).order().tolist() == [C, B, A]
+    assert fusion.fuse({"dense": tied}, EVEN).best()[0].tolist() == [C, B, A]
 
 
 rankings = st.dictionaries(
@@ -118,7 +118,7 @@ rankings = st.dictionaries(
 @given(legs=rankings)
 def test_shares_add_up_to_a_relevance_between_zero_and_one(fusion: Fusion, legs: dict[str, Listed]) -> None:
     fused = fusion.fuse(legs, EVEN)
-    for key in fused.order().tolist():
+    for key in fused.best()[0].tolist():
         assert 0.0 <= fused.of(key) <= 1.0 + 1e-12
         shares = sum(part.share for part in fused.parts(key).values())
         assert math.isclose(shares, fused.of(key), abs_tol=1e-9)

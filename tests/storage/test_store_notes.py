@@ -5,12 +5,14 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 from storing import change, put
 
 from amem.errors import AmbiguousId, InvalidInput, NoteNotFound, StaleNote
 from amem.note import Enrichment, Kind, Link, LinkType, MemoryNote, Source, Status
 from amem.query import Filter
+from amem.storage.standings import States
 from amem.storage.vectors import text_hash
 
 if TYPE_CHECKING:
@@ -309,3 +311,23 @@ def test_purge_keeps_what_other_notes_share(store: Store) -> None:
         session.notes.purge([one])
         assert [each.id for each in session.sources.of([other])[other]] == ["s1"]
         assert session.vectors.states(0)[0].tolist() == [keys[other], keys[one]]
+
+
+def test_status_and_kind_of_every_note_are_known_after_every_change(store: Store) -> None:
+    states: States | None = None
+    ids: list[str] = []
+    for _ in range(4):
+        with store.write() as session:
+            operation = session.begin("import", "user")
+            ids += [put(session, f"note {n}", operation, kind=Kind.QUESTION if n % 2 else Kind.FACT) for n in range(6)]
+            change(session, ids.pop(1), status=str(Status.SUPERSEDED))
+            change(session, ids.pop(2), status=str(Status.DELETED))
+            session.notes.purge([ids.pop(3)])
+        with store.read() as session:
+            keys = np.arange(60)
+            states = States.of(session, states)
+            rows = session.notes.columns(keys.tolist(), ["status", "kind"])
+            held = [rows.get(key, ("", "")) for key in keys.tolist()]
+            for known in (states, States.of_some(session, keys)):
+                assert known.active(keys).tolist() == [status == Status.ACTIVE for status, _ in held]
+                assert known.of_kind(Kind.QUESTION, keys).tolist() == [kind == Kind.QUESTION for _, kind in held]
