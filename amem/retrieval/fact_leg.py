@@ -14,6 +14,7 @@ from amem.language.intervals import intervals, same_value
 from amem.language.subjects import KIN_ZH, USER, WE, canonical_subject, spellings, subject_key, translations
 from amem.language.terms import content_terms, query_terms
 from amem.language.times import mentions
+from amem.language.times.asked import asks_for_a_day_or_deed, without_tense
 from amem.note import Status
 from amem.retrieval.legs import Listed
 from amem.retrieval.router import spans
@@ -271,13 +272,6 @@ _YES_NO = re.compile(
     r"|吗|能不能|可不可以|是不是|会不会|吃不吃|要不要|可否|能否",
     re.IGNORECASE,
 )
-#: Questions for the day itself, and for what was done.
-_ASKS_MORE = re.compile(
-    r"\b(?:when|how (?:long|often|many)|since when)\b|\b(?:did|do|does|have|has|had) \w+ (?:do|done)\b|\bhappen"
-    r"|什么时候|多久|哪一?天|几号|多少次|几次|[做干]了?些?[什啥]|发生",
-    re.IGNORECASE,
-)
-_TENSE = re.compile(r"\b(?:did|was|were)\b", re.IGNORECASE)
 _OPEN = re.compile(
     r"\b(?:what|which|who|where|when|why|how|anything|something|any|things?)\b|什么|哪|谁|怎|多少|任何", re.IGNORECASE
 )
@@ -359,7 +353,7 @@ class Slots:
             timed = ASKS_PAST.search(text) is not None or bool(mentions(text, moment.date()))
             return Filled(tuple(found), tuple(ended), exact and not timed, tuple(asides), topic)
         # In a question about a time the past is no more than its tense; when something began is not in the slot.
-        exact = not left and not _ASKS_MORE.search(text) and not ASKS_PAST.search(_TENSE.sub(" ", text))
+        exact = not left and not asks_for_a_day_or_deed(text) and not ASKS_PAST.search(without_tense(text))
         exact = exact and bool(found or ended or elsewhen) and not topic
         return Filled(
             tuple(found), tuple(ended), exact, tuple(asides), topic, period, tuple(elsewhen), verdict if exact else None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from amem.language.times import mentions, states_a_time
+from amem.language.times import named_in_note, states_a_time
 from amem.retrieval.question import Intent
 from amem.storage.rows import moment_or_never
 
@@ -360,7 +360,7 @@ class InTime:
 def times_of(content: str, said: date) -> tuple[tuple[date, date], ...]:
     """The first day of each time that the text names, read as on the day it was said, and the day after its last."""
     found = []
-    for each in mentions(content, said):
+    for each in named_in_note(content, said):
         try:
             if each.span is not None:
                 found.append((each.span.first, each.span.last + timedelta(days=1)))

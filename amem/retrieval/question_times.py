@@ -15,6 +15,7 @@ from amem.language.intervals import intervals
 from amem.language.numerals import ORDINALS, SPELLED, value_of, weekday_number
 from amem.language.terms import content_terms
 from amem.language.times import Named, Span, named
+from amem.language.times.asked import A_DAY, PART, PART_ZH, THIS_DAY, WEEKDAY, asks_ahead, may_be_ahead, part_count
 from amem.language.times.spans import same_day
 from amem.note import Kind
 from amem.retrieval.legs import times_of
@@ -78,11 +79,6 @@ _SIXTHS = {"early": (0, 2), "mid": (2, 4), "late": (4, 6), "end": (4, 6), "first
 #: Each of these is the present one, or where it has yet to begin the one so many months before (0: the week before),
 #: but in a question of what is to come.
 _EVERY = {"the week": 0, "the weekend": 0, "周末": 0, "the month": 1, "月": 1, "": 1, "the year": 12, "年": 12}
-_TO_COME = re.compile(
-    r"\b(?:will|shall|is|are|am|must|should|can|due|plan(?:s|ned)?|going to)\b|['’]ll\b"
-    r"|^[^了过]*(?:要|准备|打算|计划|安排|得|该)[^了过]*$",
-    re.IGNORECASE,
-)
 #: A span that is reckoned from the time behind it: "two weeks before 3 May", 5月3日前一天.
 _COUNT = r"an?|the|one|two|three|four|five|six|seven|eight|nine|ten|\d{1,3}|last"
 _SHIFT = re.compile(
@@ -134,7 +130,7 @@ def dated(text: str, now: datetime, zone: tzinfo) -> Dated | None:
 
 
 def _dated(text: str, today: date, zone: tzinfo) -> Dated | None:
-    found = _in_their_years(text, named(text, today))
+    found = _in_their_years(text, named(text, today), today)
     times = [each for each in (_read(text, one, today) for one in found) if each is not None]
     if not times:
         return None
@@ -158,18 +154,31 @@ def _midnight(day: date, zone: tzinfo) -> datetime:
     return moment
 
 
-def _in_their_years(text: str, found: Sequence[Named]) -> Sequence[Named]:
+def _in_their_years(text: str, found: Sequence[Named], today: date) -> Sequence[Named]:
     """In "May last year", "last year at Easter", "on Monday last week" two times are one, in the year or week named."""
+    for place, each in enumerate(found):
+        behind = THIS_DAY.search(text[: each.start])
+        if behind and each.relative and each.span is not None and each.span.unit == "year":
+            return [*found[:place], _that_day(each, behind.start(), each.end, today), *found[place + 1 :]]
     for place, (one, two) in enumerate(pairwise(found)):
         for part, whole in ((one, two), (two, one)):
             if part.span is None or whole.span is None or not _BESIDE.fullmatch(text, one.end, two.start):
                 continue
+            if whole.relative and whole.span.unit == "year" and A_DAY.fullmatch(text, part.start, part.end):
+                joined = [_that_day(whole, one.start, two.end, part.span.first)]
+                return [*found[:place], *joined, *found[place + 2 :]]
             unit = "year" if part.bare else "week" if part.relative and part.span.unit == "day" else ""
             if (whole.span.unit, whole.span.count) == (unit, 1):
                 again = [each for each in named(text, whole.span.last) if each.start == part.start]
                 joined = [replace(each, start=one.start, end=two.end, bare=False, relative=True) for each in again]
                 return [*found[:place], *joined, *found[place + 2 :]]
     return found
+
+
+def _that_day(year: Named, start: int, end: int, day: date) -> Named:
+    """The day of the year that is named which has the date of `day`."""
+    assert year.span is not None
+    return Named(start, end, Span(same_day(day, 12 * (year.span.first.year - day.year)), "day"), relative=True)
 
 
 def _read(text: str, found: Named, today: date) -> _Time | None:
@@ -191,15 +200,23 @@ def _read(text: str, found: Named, today: date) -> _Time | None:
         last, start = first + timedelta(days=6), start - len(lead) + week.start()
         lead = text[max(0, start - 40) : start]
     cuts: list[tuple[_Cut, re.Match[str]]] = []
-    for cut, leading, trailing in ((_nth, _NTH, _NTH_ZH), (_part, _PART, _PART_ZH)):
+    for cut, leading, trailing in (
+        (_nth, _NTH, _NTH_ZH),
+        (_ends, PART, PART_ZH),
+        (_part, _PART, _PART_ZH),
+    ):
         if match := leading.search(lead) or trailing.match(text, end):
             cuts.append((cut, match))
             start, end = (start - len(lead) + match.start(), end) if match.re is leading else (start, match.end())
             lead = text[max(0, start - 40) : start]
     days = _cut(first, last, cuts)
     every = 12 if found.bare else _EVERY.get(text[found.start : found.end].casefold())
-    if every is not None and days[0] > today and not _TO_COME.search(text):
+    if every is not None and days[0] > today and not may_be_ahead(text):
         span = replace(span, first=same_day(span.first, -every) if every else span.first - timedelta(weeks=1))
+        days = _cut(span.first, span.last, cuts)
+    bare = found.bare
+    if days[1] < today and asks_ahead(text):
+        span, bare = _next(text, found, span, today), False
         days = _cut(span.first, span.last, cuts)
     first, last = days
     if shift := _SHIFT.search(lead) or _SHIFT_ZH.match(text, end):
@@ -220,7 +237,17 @@ def _read(text: str, found: Named, today: date) -> _Time | None:
     side = "in" if side in ("within", "between") else side
     if side == "before" and any(match.lastgroup == "end" for _, match in cuts):
         side = "until"  # what is done before the end of May may be done in all of it
-    return _Time(start, end, first, last, side, found.bare, found.relative)
+    return _Time(start, end, first, last, side, bare, found.relative)
+
+
+def _next(text: str, found: Named, span: Span, today: date) -> Span:
+    """A time without its year, or a weekday, as somebody names it who asks what is to come."""
+    if found.bare:
+        while span.last < today:
+            span = replace(span, first=same_day(span.first, 12))
+    elif WEEKDAY.fullmatch(text, found.start, found.end):
+        span = replace(span, first=span.first + timedelta(weeks=1))
+    return span
 
 
 def _cut(first: date, last: date, cuts: Sequence[tuple[_Cut, re.Match[str]]]) -> tuple[date, date]:
@@ -247,6 +274,17 @@ def _after(first: date, last: date, sixths: int) -> date:
     months = round(days / 30.44)
     step = 12 if months > 12 else 1
     return same_day(first, -(-sixths * (months // step) // 6) * step)
+
+
+def _ends(first: date, last: date, match: re.Match[str]) -> tuple[date, date]:
+    """So many days, weeks or months at the beginning or the end of a span, and no more than all of it."""
+    count = part_count(match)
+    unit = _UNITS.get(match["unit"]) or match["unit"].casefold()
+    if match["end"].casefold() in ("first", "开头", "头"):
+        after = same_day(first, count) if unit == "month" else first + timedelta(days=count * _DAYS[unit])
+        return first, min(last, after - timedelta(days=1))
+    end = last + timedelta(days=1)
+    return max(first, same_day(end, -count) if unit == "month" else end - timedelta(days=count * _DAYS[unit])), last
 
 
 def _nth(first: date, last: date, match: re.Match[str]) -> tuple[date, date]:

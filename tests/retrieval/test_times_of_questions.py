@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 import pytest
 
+from amem.language.times import named_in_note
 from amem.retrieval.router import Router
 from amem.settings import Settings
 
@@ -135,6 +136,23 @@ def days(found: Period | None) -> tuple[str | None, str | None]:
         ("去年Q1和Q2的收入", "2025-01-01", "2025-07-01"),
         ("月中谁来过", "2026-01-11", "2026-01-21"),
         ("月中要见谁", "2026-02-11", "2026-02-21"),
+        # the same day of another year
+        ("去年的今天我做了什么？", "2025-02-01", "2025-02-02"),
+        ("去年的昨天我做了什么？", "2025-01-31", "2025-02-01"),
+        ("What did I do on this day last year?", "2025-02-01", "2025-02-02"),
+        ("What happened a year ago today?", "2025-02-01", "2025-02-02"),
+        # so many at an end of a span
+        ("What did I do in the last two months of 2022?", "2022-11-01", "2023-01-01"),
+        ("2022年最后两个月我做了什么？", "2022-11-01", "2023-01-01"),
+        ("What broke in the first three weeks of May 2024?", "2024-05-01", "2024-05-22"),
+        # what is yet to be
+        ("What am I doing in December?", "2026-12-01", "2027-01-01"),
+        ("What is planned for January?", "2027-01-01", "2027-02-01"),
+        ("What will we do at Christmas?", "2026-12-24", "2026-12-27"),
+        ("十二月有什么安排？", "2026-12-01", "2027-01-01"),
+        ("一月有什么计划？", "2027-01-01", "2027-02-01"),
+        ("What have I got on Monday?", "2026-02-02", "2026-02-03"),
+        ("周三有什么安排？", "2026-02-04", "2026-02-05"),
     ],
 )
 def test_a_named_time_is_read_as_days(question: str, since: str | None, until: str | None) -> None:
@@ -149,6 +167,7 @@ def test_a_named_time_is_read_as_days(question: str, since: str | None, until: s
     ("question", "since", "until"),
     [
         ("What did we ship in May?", "2025-05-01", "2025-06-01"),
+        ("What had we planned in December?", "2025-12-01", "2026-01-01"),
         ("What happened between 1 and 10 October?", "2025-10-01", "2025-10-11"),
         ("What did we eat in the week of 9 November?", "2025-11-03", "2025-11-10"),
         ("十月五号我们做了什么？", "2025-10-05", "2025-10-06"),
@@ -288,3 +307,27 @@ def test_an_event_whose_time_is_named_need_not_be_looked_for() -> None:
     assert days(period("Where did we live before we moved in 2023?")) == (None, "2023-01-01")
     assert days(period("Who visited after we moved last year?")) == ("2025-01-01", None)
     assert event("Where did we live before we moved in 2023?") is None
+
+
+@pytest.mark.parametrize(
+    ("note", "first", "last"),
+    [
+        ("Dinner with the class on 25 November at seven.", "2026-11-25", "2026-11-25"),
+        ("Booked the train for 3 January.", "2027-01-03", "2027-01-03"),
+        ("The party was on 30 October.", "2026-10-30", "2026-10-30"),
+        ("11月25日要带豆花去复查。", "2026-11-25", "2026-11-25"),
+        ("1月3日飞广州。", "2027-01-03", "2027-01-03"),
+        ("明年三月要考试。", "2027-03-01", "2027-03-31"),
+        ("In the summer of 1994 we drove to Spain.", "1994-06-01", "1994-08-31"),
+        ("I was in Graz yesterday.", "2026-11-14", "2026-11-14"),
+    ],
+)
+def test_a_note_names_the_nearest_day_that_its_words_can_mean(note: str, first: str, last: str) -> None:
+    (found,) = named_in_note(note, date(2026, 11, 15))
+    assert found.span is not None
+    assert (found.span.first.isoformat(), found.span.last.isoformat()) == (first, last)
+
+
+@pytest.mark.parametrize("note", ["From March on we play at Fairfield.", "On Friday we swim.", "三月起改在这里。"])
+def test_what_may_mean_several_times_names_none_in_a_note(note: str) -> None:
+    assert named_in_note(note, date(2026, 11, 15)) == []

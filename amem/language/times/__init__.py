@@ -7,6 +7,7 @@ loosely (`named`), since nothing is written down of it.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import datetime, time
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ from amem.language.numerals import MONTHS, WEEKDAYS
 from amem.language.scripts import words
 from amem.language.times.dates import MONTH, bare, mentions, stretches
 from amem.language.times.relative import festivals, seasons, with_dates
-from amem.language.times.spans import Named, Span, before, iso, longest, month_of, weekday_of
+from amem.language.times.spans import Named, Span, before, iso, longest, month_of, same_day, weekday_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,6 +34,7 @@ __all__ = [
     "mentions",
     "month_of",
     "named",
+    "named_in_note",
     "states_a_time",
     "weekday_of",
     "with_dates",
@@ -62,6 +64,47 @@ def named(text: str, today: date) -> list[Named]:
     every = (mentions(text, today), bare(text, today), seasons(text, today), festivals(text, today))
     found = longest(chain(*every, stretches(text, today)))
     return [each for each in found if not (_counts(text, each) or _VERB.match(text, each.start - 3, each.end))]
+
+
+#: What is beside a day or a season that a note may name without what `mentions` asks for.
+_MAY_DATE = re.compile(
+    r"\d\s?[月日号]|[一二三四五六七八九十]月"
+    r"|\d(?:st|nd|rd|th)?(?: of)? (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
+    r"|(?:uary|march|april|may|june|july|august|ber) \d|(?:spring|summer|autumn|winter)(?: of)? \d|\d年的?[春夏秋冬]",
+    re.IGNORECASE,
+)
+
+
+def named_in_note(text: str, said: date) -> list[Named]:
+    """Every time that a note of that day names, in order, for whoever looks for it by its time.
+
+    Beside what it `mentions` these are days without their year, of which the nearest is meant ("dinner on
+    25 November"), months of a year that is told by the present one (明年三月), and seasons of a year.
+    """
+    found = mentions(text, said)
+    if _MAY_DATE.search(text) is None:
+        return found
+    more: list[Named] = []
+    for each in chain(bare(text, said), seasons(text, said)):
+        # A weekday, or a month without a year, may mean any of them.
+        if each.span is not None and (each.span.unit == "day" if each.bare else not each.relative):
+            more.append(_nearest(each, each.span, said))
+    return longest([*found, *more])
+
+
+def _nearest(each: Named, span: Span, said: date) -> Named:
+    """A day without its year in the year in which it is nearest."""
+    if not each.bare:
+        return each
+    try:
+        spans = [replace(span, first=same_day(span.first, 12 * step)) for step in (-1, 0, 1)]
+    except (ValueError, OverflowError):
+        return each
+    return replace(each, span=min(spans, key=lambda span: _days_between(span, said)))
+
+
+def _days_between(span: Span, day: date) -> int:
+    return max((span.first - day).days, (day - span.last).days, 0)
 
 
 def _counts(text: str, each: Named) -> bool:

@@ -43,7 +43,7 @@ _DATES = (
 )
 #: What each of them holds: most texts name no year, which is soon seen.
 _FOUR_DIGITS = re.compile(r"\d{4}")
-_TODAY = re.compile(r"\btoday\b(?!['’])|\bthis morning\b|今天|今早", re.IGNORECASE)
+_TODAY = re.compile(r"\btoday\b(?!['’])|\bthis morning\b|今天|今日(?!头条)|今早", re.IGNORECASE)
 
 
 def mentions(text: str, today: date) -> list[Named]:
@@ -328,6 +328,7 @@ _READ: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], _Read]], ...
         (rf"\b(?:{_BEFORE_A_TIME}|between|and|to)[ -](?P<time>(?P<year>{_YEAR}))\b(?![-/.:]?\d|s\b)", _year),
         (rf"(?<!\d)(?P<year>{_YEAR})年(?=的)", _year),
         (rf"\b(?:{_BEFORE_A_TIME}|this|next)[ -](?P<time>{_STRETCH_MONTH})\b(?!,? \d| i\b| we\b| you\b)", _month),
+        (rf"\b(?:plan(?:s|ned)?|scheduled|booked|lined up|on|up) for (?P<time>{_STRETCH_MONTH})\b(?!,? \d)", _month),
         (rf"\bbetween (?P<time>{_STRETCH_MONTH}) and\b", _month),
         (rf"\bbetween (?:{'|'.join(MONTHS)}) and (?P<time>{_STRETCH_MONTH})\b(?!,? \d)", _month),
         (
