@@ -270,13 +270,13 @@ def desktop(
     from amem_tui.serving.desktop import check_display, check_extra, open_desktop
 
     if install or uninstall:
-        from amem_tui.serving import launcher
+        from amem_tui.serving import desktop as window
         from amem_tui.serving.page_server import amem_command
 
         if uninstall:
-            return tell("taken out of the menu" if launcher.uninstall() else "there was nothing in the menu")
+            return tell("taken out of the menu" if window.uninstall() else "there was nothing in the menu")
         check_extra()  # an entry that opens nothing would say so to nobody
-        entry = launcher.install(amem_command(call.settings(), "desktop", env_file=call.env_file))
+        entry = window.install(amem_command(call.settings(), "desktop", env_file=call.env_file))
         return tell(f"put into the menu: {entry}")
     check_display()
     _openable(call)

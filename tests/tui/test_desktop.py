@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from amem_tui.serving import desktop, launcher
+from amem_tui.serving import desktop
 from typer.testing import CliRunner
 
 from amem.cli.app import app
@@ -173,7 +173,7 @@ def test_what_is_missing_for_a_window_is_said_in_one_line(monkeypatch: pytest.Mo
 
 
 def test_an_entry_in_the_menu_can_be_put_there_and_taken_away(tmp_path: Path) -> None:
-    entry = launcher.install(["amem", "--home", "/a b/$c", 'say "hi" 100%', "back\\slash"], tmp_path)
+    entry = desktop.install(["amem", "--home", "/a b/$c", 'say "hi" 100%', "back\\slash"], tmp_path)
     text = entry.read_text()
     icon = tmp_path / "icons/hicolor/scalable/apps/amem.svg"
     assert f"Icon={icon}\n" in text
@@ -185,10 +185,10 @@ def test_an_entry_in_the_menu_can_be_put_there_and_taken_away(tmp_path: Path) ->
     assert [each.replace("%%", "%") for each in said.splitlines()] == [
         *("amem", "--home", "/a b/$c", 'say "hi" 100%', "back\\slash")
     ]
-    assert launcher.uninstall(tmp_path) is True
+    assert desktop.uninstall(tmp_path) is True
     assert not entry.exists()
     assert not icon.exists()
-    assert launcher.uninstall(tmp_path) is False
+    assert desktop.uninstall(tmp_path) is False
 
 
 def test_the_menu_gets_no_entry_that_would_open_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,12 +201,12 @@ def test_the_menu_gets_no_entry_that_would_open_nothing(tmp_path: Path, monkeypa
 
 def test_a_command_of_several_lines_cannot_stand_in_a_menu(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="menu entry"):
-        launcher.install(["amem", "x\nTerminal=true"], tmp_path)
+        desktop.install(["amem", "x\nTerminal=true"], tmp_path)
     assert not list(tmp_path.rglob("*.desktop"))
 
 
 @pytest.mark.skipif(not shutil.which("desktop-file-validate"), reason="desktop-file-utils is not installed")
 def test_the_entry_is_one_that_desktops_accept(tmp_path: Path) -> None:
-    entry = launcher.install([sys.executable, "-c", "import sys; print('$x')"], tmp_path)
+    entry = desktop.install([sys.executable, "-c", "import sys; print('$x')"], tmp_path)
     checked = subprocess.run(["desktop-file-validate", entry], capture_output=True, text=True, check=False)
     assert (checked.stdout, checked.returncode) == ("", 0)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from amem_tui.history.field_changes import changed_text, compared, items, words
-from amem_tui.history.word_diff import Fate, condensed, list_diff, word_diff
+from amem_tui.history.field_changes import Fate, changed_text, compared, condensed, items, list_diff, word_diff, words
 
 from amem.clock import zone
 

@@ -119,8 +119,8 @@ async def test_a_click_on_a_key_in_the_footer_presses_it(memory: AgenticMemorySy
 async def test_every_room_is_named_with_its_key_and_reached_by_key_and_by_click(memory: AgenticMemorySystem) -> None:
     async with browsing(memory, (120, 36)) as pilot:
         bar = screen_text(pilot).splitlines()[0]
-        for room, key in zip(ROOMS.values(), "bghtcrlH", strict=True):
-            assert f"{key} {room.title}" in bar
+        for room, key in zip(ROOMS, "bghtcrlH", strict=True):
+            assert f"{key} {room.title()}" in bar
         for room in [*ROOMS][::-1]:
             await click_on(pilot, room)
             await wait_until(pilot, lambda room=room: getattr(pilot.app.screen, "ROOM", "") == room)

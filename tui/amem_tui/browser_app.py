@@ -21,7 +21,7 @@ from amem_tui.failures import FailureHandling, UnreadableScreen
 from amem_tui.footer import display, help_screen
 from amem_tui.keymap import APP_KEYS, as_textual_wants, own_keys, room_keys
 from amem_tui.note_form import NoteForm, write_in_editor
-from amem_tui.rooms import ROOMS, START, NotesScreen, RoomBar
+from amem_tui.rooms import ROOMS, START, NotesScreen, RoomBar, open_room
 from amem_tui.switchers import PROVIDERS, CollectionsScreen
 from amem_tui.themes import ThemedApp, known_theme
 
@@ -209,7 +209,7 @@ class NotesApp(ThemedApp, FailureHandling):
     def visit(self, room: str) -> None:
         """Go to a room. The start room lies below all others, of which one is open at a time."""
         if not self.is_screen_installed(room):
-            self.install_screen(ROOMS[room].open(self.client), room)
+            self.install_screen(open_room(room, self.client), room)
         while len(self.screen_stack) > (1 if room == START else 2):
             if self.screen is self.get_screen(room):
                 return
@@ -231,15 +231,15 @@ class NotesApp(ThemedApp, FailureHandling):
     def write_elsewhere(self, note: MemoryNote) -> None:
         """Open a note's text in the person's own editor, and save what it leaves."""
         try:
-            written = write_in_editor(self, note.content)
+            text, problem = write_in_editor(self, note.content)
         except InvalidInput as error:
             self.client.refuse(error)
             return
-        if written.problem:
-            self.toast(written.problem, error=True)
-        if written.text != note.content:
-            self.push_screen(NoteForm(self.client, note, written.text, at_once=not written.problem))
-        elif not written.problem:
+        if problem:
+            self.toast(problem, error=True)
+        if text != note.content:
+            self.push_screen(NoteForm(self.client, note, text, at_once=not problem))
+        elif not problem:
             self.toast("The text is as it was.")
 
     @work(group="collection", exclusive=True)
@@ -330,7 +330,7 @@ class NotesApp(ThemedApp, FailureHandling):
         screen = self.screen
         if isinstance(screen, NotesScreen):
             legend = getattr(screen, "LEGEND", ())
-            self.push_screen(help_screen(screen, ROOMS[screen.ROOM].title, legend))
+            self.push_screen(help_screen(screen, screen.ROOM.title(), legend))
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Textual's own commands, and every key of the screen that does something now, by its name."""

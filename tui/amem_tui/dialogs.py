@@ -306,11 +306,9 @@ class NotePicker(ModalScreen[None]):
             yield from self.below()
 
     def above(self) -> Iterable[Widget]:
-        """What stands above the line to type in."""
         return ()
 
     def below(self) -> Iterable[Widget]:
-        """What stands below the list."""
         return ()
 
     def on_mount(self) -> None:

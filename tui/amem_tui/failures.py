@@ -196,7 +196,6 @@ class FailureHandling(OneKeyAtATime[None]):
                 screen.post_message(CollectionChanged())
 
     def toast(self, message: str, *, error: bool = False) -> None:
-        """Say something in a corner of the screen."""
         self.notify(message, severity="error" if error else "information", timeout=8 if error else 3, markup=False)
 
     def _on_notify(self, event: Notify) -> None:

@@ -112,7 +112,6 @@ _TEXTUALS_OWN = ("scroll_", "page_left", "page_right")
 
 
 def display(binding: Binding) -> str:
-    """Return a key as people call it."""
     if binding.key_display:
         return binding.key_display
     *modifiers, key = binding.key.split("+")
@@ -193,6 +192,5 @@ class KeyFooter(WordLine):
 
 
 def _key(binding: Binding) -> Word:
-    """A key and what it does."""
     key = Content.styled(display(binding), "bold $footer-key-foreground")
     return Word(binding.key, key + f" {binding.description}  ")

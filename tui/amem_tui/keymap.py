@@ -15,14 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-PANE_KEYS = (
-    Binding("left_square_bracket", "tab(-1)", "Page before", key_display="[", show=False, id="browse.previous_tab"),
-    Binding("right_square_bracket", "tab(1)", "Next page", key_display="]", id="browse.next_tab"),
-    Binding("plus", "link", "Link", key_display="+", id="browse.link"),
-    Binding("minus", "unlink", "Unlink", key_display="-", id="browse.unlink"),
-)
-
-
 BROWSE_KEYS = (
     Binding("slash", "search", "Search", key_display="/", id="browse.search"),
     Binding("f", "filter", "Filter", id="browse.filter"),
@@ -39,7 +31,10 @@ BROWSE_KEYS = (
     Binding("y", "copy_note", "Copy text", id="browse.copy_note"),
     Binding("Y", "copy_id", "Copy id", show=False, id="browse.copy_id"),
     Binding("escape", "back", "Back", show=False, id="browse.back"),
-    *PANE_KEYS,
+    Binding("left_square_bracket", "tab(-1)", "Page before", key_display="[", show=False, id="browse.previous_tab"),
+    Binding("right_square_bracket", "tab(1)", "Next page", key_display="]", id="browse.next_tab"),
+    Binding("plus", "link", "Link", key_display="+", id="browse.link"),
+    Binding("minus", "unlink", "Unlink", key_display="-", id="browse.unlink"),
 )
 
 
@@ -153,9 +148,9 @@ REVIEW_KEYS = (
         )
         for place in range(2, 10)
     ),
-    Binding("equals_sign", "keep", "Still current", key_display="=", id="review.keep"),
+    Binding("equals_sign", "decide('keep')", "Still current", key_display="=", id="review.keep"),
     Binding("equals_sign", "keep_both", "Both are current", key_display="=", id="review.keep_both"),
-    Binding("x", "retract", "No longer current", id="review.retract"),
+    Binding("x", "decide('retract')", "No longer current", id="review.retract"),
     Binding("s", "succession", "Chain of the open note", id="review.succession"),
     Binding("u", "undo", "Undo", id="review.undo"),
     Binding("w", "whole", "Whole text", id="review.whole"),

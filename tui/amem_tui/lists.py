@@ -232,7 +232,6 @@ class Missing:
 
     @property
     def start(self) -> int:
-        """The place of its first entry."""
         return self.page * PAGE
 
 

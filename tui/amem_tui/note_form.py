@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
@@ -112,17 +113,10 @@ def _gone() -> NoteNotFound:
 # A note's text in the person's own editor, which has the terminal to itself meanwhile.
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
-    """The text as the editor left it; `problem` says what became of the editor where it did not end well."""
-
-    text: str
-    problem: str = ""
-
-
-def write_in_editor(app: App[Any], text: str) -> Written:
+def write_in_editor(app: App[Any], text: str) -> tuple[str, str]:
     """Let the person edit the text in $VISUAL or $EDITOR while the app is suspended.
 
+    Returns the text as the editor left it, and what became of the editor where it did not end well.
     Whatever becomes of the editor, the text that it left in the file comes back; its folder, with what else an editor
     may have kept there, stays when it failed. Raises InvalidInput where no editor can be started.
     """
@@ -147,18 +141,18 @@ def write_in_editor(app: App[Any], text: str) -> Written:
     return _read_back(path, text, problem)
 
 
-def _read_back(path: Path, before: str, problem: str) -> Written:
+def _read_back(path: Path, before: str, problem: str) -> tuple[str, str]:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        return Written(before, f"what the editor left cannot be read ({error}); it is in {path.parent}")
+        return before, f"what the editor left cannot be read ({error}); it is in {path.parent}"
     # Most editors end a file with a line break of their own.
     text = text if before.endswith("\n") else text.rstrip("\n")
     left = [each for each in path.parent.iterdir() if each != path]
     if problem and (left or text != before):
-        return Written(text, f"{problem}; what it left is in {path.parent}")
+        return text, f"{problem}; what it left is in {path.parent}"
     shutil.rmtree(path.parent, ignore_errors=True)
-    return Written(text, problem)
+    return text, problem
 
 
 #: Fields that are typed on one line, and what stands in them while they are empty.
@@ -244,14 +238,9 @@ class NoteForm(ModalScreen[None]):
 
     @work(group="owned")
     async def _ask_who(self, id: str) -> None:
-        try:
+        with self._client.refusals(), suppress(NoteNotFound):  # of a note that is gone saving says so
             self._owned = await self._client.ask(self._client.memory.owned_fields, id)
-        except NoteNotFound:
-            return  # saving says so
-        except AmemError as error:
-            self._client.refuse(error)
-            return
-        self._sign_fields()
+            self._sign_fields()
 
     @on(Input.Changed)
     @on(Select.Changed)
@@ -365,15 +354,15 @@ class NoteForm(ModalScreen[None]):
     def action_editor(self) -> None:
         draft = self.query_one("#form-draft", TextArea)
         try:
-            written = write_in_editor(self.app, draft.text)
+            text, problem = write_in_editor(self.app, draft.text)
         except InvalidInput as error:
             self._client.refuse(error)
             return
-        if written.text != draft.text:
-            draft.text = typeable(written.text)
+        if text != draft.text:
+            draft.text = typeable(text)
             draft.move_cursor(draft.document.end)
-        if written.problem:
-            self._notice(written.problem, error=True)
+        if problem:
+            self._notice(problem, error=True)
 
     def action_leave(self) -> None:
         if self._saving:

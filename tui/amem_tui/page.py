@@ -21,6 +21,7 @@ from textual.strip import Strip
 from textual.style import Style
 
 from amem.language.sentence_parts import breaks
+from amem_tui.formatting import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -110,7 +111,6 @@ class Block:
     entry: bool = False
 
     def lines(self, width: int) -> Iterator[Line]:
-        """Its lines, none wider than `width` cells."""
         first, rest = _bounded(self.first, width), _bounded(self.rest, width)
         room = max(1, width - max(first.cell_length, rest.cell_length))
         for number, line in enumerate(wrapped(self.text, self.places, room, verbatim=self.verbatim)):
@@ -152,7 +152,6 @@ class Columns:
     least: int
 
     def lines(self, width: int) -> Iterator[Line]:
-        """Its lines, none wider than `width` cells."""
         each = width // len(self.texts) - _GAP
         if each >= self.least:
             yield from side_by_side([Block(text) for text in self.texts], [each] * len(self.texts))
@@ -238,12 +237,10 @@ class Part(Protocol):
 
 
 def space() -> Block:
-    """An empty line."""
     return Block(Content())
 
 
 def remark(text: str, style: str = "$muted") -> Block:
-    """A remark."""
     return Block(Content.styled(text, style))
 
 
@@ -373,7 +370,7 @@ class Page(ScrollView, can_focus=True):
 
     @dataclass
     class Followed(Message):
-        """Enter or a click on a place that leads to `destination`."""
+        """Enter or a click on a place that leads to `destination`, but for an address, which the page copies."""
 
         destination: Destination
 
@@ -396,12 +393,10 @@ class Page(ScrollView, can_focus=True):
 
     @property
     def text(self) -> str:
-        """All words of the page, line by line as they are shown."""
         return "\n".join(line.text.plain for line in self.sheet.lines)
 
     @property
     def chosen(self) -> Destination | None:
-        """What the chosen place leads to."""
         return None if self._chosen is None else self.sheet.choices[self._chosen].destination
 
     async def show(
@@ -431,7 +426,6 @@ class Page(ScrollView, can_focus=True):
         self.select(None if wanted is None or last < 0 else min(wanted, last), reveal=False)
 
     async def say(self, words: str) -> None:
-        """Show a sentence."""
         await self.show([Block(Content(words))], about=words)
 
     def on_resize(self) -> None:
@@ -482,7 +476,10 @@ class Page(ScrollView, can_focus=True):
         return action != "follow" or self._chosen is not None
 
     def action_follow(self) -> None:
-        if (destination := self.chosen) is not None:
+        if isinstance(destination := self.chosen, Address):  # whoever wrote it, a person decides whether to go there
+            self.app.copy_to_clipboard(destination.url)
+            self.notify(f"Copied {one_line(destination.url, 100)}", timeout=3, markup=False)
+        elif destination is not None:
             self.post_message(self.Followed(destination))
 
     def _next(self, by: int) -> int | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, ClassVar, ParamSpec, TypeVar
 
@@ -28,35 +27,15 @@ if TYPE_CHECKING:
     from amem_tui.client import CollectionClient
 
 
-@dataclass(frozen=True, slots=True)
-class Room:
-    """`screen` is "module:class": what nobody enters is not imported."""
-
-    name: str
-    title: str
-    screen: str
-
-    def open(self, client: CollectionClient) -> NotesScreen:
-        module, name = self.screen.split(":")
-        made: NotesScreen = getattr(import_module(module), name)(client)
-        return made
-
-
 #: In the order of the bar above every screen; the first is where one starts.
-ROOMS = {
-    room.name: room
-    for room in (
-        Room("browse", "Browse", "amem_tui.browse.browse_screen:BrowseScreen"),
-        Room("graph", "Graph", "amem_tui.graph.graph_screen:GraphScreen"),
-        Room("history", "History", "amem_tui.history.history_screen:HistoryScreen"),
-        Room("timeline", "Timeline", "amem_tui.timeline.timeline_screen:TimelineScreen"),
-        Room("chat", "Chat", "amem_tui.chat.chat_screen:ChatScreen"),
-        Room("review", "Review", "amem_tui.review.review_screen:ReviewScreen"),
-        Room("log", "Log", "amem_tui.log.log_screen:LogScreen"),
-        Room("health", "Health", "amem_tui.health.health_screen:HealthScreen"),
-    )
-}
+ROOMS = ("browse", "graph", "history", "timeline", "chat", "review", "log", "health")
 START = "browse"
+
+
+def open_room(room: str, client: CollectionClient) -> NotesScreen:
+    """A room's screen, ``amem_tui.log.log_screen:LogScreen``; what nobody enters is not imported."""
+    made: NotesScreen = getattr(import_module(f"amem_tui.{room}.{room}_screen"), f"{room.title()}Screen")(client)
+    return made
 
 
 # The line above every screen: which collection, which room, and the way to the others.
@@ -93,7 +72,7 @@ class RoomBar(WordLine):
 
     def _named(self, room: str, *, short: bool) -> Word:
         """The name of a room with its key: beside it, or as the letter that is underlined."""
-        name, key = ROOMS[room].title, self._keys.get(room, "")
+        name, key = room.title(), self._keys.get(room, "")
         if short and key and key.casefold() == name[0].casefold():
             said = Content.assemble((key, "underline $accent"), f"{name[1:]} ")
         else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.color import ColorType
 from rich.segment import Segment
@@ -25,75 +25,47 @@ if TYPE_CHECKING:
 #: Least contrast of text that WCAG 2.2 asks for: level AA, and AAA for the theme that is made for it.
 AA, AAA = 4.5, 7.0
 
-INK = Theme(
-    name="amem",
-    primary="#7aa2d8",
-    secondary="#8fb8a8",
-    accent="#e0af68",
-    success="#9ec586",
-    warning="#e0af68",
-    error="#e88a8a",
-    foreground="#d5d9e3",
-    background="#14171f",
-    surface="#1a1e28",
-    panel="#262c3a",
-    dark=True,
-    variables={
-        "block-cursor-background": "#33405c",
-        "block-cursor-foreground": "#f2f4f8",
+
+def _theme(
+    name: str, colours: str, *, cursor: tuple[str, str], blurred: tuple[str, str], selection: str, **more: str
+) -> Theme:
+    """A theme of `colours` in the order of `_NAMES`, with (background, foreground) of the cursor's line."""
+    named: dict[str, Any] = dict(zip(_NAMES, colours.split(), strict=True))
+    variables = {
+        "block-cursor-background": cursor[0],
+        "block-cursor-foreground": cursor[1],
         "block-cursor-text-style": "bold",
-        "block-cursor-blurred-background": "#232a3a",
-        "block-cursor-blurred-foreground": "#d5d9e3",
-        "footer-key-foreground": "#e0af68",
-        "input-selection-background": "#7aa2d8 35%",
-    },
+        "block-cursor-blurred-background": blurred[0],
+        "block-cursor-blurred-foreground": blurred[1],
+        "footer-key-foreground": named["accent"],
+        "input-selection-background": selection,
+    }
+    dark = Color.parse(named["background"]).brightness < 0.5
+    return Theme(name, warning=named["accent"], dark=dark, variables=variables | more, **named)
+
+
+_NAMES = ("primary", "secondary", "accent", "success", "error", "foreground", "background", "surface", "panel")
+INK = _theme(
+    "amem",
+    "#7aa2d8 #8fb8a8 #e0af68 #9ec586 #e88a8a #d5d9e3 #14171f #1a1e28 #262c3a",
+    cursor=("#33405c", "#f2f4f8"),
+    blurred=("#232a3a", "#d5d9e3"),
+    selection="#7aa2d8 35%",
 )
-PAPER = Theme(
-    name="amem-light",
-    primary="#1f56a3",
-    secondary="#2f6152",
-    accent="#834c00",
-    success="#2c661c",
-    warning="#834c00",
-    error="#a81f28",
-    foreground="#22262e",
-    background="#fbfaf6",
-    surface="#f3f1ea",
-    panel="#e6e3d9",
-    dark=False,
-    variables={
-        "block-cursor-background": "#c3d5f2",
-        "block-cursor-foreground": "#10141c",
-        "block-cursor-text-style": "bold",
-        "block-cursor-blurred-background": "#dfe5ee",
-        "block-cursor-blurred-foreground": "#22262e",
-        "footer-key-foreground": "#834c00",
-        "input-selection-background": "#1f56a3 25%",
-    },
+PAPER = _theme(
+    "amem-light",
+    "#1f56a3 #2f6152 #834c00 #2c661c #a81f28 #22262e #fbfaf6 #f3f1ea #e6e3d9",
+    cursor=("#c3d5f2", "#10141c"),
+    blurred=("#dfe5ee", "#22262e"),
+    selection="#1f56a3 25%",
 )
-CONTRAST = Theme(
-    name="amem-contrast",
-    primary="#8ec5ff",
-    secondary="#7ff0cf",
-    accent="#ffd75e",
-    success="#8cf58c",
-    warning="#ffd75e",
-    error="#ffa3a3",
-    foreground="#ffffff",
-    background="#000000",
-    surface="#000000",
-    panel="#1c1c1c",
-    dark=True,
-    variables={
-        "block-cursor-background": "#ffffff",
-        "block-cursor-foreground": "#000000",
-        "block-cursor-text-style": "bold",
-        "block-cursor-blurred-background": "#333333",
-        "block-cursor-blurred-foreground": "#ffffff",
-        "footer-key-foreground": "#ffd75e",
-        "border": "#8ec5ff",
-        "input-selection-background": "#8ec5ff 45%",
-    },
+CONTRAST = _theme(
+    "amem-contrast",
+    "#8ec5ff #7ff0cf #ffd75e #8cf58c #ffa3a3 #ffffff #000000 #000000 #1c1c1c",
+    cursor=("#ffffff", "#000000"),
+    blurred=("#333333", "#ffffff"),
+    selection="#8ec5ff 45%",
+    border="#8ec5ff",
 )
 THEMES = (INK, PAPER, CONTRAST)
 _GROUNDS = ("background", "surface", "panel")

@@ -41,17 +41,14 @@ class WordLine(Widget):
 
     @property
     def text(self) -> str:
-        """All of it, as it is shown."""
         return "".join(word.text.plain for word in self.words(self.size.width))
 
     def offset_of(self, id: str) -> int:
-        """The first cell of a word."""
         words = self.words(self.size.width)
         place = next(place for place, word in enumerate(words) if word.id == id)
         return sum(word.text.cell_length for word in words[:place])
 
     def at(self, x: int) -> str:
-        """The word at a cell."""
         stop = 0
         for word in self.words(self.size.width):
             stop += word.text.cell_length
@@ -104,12 +101,10 @@ class TabStrip(WordLine):
 
     @property
     def active(self) -> str:
-        """The id of the open one."""
         return self._active
 
     @property
     def labels(self) -> list[str]:
-        """What stands on the line."""
         return tab_labels(self._names, self._counts, self._active, self.size.width)[0]
 
     def mark(self, active: str, counts: Mapping[str, int]) -> None:

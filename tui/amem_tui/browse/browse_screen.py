@@ -232,7 +232,6 @@ class BrowseScreen(NotesScreen):
             pane.show_hint(self._hint())
 
     def _hint(self) -> str:
-        """What to do where nothing is listed."""
         if self._listing.narrowed:
             return how_to_widen(self._listing)
         return how_to_begin(self.memory.settings, self._facets.collections)
@@ -517,7 +516,6 @@ class BrowseScreen(NotesScreen):
         self._line.put("filter" if listing.starting else "search", listing.starting or listing.question)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Only what works now is offered: no letter while one types, nothing to do with a note where none is open."""
         if action in _LETTERS and (not self._furnished or self._line.typing):
             return False
         if action in ("tab", "link", "unlink"):

@@ -179,7 +179,6 @@ class Listing:
 
     @property
     def heading(self) -> str:
-        """What stands above the list."""
         if self.question:
             what = f"Search “{one_line(self.question, 40)}”"
         else:
@@ -188,7 +187,6 @@ class Listing:
 
     @property
     def ordered(self) -> str:
-        """The order, in words."""
         return _ORDER_WORDS[self.hit_order if self.question else self.order]
 
     def query(self, zone: tzinfo, *, passages: bool = False) -> Query:
@@ -206,7 +204,6 @@ class Listing:
         return bool(self.conditions) or self.asks
 
     def counted(self, contents: Contents) -> str:
-        """How many there are, in words."""
         count, total = contents.count, contents.total
         if self.question:
             left = f", {plural(contents.weaker, 'weaker one')} left out" if contents.weaker else ""
@@ -215,7 +212,6 @@ class Listing:
         return f"{count:,} of {plural(total, 'note')}" if self.narrowed else plural(count, "note")
 
     def next_order(self) -> Listing:
-        """The same in the next order."""
         if self.question:
             return replace(self, hit_order=_HIT_ORDERS[(_HIT_ORDERS.index(self.hit_order) + 1) % len(_HIT_ORDERS)])
         return replace(self, order=ORDERS[(ORDERS.index(self.order) + 1) % len(ORDERS)])
@@ -258,7 +254,6 @@ def page_of(memory: AgenticMemorySystem, shelf: Shelf, zone: tzinfo, page: int) 
 
 
 def ids_of(memory: AgenticMemorySystem, shelf: Shelf, limit: int) -> list[str]:
-    """The ids of the first notes of a shelf."""
     return [card.id for card in memory.cards(shelf, 0, limit)]
 
 
@@ -289,7 +284,6 @@ def read_list(memory: AgenticMemorySystem, zone: tzinfo, asked: ListRequest, see
 
 
 def how_to_widen(listing: Listing) -> str:
-    """What to do where nothing was found."""
     if listing.question or listing.starting:
         last = "the search" if listing.question else "the filter"
     else:

@@ -233,7 +233,6 @@ class NoteList(PagedList[Row | None]):
         self.put_cursor(place, steady=steady)
 
     def tick(self, ids: set[str]) -> None:
-        """Mark these notes and no others."""
         self.marked = ids
         self.refresh()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from textual.content import Content
@@ -91,7 +92,7 @@ class PageRequest:
 
 
 def load_note(memory: AgenticMemorySystem, id: str) -> OpenedNote | None:
-    """The opened_note of a note, or None when there is no such note."""
+    """A note with what is around it; None when there is no such note."""
     note = memory.read(id)
     if note is None:
         return None
@@ -106,11 +107,6 @@ def load_note(memory: AgenticMemorySystem, id: str) -> OpenedNote | None:
 _BAR = 10
 #: Of a list no more are shown; who wants all asks for them elsewhere.
 MOST = 300
-
-
-def heading(text: str) -> Block:
-    """What stands above a part of a page."""
-    return Block(Content.styled(text, "bold $primary"))
 
 
 def bar(share: float, width: int = _BAR) -> Content:
@@ -147,7 +143,6 @@ def mark(field: str, opened_note: OpenedNote, owned: Mapping[str, str]) -> Conte
 
 
 def legend(used: str) -> Content:
-    """What the signs that were used mean."""
     said = [Content.assemble((f"{sign} ", colour), (words, "$muted")) for sign, colour, words in LEGEND if sign in used]
     return Content("   ").join(said)
 
@@ -275,27 +270,17 @@ def _fact(fact: Fact, note: MemoryNote, zone: tzinfo) -> Content:
 
 # Links from the note and to it: of what type, why, by whom, how sure.
 
-_NO_LINKS = "No note is linked from here. + links one."
-_NO_BACKLINKS = "No note links here."
 
-
-def read_links(memory: AgenticMemorySystem, asked: PageRequest) -> list[Part]:
-    """What the note links to."""
-    found = memory.links(asked.note.id)
-    return _links(memory, [(link, link.target) for link in found], "→") or [remark(_NO_LINKS)]
-
-
-def read_backlinks(memory: AgenticMemorySystem, asked: PageRequest) -> list[Part]:
-    """What links to the note."""
-    found = memory.backlinks(asked.note.id)
-    return _links(memory, [(link, link.source) for link in found], "←") or [remark(_NO_BACKLINKS)]
-
-
-def _links(memory: AgenticMemorySystem, links: Sequence[tuple[Link, str]], arrow: str) -> list[Part]:
-    cards = memory.cards_of(list(dict.fromkeys(end for _, end in links[:MOST])))
+def read_links(memory: AgenticMemorySystem, asked: PageRequest, *, back: bool = False) -> list[Part]:
+    """What the note links to, or `back` what links to it."""
+    links = memory.backlinks(asked.note.id) if back else memory.links(asked.note.id)
+    if not links:
+        return [remark("No note links here." if back else "No note is linked from here. + links one.")]
+    ends = [link.source if back else link.target for link in links]
+    cards = memory.cards_of(list(dict.fromkeys(ends[:MOST])))
     found: list[Part] = []
-    for link, end in links[:MOST]:
-        head = Content.styled(f"{link_words(link.type)} {arrow} ", "$secondary")
+    for link, end in zip(links[:MOST], ends, strict=False):
+        head = Content.styled(f"{link_words(link.type)} {'←' if back else '→'} ", "$secondary")
         sure = "" if link.confidence >= 1 else f"  {link.confidence:.0%} sure"
         weight = "" if abs(link.weight - 1) < 0.005 else f"  weight {link.weight:.2f}"
         found.append(entry(head + card_title(cards.get(end), end), ToNote(end, link), _made(link, f"{sure}{weight}")))
@@ -429,7 +414,7 @@ def read_why(memory: AgenticMemorySystem, asked: PageRequest) -> list[Part]:
         for link in each.also:
             below.setdefault(resting(link), []).append((link, None))
     cards = memory.cards_of([each.id for each in found[:MOST]])
-    return [heading("It rests on"), *_tree(asked.note.id, below, cards)]
+    return [remark("It rests on", "bold $primary"), *_tree(asked.note.id, below, cards)]
 
 
 def _tree(
@@ -514,21 +499,14 @@ if TYPE_CHECKING:
     #: Reads a page of what is asked for, in a thread.
     Reader = Callable[[AgenticMemorySystem, PageRequest], list[Part]]
 
-NAMES = (
-    Name("note", "Note"),
-    Name("links", "Links"),
-    Name("backlinks", "Backlinks", "Linked"),
-    Name("similar", "Similar", "Sim"),
-    Name("history", "History", "Hist"),
-    Name("sources", "Sources", "Source", "Src"),
-    Name("why", "Why"),
+_PAGES: Sequence[tuple[Name, Reader]] = (
+    (Name("note", "Note"), read_note),
+    (Name("links", "Links"), read_links),
+    (Name("backlinks", "Backlinks", "Linked"), partial(read_links, back=True)),
+    (Name("similar", "Similar", "Sim"), read_similar),
+    (Name("history", "History", "Hist"), read_history),
+    (Name("sources", "Sources", "Source", "Src"), read_sources),
+    (Name("why", "Why"), read_why),
 )
-READERS: Mapping[str, Reader] = {
-    "note": read_note,
-    "links": read_links,
-    "backlinks": read_backlinks,
-    "similar": read_similar,
-    "history": read_history,
-    "sources": read_sources,
-    "why": read_why,
-}
+NAMES = tuple(name for name, _ in _PAGES)
+READERS: Mapping[str, Reader] = {name.id: reader for name, reader in _PAGES}

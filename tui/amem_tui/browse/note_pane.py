@@ -96,7 +96,6 @@ class NotePane(Vertical):
 
     @property
     def tab(self) -> str:
-        """The name of the open tab."""
         return self.query_one(TabStrip).active
 
     @property
@@ -106,7 +105,6 @@ class NotePane(Vertical):
         return destination.link if isinstance(destination, ToNote) else None
 
     def show_hint(self, hint: str) -> None:
-        """Show a sentence instead of a note."""
         self.opened_note = self._asked = None
         self.query_one("#hint", Static).update(Content(hint))
         self.set_class(True, "-empty")
@@ -182,7 +180,6 @@ class NotePane(Vertical):
         self.open_tab(self.query_one(TabStrip).step(by))
 
     def open_tab(self, tab: str) -> None:
-        """Open a page by its name."""
         if self._asked is not None and tab != self.tab:
             self.query_one(TabStrip).mark(tab, self._asked.opened_note.counts)
             self._open_page()
@@ -256,9 +253,6 @@ class NotePane(Vertical):
                 self._client.app.visit("history")
             case Named(name):
                 self._look_up(name)
-            case Address(url):
-                self.app.copy_to_clipboard(url)
-                self._client.say(f"Copied {one_line(url, 100)}")
             case Unfold(what):
                 assert self._asked is not None
                 self._asked = replace(self._asked, unfolded=self._asked.unfolded ^ {what})

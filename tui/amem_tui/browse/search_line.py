@@ -55,12 +55,10 @@ class SearchLine(Horizontal):
 
     @property
     def text(self) -> str:
-        """What stands there."""
         return self._input.value
 
     @property
     def typing(self) -> bool:
-        """Whether the keyboard is here."""
         return self._input.has_focus
 
     def begin(self, mode: Mode, text: str) -> None:

@@ -242,7 +242,6 @@ class Sidebar(CursorList):
 
     @property
     def lines(self) -> list[Line]:
-        """Those that are to be seen, from the top."""
         return self._lines
 
     @property
@@ -255,7 +254,6 @@ class Sidebar(CursorList):
         self._write()
 
     def tick(self, conditions: Conditions) -> None:
-        """Show which conditions are chosen."""
         self._conditions = conditions
         self._write()
 

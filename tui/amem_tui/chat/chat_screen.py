@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from queue import Empty, SimpleQueue
 from time import monotonic
@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, ClassVar, ParamSpec, TypeAlias, TypeVar
 from textual import events, on, work
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.message import Message
 from textual.widgets import Static, TextArea
 
 from amem.conversation import commands
@@ -33,7 +32,7 @@ from amem_tui.client import Refresher, settle
 from amem_tui.dialogs import Picker
 from amem_tui.formatting import command, moment, one_line, plural, title, typeable
 from amem_tui.keymap import CHAT_KEYS, LETTERS, WHILE_TYPING
-from amem_tui.page import Address, Named, Page, ToNote
+from amem_tui.page import Named, Page, ToNote
 from amem_tui.rooms import NotesScreen
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
 
     from amem.conversation.commands import Shown
-    from amem.conversation.reply import Learnt, Piece, Recalled, Reply
+    from amem.conversation.reply import Learnt, Piece, Reply
     from amem_tui.client import CollectionClient
 
 
@@ -177,10 +176,6 @@ class ChatScreen(NotesScreen):
         ("~", "changed by what was said"),
         ("×", "superseded by what was said"),
     )
-
-    @dataclass
-    class LearntSomething(Message):
-        learnt: Learnt
 
     def __init__(self, client: CollectionClient) -> None:
         super().__init__(client)
@@ -353,8 +348,10 @@ class ChatScreen(NotesScreen):
                     if isinstance(piece, Exception):
                         raise piece
                     if piece.kind is PieceKind.RECALLED:
-                        recalled = piece.recalled
-                        await self._show_recalled(view, recalled)
+                        recalled, model = piece.recalled, not self.standing.problem
+                        await view.waits(recalled, 0, model=model)
+                        if self.transcript.looked_at is view:
+                            await self.panel.show_turn(TurnDetail(recalled=recalled, shown=model))
                     elif piece.kind is PieceKind.NOTICE:
                         await view.note(piece.text)
                     backlog += piece.text if piece.kind is PieceKind.TEXT else ""
@@ -371,12 +368,6 @@ class ChatScreen(NotesScreen):
             if reply is not None and not backlog:
                 return reply
 
-    async def _show_recalled(self, view: TurnView, recalled: tuple[Recalled, ...]) -> None:
-        await view.waits(recalled, 0, model=not self.standing.problem)
-        if self.transcript.looked_at is view:
-            detail = TurnDetail(recalled=recalled, shown=not self.standing.problem)
-            await self.panel.show_turn(detail)
-
     async def _end(self, view: TurnView, reply: Reply) -> None:
         await view.finish(reply, self.memory.named)
         if reply.turn is not None:
@@ -384,10 +375,8 @@ class ChatScreen(NotesScreen):
             if self.memory.settings.chat_learning == "turn":
                 self._awaited.append(reply.turn)
         unanswered = reply.state is TurnState.UNANSWERED
-        if unanswered:
-            self._stand(replace(self.standing, who="", problem=reply.error, hint=reply.hint))
-        else:
-            self._stand(replace(self.standing, problem="", hint=""))
+        problem, hint = (reply.error, reply.hint) if unanswered else ("", "")
+        self._stand(replace(self.standing, who=self.standing.who * (not unanswered), problem=problem, hint=hint))
         self._tell()
         self._show_aside()
         if not self.is_current:
@@ -395,13 +384,11 @@ class ChatScreen(NotesScreen):
 
     def _hear(self, learnt: Learnt) -> None:
         """Called by the thread that learns."""
-        self.post_message(self.LearntSomething(learnt))
+        self.call_later(self._learnt, learnt)
 
-    @on(LearntSomething)
-    async def _learnt(self, event: LearntSomething) -> None:
+    async def _learnt(self, learnt: Learnt) -> None:
         if self._awaited:
             self._awaited.pop(0)
-        learnt = event.learnt
         said = learnt.words(undo="; u in the chat undoes it" if learnt.operations else "")
         repeated = self.conversation.news(learnt) is not learnt
         if said and not repeated and (learnt.error or not self.is_current or not self.panel.region.area):
@@ -426,9 +413,8 @@ class ChatScreen(NotesScreen):
         self.refresh_bindings()
 
     def action_undo(self) -> None:
-        operation = self.panel.undoable
-        if operation is not None:
-            self.change(changes.undo, self.memory, operation)
+        if self.panel.undoable is not None:
+            self.change(changes.undo, self.memory, self.panel.undoable)
 
     @work(group="change")
     async def action_remember(self) -> None:
@@ -571,10 +557,6 @@ class ChatScreen(NotesScreen):
         await self.transcript.step(by)
         self._show_aside()
 
-    @on(Transcript.EarlierWanted)
-    async def _show_more(self) -> None:
-        await self.transcript.show_earlier()
-
     @on(TurnView.Chosen)
     def _look_at(self, event: TurnView.Chosen) -> None:
         self.transcript.choose(event.view)
@@ -592,9 +574,6 @@ class ChatScreen(NotesScreen):
                 self._client.app.read_note(id)
             case Named(name):
                 self._client.say(f"No note is called “{one_line(name, 60)}” (yet).")
-            case Address(url):  # whoever wrote it, a person decides whether to go there
-                self.app.copy_to_clipboard(url)
-                self._client.say(f"Copied {one_line(url, 100)}")
 
     def action_down(self) -> None:
         self.transcript.scroll_down(animate=False)

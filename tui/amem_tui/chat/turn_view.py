@@ -193,10 +193,6 @@ _AT_ONCE = 12
 class Transcript(VerticalScroll):
     """Stays at its end while an answer is written, unless somebody scrolled up."""
 
-    @dataclass
-    class EarlierWanted(Message):
-        """Somebody clicked on what says how many turns there are before these."""
-
     def __init__(self, zone: tzinfo) -> None:
         super().__init__(id="transcript")
         self._zone = zone
@@ -279,6 +275,7 @@ class Transcript(VerticalScroll):
         view.remove()
         self._settle()
 
+    @on(events.Click, "#earlier")
     async def show_earlier(self) -> None:
         """Show some of the turns before the first one that is shown."""
         if not self._earlier:
@@ -309,11 +306,6 @@ class Transcript(VerticalScroll):
         self.chosen = None if view is self.last else view
         if self.chosen is not None:
             self.chosen.add_class("-chosen")
-
-    @on(events.Click, "#earlier")
-    def _want_earlier(self, event: events.Click) -> None:
-        event.stop()
-        self.post_message(self.EarlierWanted())
 
     def _kept(self, turn: Turn) -> TurnView:
         return TurnView(turn.question, self._zone, turn, self._chat.titles)

@@ -151,7 +151,6 @@ class GraphCanvas(Widget, can_focus=True):
         return self._steps.get((self.chosen, way))
 
     def order(self) -> Sequence[str]:
-        """Every node that is drawn, ring by ring."""
         return () if self.laid_out is None else tuple(self.laid_out.spots)
 
     def on_mouse_move(self, event: events.MouseMove) -> None:

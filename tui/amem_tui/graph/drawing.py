@@ -131,7 +131,6 @@ class Picture:
 
     @property
     def text(self) -> str:
-        """Without its colours."""
         return "\n".join("".join(run.text for run in row) for row in self.rows)
 
 
@@ -341,12 +340,10 @@ class GraphTree(CursorList, inherit_bindings=False):
 
     @property
     def count(self) -> int:
-        """How many nodes there are."""
         return len(self._branches)
 
     @property
     def chosen(self) -> str | None:
-        """The node under the cursor."""
         return self._branches[self.cursor].node.id if self.cursor < self.count else None
 
     @chosen.setter
@@ -354,7 +351,6 @@ class GraphTree(CursorList, inherit_bindings=False):
         self.put_cursor(self.order().index(id))
 
     def show(self, scene: Scene, chosen: str) -> None:
-        """Show another scene."""
         self._scene, self._branches = scene, branches(scene)
         self._resized()
         self.chosen = chosen
@@ -372,7 +368,6 @@ class GraphTree(CursorList, inherit_bindings=False):
         return ids[there] if 0 <= there < len(ids) else None
 
     def order(self) -> Sequence[str]:
-        """Every node, from the top."""
         return tuple(branch.node.id for branch in self._branches)
 
     def on_resize(self) -> None:

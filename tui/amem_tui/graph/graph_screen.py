@@ -426,7 +426,6 @@ class GraphScreen(NotesScreen):
             super().action_leave()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Only what works now is offered."""
         view, seen_one = self.view, self._result.scene is not None
         at_centre = not view.topics and self._chosen == view.centre
         chosen = seen_one and self._chosen is not None and self._chosen != LOOSE

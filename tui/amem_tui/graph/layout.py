@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import atan2, cos, pi, pow, sin, sqrt
@@ -49,46 +50,91 @@ def toward(x: float, y: float) -> float:
 
 def places(scene: Scene, facing: Mapping[str, float]) -> dict[str, float]:
     """A place for every node but the centre. `facing` are places that nodes should keep as far as possible."""
-    hung: dict[str, list[str]] = {}
-    for id, via in scene.via.items():
-        hung.setdefault(via, []).append(id)
-    tied = _ties(scene)
-    first = _first_ring(hung.get(scene.centre, []), hung, tied, facing)
-    size = _sizes(scene, hung)
-    found: dict[str, float] = {}
-    total = sum(size[id] for id in first) or 1.0
-    start = _turn(first, size, total, facing)
-    for id in first:
-        share = size[id] / total
-        found[id] = (start + share / 2) % 1.0
-        _spread(id, found[id], min(share, _WIDEST), hung, size, tied, facing, found)
-        start += share
-    return found
+    return _Places(scene, facing).found
 
 
-def _first_ring(
-    ids: Sequence[str],
-    hung: Mapping[str, Sequence[str]],
-    tied: Mapping[str, Mapping[str, int]],
-    facing: Mapping[str, float],
-) -> list[str]:
-    """The order around the centre: as it was where that is known, else so that links between nodes are short."""
-    branch = {below: id for id in ids for below in _branch(id, hung)}
-    between: dict[str, dict[str, int]] = {id: {} for id in ids}
-    for one, others in tied.items():
-        for other, weight in others.items():
-            here, there = branch.get(one), branch.get(other)
-            if here is not None and there is not None and here != there:
-                between[here][there] = between[here].get(there, 0) + weight
-    if not any(id in facing for id in ids):
-        return _chained(ids, between)
+class _Places:
+    """Gives each node its part of the ring: the centre's neighbours in turn, and behind each what hangs on it."""
 
-    def desired(id: str) -> float:
-        # Newcomers go beside what they are linked to, and to the end where that is nothing.
-        near = [facing[other] for other in between[id] if other in facing]
-        return facing.get(id, _mean(near) if near else 0.999)
+    def __init__(self, scene: Scene, facing: Mapping[str, float]) -> None:
+        self._facing = facing
+        self._hung: dict[str, list[str]] = {}
+        for id, via in scene.via.items():
+            self._hung.setdefault(via, []).append(id)
+        #: How often two nodes are linked, the centre's links left out: they pull in no direction.
+        self._tied: dict[str, Counter[str]] = {id: Counter() for id in scene.nodes}
+        for edge in scene.edges:
+            if scene.centre not in (edge.source, edge.target):
+                self._tied[edge.source][edge.target] += 1
+                self._tied[edge.target][edge.source] += 1
+        #: How much of a ring each node needs: one share, or what hangs on it does.
+        self._size: dict[str, float] = {}
+        for id in sorted(scene.nodes, key=lambda id: -scene.nodes[id].hop):
+            self._size[id] = max(1.0, 0.8 * sum(self._size[below] for below in self._hung.get(id, [])))
+        self.found: dict[str, float] = {}
+        first = self._first_ring(self._hung.get(scene.centre, []))
+        self._share_out(first, self._turn(first), 1.0)
 
-    return sorted(ids, key=desired)
+    def _share_out(self, ids: Sequence[str], start: float, share: float) -> None:
+        """Give these nodes that share of a turn from `start` on, each with what hangs on it behind it."""
+        total = sum(self._size[id] for id in ids)
+        for id in ids:
+            part = share * self._size[id] / total
+            self.found[id] = middle = (start + part / 2) % 1.0
+            start += part
+            below, part = self._leaning(id), min(part, _WIDEST)
+            begin = middle - part / 2
+            if len(below) == 1:  # not straight behind: on the same row there would be no room for either's label
+                begin += part * _BESIDE * (1 if (middle % 0.5) > 0.25 else -1)
+            self._share_out(below, begin, part)
+
+    def _leaning(self, id: str) -> list[str]:
+        """What hangs on a node, those that look elsewhere on the side where that is."""
+        middle = self.found[id]
+
+        def lean(below: str) -> float:
+            if below in self._facing:
+                return _signed(self._facing[below] - middle)
+            near = [
+                _signed(self.found[each] - middle) for each in self._tied[below] if each in self.found and each != id
+            ]
+            return sum(near) / len(near) if near else 0.0
+
+        return sorted(self._hung.get(id, []), key=lean)
+
+    def _first_ring(self, ids: Sequence[str]) -> list[str]:
+        """The order around the centre: as it was where that is known, else so that links between nodes are short."""
+        branch = {below: id for id in ids for below in self._branch(id)}
+        between: dict[str, Counter[str]] = {id: Counter() for id in ids}
+        for one, others in self._tied.items():
+            for other, weight in others.items():
+                here, there = branch.get(one), branch.get(other)
+                if here is not None and there is not None and here != there:
+                    between[here][there] += weight
+        if not any(id in self._facing for id in ids):
+            return _chained(ids, between)
+
+        def desired(id: str) -> float:
+            # Newcomers go beside what they are linked to, and to the end where that is nothing.
+            near = [self._facing[other] for other in between[id] if other in self._facing]
+            return self._facing.get(id, _mean(near) if near else 0.999)
+
+        return sorted(ids, key=desired)
+
+    def _branch(self, id: str) -> list[str]:
+        return [id, *(each for below in self._hung.get(id, []) for each in self._branch(below))]
+
+    def _turn(self, first: Sequence[str]) -> float:
+        """Where the first share begins: so that what is known stays where it was; a lone node stands below the centre.
+
+        There both names have the width of the screen.
+        """
+        total, begin, away = sum(self._size[id] for id in first), 0.0, []
+        for id in first:
+            if id in self._facing:
+                away.append((self._facing[id] - (begin + self._size[id] / total / 2)) % 1.0)
+            begin += self._size[id] / total
+        return _mean(away) if away and len(first) > 1 else 0.0
 
 
 def _chained(ids: Sequence[str], between: Mapping[str, Mapping[str, int]]) -> list[str]:
@@ -104,74 +150,6 @@ def _chained(ids: Sequence[str], between: Mapping[str, Mapping[str, int]]) -> li
         chain.append(max(left, key=pull))
         left.remove(chain[-1])
     return chain
-
-
-def _spread(
-    id: str,
-    middle: float,
-    share: float,
-    hung: Mapping[str, Sequence[str]],
-    size: Mapping[str, float],
-    tied: Mapping[str, Mapping[str, int]],
-    facing: Mapping[str, float],
-    found: dict[str, float],
-) -> None:
-    """What hangs on a node, behind it: those that look elsewhere on the side where that is."""
-
-    def lean(below: str) -> float:
-        if below in facing:
-            return _signed(facing[below] - middle)
-        near = [_signed(found[other] - middle) for other in tied.get(below, {}) if other in found and other != id]
-        return sum(near) / len(near) if near else 0.0
-
-    below = sorted(hung.get(id, []), key=lean)
-    total = sum(size[each] for each in below) or 1.0
-    start = middle - share / 2
-    if len(below) == 1:  # not straight behind: on the same row there would be no room for either's label
-        start += share * _BESIDE * (1 if (middle % 0.5) > 0.25 else -1)
-    for each in below:
-        part = share * size[each] / total
-        found[each] = (start + part / 2) % 1.0
-        start += part
-        _spread(each, found[each], part, hung, size, tied, facing, found)
-
-
-def _sizes(scene: Scene, hung: Mapping[str, Sequence[str]]) -> dict[str, float]:
-    """How much of a ring each node needs: one share, or what hangs on it does."""
-    size: dict[str, float] = {}
-    for id in sorted(scene.nodes, key=lambda id: -scene.nodes[id].hop):
-        size[id] = max(1.0, 0.8 * sum(size[below] for below in hung.get(id, [])))
-    return size
-
-
-def _turn(first: Sequence[str], size: Mapping[str, float], total: float, facing: Mapping[str, float]) -> float:
-    """Where the first share begins: so that what is known stays where it was; a lone node stands below the centre.
-
-    There both names have the width of the screen.
-    """
-    if len(first) == 1 or not any(id in facing for id in first):
-        return 0.0
-    begin, away = 0.0, []
-    for id in first:
-        if id in facing:
-            away.append((facing[id] - (begin + size[id] / total / 2)) % 1.0)
-        begin += size[id] / total
-    return _mean(away)
-
-
-def _branch(id: str, hung: Mapping[str, Sequence[str]]) -> list[str]:
-    return [id, *(each for below in hung.get(id, []) for each in _branch(below, hung))]
-
-
-def _ties(scene: Scene) -> dict[str, dict[str, int]]:
-    """How often two nodes are linked, the centre's links left out: they pull in no direction."""
-    found: dict[str, dict[str, int]] = {}
-    for edge in scene.edges:
-        if scene.centre not in (edge.source, edge.target):
-            for here, there in ((edge.source, edge.target), (edge.target, edge.source)):
-                row = found.setdefault(here, {})
-                row[there] = row.get(there, 0) + 1
-    return found
 
 
 def _mean(shares: Sequence[float]) -> float:
@@ -225,11 +203,9 @@ class Spot:
 
     @property
     def right(self) -> int:
-        """The first cell after it."""
         return self.left + self.width
 
     def holds(self, x: int, y: int) -> bool:
-        """Whether the cell belongs to the label."""
         return y == self.row and self.left <= x < self.right
 
 
@@ -243,7 +219,6 @@ class Layout:
     spots: Mapping[str, Spot]
 
     def at(self, x: int, y: int) -> str | None:
-        """The node whose label is at this cell."""
         return next((id for id, spot in self.spots.items() if spot.holds(x, y)), None)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from dataclasses import dataclass, field
 from functools import partial
@@ -290,24 +289,21 @@ _BAR, _BLANK = "━", "─"
 class Job:
     """`title` says what is done; `phase`, `done` and `of` how far it is; `through` are the phases before this one.
 
-    It hears of its progress in the thread that does it, and tells `changed` of it on the loop it was made on.
+    `screen` shows it.
     """
 
     title: str
-    changed: Callable[[], None]
+    screen: HealthScreen
     stoppable: bool = True
     cancelled: threading.Event = field(default_factory=threading.Event)
     phase: str = ""
     done: int = 0
     of: int = 0
     through: list[str] = field(default_factory=list)
-    _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
 
     def hear(self, phase: str, done: int, of: int) -> None:
         """Progress, from whichever thread."""
-        try:
-            self._loop.call_soon_threadsafe(self._note, phase, done, of)
-        except RuntimeError:  # the program has ended meanwhile
+        if not self.screen.call_later(self._note, phase, done, of):  # the program has ended meanwhile
             self.cancelled.set()
 
     def words(self, width: int) -> Content:
@@ -333,7 +329,7 @@ class Job:
         if phase != self.phase and self.phase and self.phase not in self.through:
             self.through.append(self.phase)
         self.phase, self.done, self.of = phase, done, of
-        self.changed()
+        self.screen.show_job()
 
 
 Answer = TypeVar("Answer")
@@ -413,7 +409,7 @@ class HealthScreen(PanedScreen):
         shown.show(len(lines), lines, place=place, empty="")
         self._show_why()
         self.query_one("#maintenance").border_title = "Dry run" if self._rehearsal else "Maintenance"
-        self._show_job()
+        self.show_job()
 
     def _show_why(self) -> None:
         """All of what the line under the cursor says below its title, which may be too long for one row."""
@@ -425,7 +421,7 @@ class HealthScreen(PanedScreen):
     def _show_state(self, blocks: Sequence[Block]) -> None:
         self.call_later(self.query_one(Page).show, blocks, keep=True)
 
-    def _show_job(self) -> None:
+    def show_job(self) -> None:
         if not self.is_attached:
             return
         shown = self.query_one("#job", Static)
@@ -461,7 +457,7 @@ class HealthScreen(PanedScreen):
     @work(group="job")
     async def _maintain(self, cycle: str, *, dry_run: bool) -> None:
         title = f"{cycle} maintenance{', dry run' if dry_run else ''}"
-        job = Job(title, self._show_job)
+        job = Job(title, self)
 
         def maintain() -> MaintenanceReport:
             return self.memory.maintain(cycle, dry_run=dry_run, progress=job.hear, cancelled=job.cancelled)
@@ -479,7 +475,7 @@ class HealthScreen(PanedScreen):
 
     @work(group="job")
     async def action_retry(self) -> None:
-        job = Job("Analysing what waits", self._show_job)
+        job = Job("Analysing what waits", self)
         progress = partial(job.hear, "")
         report = await self._carry_out(job, lambda: self.memory.enrich(progress=progress, cancelled=job.cancelled))
         if report is not None:
@@ -498,7 +494,7 @@ class HealthScreen(PanedScreen):
             await self._check(repair=True)
 
     async def _check(self, *, repair: bool) -> None:
-        job = Job("Repairing" if repair else "Checking everything", self._show_job, stoppable=False)
+        job = Job("Repairing" if repair else "Checking everything", self, stoppable=False)
         findings = await self._carry_out(job, lambda: self.memory.doctor(repair=repair))
         if findings is not None:
             self._below = finding_blocks(findings)
@@ -511,7 +507,7 @@ class HealthScreen(PanedScreen):
     async def _carry_out(self, job: Job, work: Callable[[], Answer]) -> Answer | None:
         """Do something long beside everything else; None when it was called off or could not be done."""
         self.job = job
-        self._show_job()
+        self.show_job()
         try:
             return await in_own_thread(work)
         except Cancelled:
@@ -522,7 +518,7 @@ class HealthScreen(PanedScreen):
             # Where the app is closing, whoever does it in its thread hears of it here.
             job.cancelled.set()
             self.job = None
-            self._show_job()
+            self.show_job()
         await self._settle()
         return None
 
@@ -534,7 +530,7 @@ class HealthScreen(PanedScreen):
     def action_stop(self) -> None:
         if self.job is not None:
             self.job.cancelled.set()
-            self._show_job()
+            self.show_job()
 
     def action_undo_run(self) -> None:
         last = None if self._state is None else self._state.health.last
@@ -554,4 +550,4 @@ class HealthScreen(PanedScreen):
         self.refresh_bindings()
 
     def on_resize(self) -> None:
-        self._show_job()
+        self.show_job()

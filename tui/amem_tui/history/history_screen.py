@@ -127,20 +127,14 @@ def read_change(
     memory: AgenticMemorySystem, record: Record, version: Version, zone: tzinfo, *, with_now: bool, whole: bool
 ) -> list[FieldChange]:
     """What the version changed, or what differs between it and the note as it is now. Raises NoteNotFound."""
-    changed, around = _changes(memory, record, version, with_now), None if whole else _AROUND
-    return compared(changed, zone, record.titles, around=around, beside=with_now or version.version > 1)
-
-
-def _changes(
-    memory: AgenticMemorySystem, record: Record, version: Version, with_now: bool
-) -> Mapping[str, tuple[Any, Any]]:
+    changed: Mapping[str, tuple[Any, Any]] = version.changes
     if with_now:
-        return memory.differences(record.id, version.version)
-    # The first version records only that the note came to be, not what it was.
-    if version.version > 1:
-        return version.changes
-    born = memory.differences(record.id, 0, 1)
-    return {field: change for field, change in born.items() if field not in _AS_EVER}
+        changed = memory.differences(record.id, version.version)
+    elif version.version == 1:  # which records only that the note came to be, not what it was
+        born = memory.differences(record.id, 0, 1)
+        changed = {field: change for field, change in born.items() if field not in _AS_EVER}
+    around = None if whole else _AROUND
+    return compared(changed, zone, record.titles, around=around, beside=with_now or version.version > 1)
 
 
 def version_line(version: Version, cause: str, zone: tzinfo) -> Content:
@@ -225,16 +219,15 @@ class HistoryScreen(NotesScreen):
         record = None if id is None else await self.ask(read_record, self.memory, id)
         other = record is None or self._record is None or record.id != self._record.id
         self._record = record
-        options = [] if record is None else [self._line(record, each) for each in record.versions]
+        zone, options = self._client.zone, []
+        if record is not None:
+            lines = ((version_line(each, record.causes[each.cause], zone), each.version) for each in record.versions)
+            options = [Option(line, id=str(number)) for line, number in lines]
         self._versions.fill(options, keep=options[0].id if options and (self._to_newest or other) else None)
         self._to_newest = False
         self._head(record)
         self._show()
         self.refresh_bindings()
-
-    def _line(self, record: Record, version: Version) -> Option:
-        line = version_line(version, record.causes[version.cause], self._client.zone)
-        return Option(line, id=str(version.version))
 
     def _head(self, record: Record | None) -> None:
         count = 0 if record is None else record.newest

@@ -101,12 +101,13 @@ class Line(NamedTuple):
 
 
 class Outline:
-    """`toggled` are the operations that somebody folded or unfolded by hand."""
+    """`toggled` are the operations that somebody folded or unfolded by hand. Without an `order` there are none."""
 
-    def __init__(self, order: LogOrder, toggled: Set[int] = frozenset()) -> None:
-        ids, parents = order.ids.tolist(), order.parents.tolist()
+    def __init__(self, order: LogOrder | None = None, toggled: Set[int] = frozenset()) -> None:
+        columns = ([], [], []) if order is None else (order.ids.tolist(), order.parents.tolist(), order.days.tolist())
+        ids, parents, days = columns
         here = set(ids)
-        self._days: dict[int, int] = dict(zip(ids, order.days.tolist(), strict=True))
+        self._days: dict[int, int] = dict(zip(ids, days, strict=True))
         self._children: dict[int, list[int]] = {}
         for id, parent in zip(reversed(ids), reversed(parents), strict=True):
             if parent in here:
@@ -178,24 +179,19 @@ class LogList(CursorList):
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
-        self.outline: Outline | None = None
+        self.outline = Outline()
         self.rows: OrderedDict[int, Row] = OrderedDict()
         self._stale: set[int] = set()
         self._asked: set[int] = set()
 
     @property
     def chosen(self) -> Line | None:
-        line = self._line(self.cursor)
-        return line if line is not None and line.id else None
+        lines = self.outline.lines
+        return lines[self.cursor] if self.cursor < len(lines) and lines[self.cursor].id else None
 
     @property
     def row(self) -> Row | None:
         return None if self.chosen is None else self.rows.get(self.chosen.id)
-
-    @property
-    def toggled(self) -> set[int]:
-        """What was folded or unfolded by hand."""
-        return set() if self.outline is None else self.outline.toggled
 
     def show(self, outline: Outline) -> None:
         """Replace what is listed. The cursor stays on its operation, and whoever is on top sees what is new there."""
@@ -218,14 +214,10 @@ class LogList(CursorList):
 
     def toggle(self) -> None:
         """Fold what the operation under the cursor set off, or unfold it."""
-        if self.outline is not None and self.chosen is not None:
+        if self.chosen is not None:
             self.outline.toggle(self.cursor)
             self._resized()
             self.refresh()
-
-    def step_out(self) -> None:
-        if self.outline is not None and self.chosen is not None:
-            self.cursor = self.outline.above(self.cursor)
 
     def clicked(self, x: int, *, again: bool, double: bool) -> None:
         line = self.chosen
@@ -236,30 +228,21 @@ class LogList(CursorList):
 
     @property
     def count(self) -> int:
-        """How many lines there are, those with a day's name too."""
-        return len(self._lines)
-
-    @property
-    def _lines(self) -> list[Line]:
-        return [] if self.outline is None else self.outline.lines
-
-    def _line(self, place: int) -> Line | None:
-        return self._lines[place] if 0 <= place < len(self._lines) else None
+        return len(self.outline.lines)
 
     def resting(self, place: int, by: int) -> int:
         """That place, or the one next to it where a day's name stands there."""
-        line = self._line(place)
-        if line is None or line.id:
+        if place >= self.count or self.outline.lines[place].id:
             return place
         return place + 1 if by > 0 or place == 0 else place - 1
 
     def extent(self, place: int) -> Region:
         """The line, and its day where that is next above."""
-        above = 1 if place and not self._lines[place - 1].id else 0
+        above = 1 if 0 < place <= self.count and not self.outline.lines[place - 1].id else 0
         return Region(0, place - above, 1, 1 + above)
 
     def pieces(self, place: int, part: int, width: int) -> Sequence[Piece]:
-        line = self._lines[place]
+        line = self.outline.lines[place]
         if not line.id:
             return [(date.fromordinal(line.day).strftime(" %Y-%m-%d  %A"), "bold $primary")]
         row = self.rows.get(line.id)
@@ -289,9 +272,9 @@ class LogList(CursorList):
         return range(start, start + 2)
 
     def _want(self, place: int) -> None:
-        if self._lines[place].id in self._asked:
+        if self.outline.lines[place].id in self._asked:
             return
-        near = self._lines[max(0, place - _AHEAD) : place + _AHEAD]
+        near = self.outline.lines[max(0, place - _AHEAD) : place + _AHEAD]
         wanted = [each.id for each in near if each.id and each.id not in self._asked]
         missing = [id for id in wanted if id not in self.rows or id in self._stale]
         self._asked.update(missing)
@@ -418,7 +401,7 @@ class LogScreen(NotesScreen):
 
     @work(exclusive=True, group="log")
     async def load(self) -> None:
-        outline = await self.ask(_read, self.memory, self._since, self._actor, self._list.toggled)
+        outline = await self.ask(_read, self.memory, self._since, self._actor, self._list.outline.toggled)
         self._list.show(outline)
         self._list.border_title = self._heading()
         self.bar.tell(f"{plural(outline.count, 'operation')} ")
@@ -481,8 +464,8 @@ class LogScreen(NotesScreen):
         line = self._list.chosen
         if line is not None and line.steps and not line.folded:
             self.action_fold()
-        else:
-            self._list.step_out()
+        elif line is not None:
+            self._list.cursor = self._list.outline.above(self._list.cursor)
 
     @work(group="change")
     async def action_undo_one(self) -> None:

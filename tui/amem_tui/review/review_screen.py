@@ -140,12 +140,14 @@ _BELOW = {"contradicts": "contradicts", "supersedes": "may be overturned by"}
 
 def options(section: str, waiting: Waiting, chain_of: str | None) -> list[Option]:
     """The lines of a section; `chain_of` is a note whose chain is to be looked at."""
-    if section == "rewrites":
-        found = [Option(_review_line(each, waiting), id=f"review {each.id}") for each in waiting.reviews]
-    elif section == "flags":
-        found = [Option(_flag_line(each, waiting), id=f"flag {each.id}") for each in waiting.flags]
-    else:
-        found = _conflict_options(waiting, chain_of)
+    found = [] if section != "conflicts" else _conflict_options(waiting, chain_of)
+    for review in waiting.reviews if section == "rewrites" else ():
+        below = f"  {review.confidence:.0%} sure  {', '.join(map(name, review.changes))}"
+        line = _two(waiting.title(review.note), Content.assemble(maker(review.made_by), (below, "$muted")))
+        found.append(Option(line, id=f"review {review.id}"))
+    for flag in waiting.flags if section == "flags" else ():
+        line = _two(waiting.title(flag.note), Content.styled(one_line(flag.reason), "$muted"))
+        found.append(Option(line, id=f"flag {flag.id}"))
     left = waiting.counts.get(section, 0) - sum(not each.disabled for each in found if waits(each))
     if left > 0:
         found.append(Option(Content.styled(f"… {left:,} more when these are decided", "$muted"), disabled=True))
@@ -215,18 +217,6 @@ def _moment_of(place: int, note: MemoryNote, dispute: Dispute, zone: tzinfo, wid
     return Content("\n").join([head, *text])
 
 
-def _review_line(review: Review, waiting: Waiting) -> Content:
-    fields = ", ".join(name(field) for field in review.changes)
-    return _two(
-        waiting.title(review.note),
-        Content.assemble(maker(review.made_by), (f"  {review.confidence:.0%} sure  {fields}", "$muted")),
-    )
-
-
-def _flag_line(flag: Flag, waiting: Waiting) -> Content:
-    return _two(waiting.title(flag.note), Content.styled(one_line(flag.reason), "$muted"))
-
-
 def _conflict_options(waiting: Waiting, chain_of: str | None) -> list[Option]:
     found = []
     if chain_of is not None:
@@ -260,11 +250,6 @@ def _against(how: str, other: str) -> Content:
 
 def _two(first: str, second: Content) -> Content:
     return Content("\n").join([Content(first), Content("  ") + second])
-
-
-def note_text(note: MemoryNote | None) -> Content:
-    """The note's text as it is, to see a change in its place."""
-    return Content.styled("The note is not here any more.", "$muted") if note is None else Content(clean(note.content))
 
 
 _SECTIONS = {"rewrites": "Rewrites", "conflicts": "Conflicts", "flags": "May be out of date"}
@@ -369,7 +354,8 @@ class ReviewScreen(NotesScreen):
 
     async def _note_parts(self, heading: str, id: str) -> list[Part]:
         note = await self.ask(self.memory.read, id)
-        return [remark(heading, "bold $secondary"), Block(note_text(note)), space()]
+        text = remark("The note is not here any more.") if note is None else Block(Content(clean(note.content)))
+        return [remark(heading, "bold $secondary"), text, space()]
 
     async def _show_dispute(self) -> None:
         self._dispute = await self._read_dispute()
@@ -390,13 +376,13 @@ class ReviewScreen(NotesScreen):
             return action in ("leave", "undo", "redo", "visit")
         item = self._chosen
         match action:
-            case "decide" | "whole":
+            case "decide":
+                return isinstance(item, Flag if parameters[0] in ("keep", "retract") else Review)
+            case "whole":
                 return isinstance(item, Review)
             case "hold":
                 there = 0 if self._dispute is None or self._section != "conflicts" else len(self._dispute.notes)
                 return isinstance(parameters[0], int) and parameters[0] <= there
-            case "keep" | "retract":
-                return isinstance(item, Flag)
             case "keep_both":
                 return isinstance(item, Conflict | Link)
             case "succession":
@@ -443,21 +429,13 @@ class ReviewScreen(NotesScreen):
         self.action_read()
 
     def action_decide(self, how: str) -> None:
-        if isinstance(item := self._chosen, Review):
-            decide: Callable[[AgenticMemorySystem, int], str] = getattr(changes, how)
-            self._decide(decide, self.memory, item.id)
+        """Carry out the change of that name with the chosen proposal, or with the note that may be out of date."""
+        if isinstance(item := self._chosen, Review | Flag):
+            self._decide(getattr(changes, how), self.memory, item.id if isinstance(item, Review) else item.note)
 
     def action_hold(self, place: int) -> None:
         if self._dispute is not None and place <= len(self._dispute.notes):
             self._decide(_hold, self.memory, self._dispute, self._dispute.notes[place - 1].id)
-
-    def action_keep(self) -> None:
-        if isinstance(item := self._chosen, Flag):
-            self._decide(changes.keep, self.memory, item.note)
-
-    def action_retract(self) -> None:
-        if isinstance(item := self._chosen, Flag):
-            self._decide(changes.retract, self.memory, item.note)
 
     def action_keep_both(self) -> None:
         item = self._chosen

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, ClassVar
 from rich.segment import Segment
 from rich.style import Style
 from textual.binding import Binding, BindingType
-from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
@@ -41,12 +40,10 @@ class Days:
 
     @property
     def first(self) -> date:
-        """The first day that one can go to."""
         return min(min(self.counts, default=self.today), self.today)
 
     @property
     def last(self) -> date:
-        """The last day that one can go to."""
         return max(max(self.counts, default=self.today), self.today)
 
     def within(self, ordinal: int) -> date:
@@ -77,7 +74,6 @@ class Window:
 
     @property
     def first(self) -> int:
-        """The Monday of the first one."""
         return self.last - (self.weeks - 1) * WEEK
 
     def day(self, column: int, row: int) -> date | None:
@@ -150,17 +146,11 @@ class HeatMap(Widget, can_focus=True):
 
     day: reactive[date] = reactive(date.min, init=False)
 
-    @dataclass
     class Chosen(Message):
-        """The cursor came to that day."""
+        """The cursor came to another day."""
 
-        day: date
-
-    @dataclass
     class Opened(Message):
         """A click on the day under the cursor."""
-
-        day: date
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -181,7 +171,6 @@ class HeatMap(Widget, can_focus=True):
 
     @property
     def window(self) -> Window:
-        """The weeks in sight."""
         cells = self._cells
         return Window(self._last, max(1, min(_MOST_WEEKS, (self.size.width - _LABEL) // cells)))
 
@@ -192,7 +181,7 @@ class HeatMap(Widget, can_focus=True):
     def watch_day(self) -> None:
         self._last = self.window.moved(self.day).last
         self.refresh()
-        self.post_message(self.Chosen(self.day))
+        self.post_message(self.Chosen())
 
     def on_resize(self) -> None:
         if self.days is not None:
@@ -229,7 +218,7 @@ class HeatMap(Widget, can_focus=True):
         if day is None or not self.days.first <= day <= self.days.last:
             return
         if day == self.day:
-            self.post_message(self.Opened(day))
+            self.post_message(self.Opened())
         self.day = day
 
     def render_line(self, y: int) -> Strip:
@@ -257,8 +246,3 @@ class HeatMap(Widget, can_focus=True):
         if day == self.day:
             return Segment(square, self.get_component_rich_style("heat-map--cursor"))
         return Segment(square, style + Style(underline=True) if day == days.today else style)
-
-
-def legend() -> Content:
-    """What the shades mean."""
-    return Content(f"less {' '.join(SHADES)} more")

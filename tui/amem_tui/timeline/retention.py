@@ -38,7 +38,6 @@ def dots(days: NDArray[np.float64], kept: NDArray[np.float64], width: int, heigh
 
 
 def column_of(day: float, days: NDArray[np.float64], width: int) -> int:
-    """The cell that a day falls in."""
     share = (day - days[0]) / max(days[-1] - days[0], 1e-9)
     return max(0, min(width - 1, int(share * width)))
 

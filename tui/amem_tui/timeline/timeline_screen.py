@@ -19,7 +19,7 @@ from amem_tui.dialogs import Prompt
 from amem_tui.formatting import GLYPHS, SIGNS, author, plural, title
 from amem_tui.lists import PAGE, Line, LineList
 from amem_tui.rooms import PanedScreen
-from amem_tui.timeline.calendar import Days, HeatMap, days_of, legend, streak
+from amem_tui.timeline.calendar import SHADES, Days, HeatMap, days_of, streak
 from amem_tui.timeline.retention import Forgetting
 
 if TYPE_CHECKING:
@@ -47,11 +47,6 @@ def read_lines(memory: AgenticMemorySystem, shelf: Shelf, start: int, zone: tzin
     return [_day_line(card, zone) for card in memory.cards(shelf, start, start + PAGE)]
 
 
-def day_heading(day: date, count: int) -> str:
-    """``Sun 22 Nov 2026: 5 notes``."""
-    return f"{day:%a} {day.day} {day:%b} {day.year}: {plural(count, 'note')}"
-
-
 def _day_line(card: Card, zone: tzinfo) -> Line:
     sign, look = SIGNS[author(card.author)]
     pin = (("▪", "$accent"),) if card.pinned else ()
@@ -77,12 +72,10 @@ _WORDS = {"faded": "fade", "demoted": "fall back", "promoted": "rise"}
 
 
 def farther(days: int) -> int:
-    """The next larger step, or the largest."""
     return next((each for each in STEPS if each > days), max(days, STEPS[-1]))
 
 
 def nearer(days: int) -> int:
-    """The next smaller step, or the smallest."""
     return next((each for each in reversed(STEPS) if each < days), min(days, STEPS[0]))
 
 
@@ -92,28 +85,22 @@ def counted(preview: FadePreview) -> str:
     return ", ".join(sorted(said, key=lambda words: not words.endswith("fade"))) or "nothing"
 
 
-def fading_heading(days: int) -> str:
-    """What stands above the list."""
-    return f"What fades within {plural(days, 'day')}"
-
-
 def lines_of(preview: FadePreview) -> list[Line]:
     """A line for each note that is named, with why below it."""
-    lines = [_fading_line(note) for note in preview.notes]
+    lines = [
+        Line(
+            key=note.id,
+            title=f"{GLYPHS[note.kind]} {title(note.content)}",
+            head=((" ", ""), _SIGNS[note.what]),
+            tail=((f" {note.now.value:.2f}→{note.then.value:.2f} ", "$muted"),),
+            below=_why(note),
+        )
+        for note in preview.notes
+    ]
     left = sum(preview.counts.values()) - len(lines)
     if left > 0:
         lines.append(Line("", f"and {left:,} more", look="$muted"))
     return lines
-
-
-def _fading_line(note: Foreseen) -> Line:
-    return Line(
-        key=note.id,
-        title=f"{GLYPHS[note.kind]} {title(note.content)}",
-        head=((" ", ""), _SIGNS[note.what]),
-        tail=((f" {note.now.value:.2f}→{note.then.value:.2f} ", "$muted"),),
-        below=_why(note),
-    )
 
 
 def _why(note: Foreseen) -> str:
@@ -168,7 +155,7 @@ class TimelineScreen(PanedScreen):
 
     def on_mount(self) -> None:
         self._heat.border_title = "Notes by day"
-        self._heat.border_subtitle = legend()
+        self._heat.border_subtitle = f"less {' '.join(SHADES)} more"
         self.query_one("#forgetting").border_title = "Forgetting"
         self._heat.focus()
         self.show_tab("calendar")
@@ -186,7 +173,7 @@ class TimelineScreen(PanedScreen):
             self._note = here
         self._heat.show(days, None if at is None else at.astimezone(self._client.zone).date())
         self._heat.border_title = _spanned(days)
-        self.bar.tell(_counted(days))
+        self.bar.tell(f"{plural(sum(days.counts.values()), 'note')} on {plural(len(days.counts), 'day')} ")
         await self._show_day()
         await self._show_forgetting()
 
@@ -208,7 +195,7 @@ class TimelineScreen(PanedScreen):
             place = next((at for at, line in enumerate(lines) if line.key == self._note), 0)
         self._day_shown = day
         shown.show(len(shelf), lines, place=place)
-        shown.border_title = day_heading(day, len(shelf))
+        shown.border_title = f"{day:%a} {day.day} {day:%b} {day.year}: {plural(len(shelf), 'note')}"
         if self._note is None and shown.line is not None:
             self._choose(shown.line.key)
 
@@ -248,7 +235,7 @@ class TimelineScreen(PanedScreen):
 
     async def _look_ahead(self) -> None:
         days, pane, shown = self._ahead, self.query_one("#fading"), self._fade_list
-        pane.border_title = fading_heading(days)
+        pane.border_title = f"What fades within {plural(days, 'day')}"
         pane.border_subtitle = "looking ahead…"
         with self._client.refusals():
             preview = await self.ask(self.memory.fade, days, most=MOST)
@@ -262,11 +249,9 @@ class TimelineScreen(PanedScreen):
 
     def _set_ahead(self, days: int) -> None:
         self._ahead = days
-        self.query_one("#fading").border_title = fading_heading(days)
         self._refresher.want(now=True)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Only what works now is offered."""
         if action == "open":
             # The footer may ask before there is anything in the room.
             there = any(shown.count for shown in self.query("#day-notes").results(LineList))
@@ -344,10 +329,6 @@ def _read_days(memory: AgenticMemorySystem, note: str | None) -> tuple[Days, dat
     """Every day's number of notes, and the time that this note speaks of."""
     card = None if note is None else memory.cards_of([note]).get(note)
     return days_of(memory.days(), memory.today()), None if card is None else card.at
-
-
-def _counted(days: Days) -> str:
-    return f"{plural(sum(days.counts.values()), 'note')} on {plural(len(days.counts), 'day')} "
 
 
 def _spanned(days: Days) -> str:
