@@ -14,7 +14,7 @@ from amem.storage.filters import conditions, in_scope, scope_values
 from amem.storage.sql_values import keys_from, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Container, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -137,6 +137,15 @@ class FullText:
     def put(self, key: int, note: MemoryNote) -> None:
         """Index a note that is not indexed yet."""
         self._session.insert("note_text", {"rowid": key, **columns_of(note)})
+
+    def change(self, key: int, note: MemoryNote, fields: Container[str]) -> None:
+        """Index an indexed note again, of which only these `fields` have changed."""
+        if "context" in fields and not any(name in fields for name in ("content", "keywords", "entities", "tags")):
+            # As every other new note changes what a neighbour is about: its long text need not be cut into terms.
+            self._session.update("note_text", {"context": " ".join(index_terms(note.context))}, rowid=key)
+        else:
+            self.remove(key)
+            self.put(key, note)
 
     def remove(self, key: int) -> None:
         """Forget a note; nothing happens when it is not indexed."""

@@ -11,9 +11,10 @@ from amem.labels import short_id
 from amem.note import Scope, Status
 from amem.storage.note_reading import NoteReading, normal_hash
 from amem.storage.rows import VERSIONED, cell, from_cell, note_of, plain, time_text
+from amem.storage.sql_values import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Container, Iterable, Mapping, Set
 
     from amem.note import MemoryNote
     from amem.storage.store import Session
@@ -75,6 +76,8 @@ def _now(session: Session, id: str) -> dict[str, Any]:
 
 #: What full text and terms are made of: a change to one of these concerns them.
 _INDEXED = frozenset({"content", "keywords", "tags", "context", "entities"})
+#: The lists of words that notes are found by, and what a word is called in their index.
+_TERMS = {"tags": "tag", "entities": "entity", "keywords": "keyword"}
 #: What the index of facts is made of.
 _OF_FACTS = frozenset({"facts", "overturned"})
 _BY_ID = "SELECT * FROM notes WHERE id = :id"
@@ -170,8 +173,8 @@ class Notes(NoteReading):
         self._set(row["key"], values)
         # Both indexes hold every note that is not deleted, whatever its status.
         hidden = "status" in different and Status.DELETED in (row["status"], different["status"])
-        if hidden or _INDEXED & set(different):
-            self._index_again(row["key"], note_of({**row, **values}))
+        if hidden or not _INDEXED.isdisjoint(different):
+            self._index_again(row["key"], note_of({**row, **values}), _INDEXED if hidden else different.keys())
         if hidden or not _OF_FACTS.isdisjoint(different):
             self._session.facts.put(row["key"], note_of({**row, **values}))
         if different.get("status") == Status.ARCHIVED:
@@ -188,7 +191,7 @@ class Notes(NoteReading):
         self._record(row["key"], cells["version"], operation, {}, {})
         self._set(row["key"], cells)
         note = note_of({**row, **cells})
-        self._index_again(row["key"], note)
+        self._index_again(row["key"], note, values.keys())
         self._session.facts.put(row["key"], note)
 
     def own(self, key: int, owners: Mapping[str, str | None]) -> None:
@@ -254,19 +257,25 @@ class Notes(NoteReading):
         texts = {"changes": json.dumps(changes, ensure_ascii=False), "owned": json.dumps(owners) if owners else None}
         self._session.insert("versions", {"operation": operation, "note": key, "version": version, **texts})
 
-    def _index_again(self, key: int, note: MemoryNote) -> None:
-        """Bring full text and terms in line with a changed note; a deleted note leaves both."""
-        self._session.text.remove(key)
-        self._session.change("DELETE FROM note_terms WHERE note = :key", key=key)
-        if note.status is not Status.DELETED:
-            self._session.text.put(key, note)
-            self._put_terms(key, note)
+    def _index_again(self, key: int, note: MemoryNote, fields: Set[str]) -> None:
+        """Bring full text and terms in line with a note of which these fields changed; a deleted note leaves both."""
+        deleted = note.status is Status.DELETED
+        roles = [role for field, role in _TERMS.items() if deleted or field in fields]
+        if roles:
+            sql = "DELETE FROM note_terms WHERE note = :key AND role IN (SELECT value FROM json_each(:roles))"
+            self._session.change(sql, key=key, roles=listed(roles))
+        if deleted:
+            self._session.text.remove(key)
+        else:
+            self._session.text.change(key, note, fields)
+            self._put_terms(key, note, fields)
 
-    def _put_terms(self, key: int, note: MemoryNote) -> None:
+    def _put_terms(self, key: int, note: MemoryNote, fields: Container[str] = _INDEXED) -> None:
         rows = {
             (role, value.casefold())
-            for role, values in (("tag", note.tags), ("entity", note.entities), ("keyword", note.keywords))
-            for value in values
+            for field, role in _TERMS.items()
+            if field in fields
+            for value in getattr(note, field)
         }
         self._session.insert("note_terms", *({"role": role, "term": term, "note": key} for role, term in sorted(rows)))
 

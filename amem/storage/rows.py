@@ -17,7 +17,7 @@ from amem.errors import StorageCorrupt
 from amem.note import Enrichment, Fact, Kind, Layer, Link, LinkType, MemoryNote, Overturned, Status
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 _SHOWN = 60
 #: What reading a value that is none raises.
@@ -35,9 +35,9 @@ _ENUMS: Mapping[str, type[StrEnum]] = {
 
 _TYPES: Mapping[str, Any] = {
     **dict.fromkeys(("content", "context", "category", "timestamp", "analyst"), str),
-    **dict.fromkeys(("superseded_by", "conversation_id", "speaker"), str | None),
-    "ordinal": int | None,
-    "importance": int | float,
+    **dict.fromkeys(("superseded_by", "conversation_id", "speaker"), (str, type(None))),
+    "ordinal": (int, type(None)),
+    "importance": (int, float),
     **dict.fromkeys(("keywords", "tags", "entities", "facts", "overturned"), list),
     "metadata": dict,
 }
@@ -64,9 +64,9 @@ def stored_text(raw: bytes) -> str:
 
 def refuse_undecoded(row: Mapping[Any, Any]) -> None:
     """Raise StorageCorrupt that names the column where a row holds text that is not UTF-8."""
-    for name, value in row.items():
-        if type(value) is Undecoded:
-            raise StorageCorrupt(f"its {name} is not UTF-8")
+    if Undecoded in map(type, row.values()):
+        name = next(name for name, value in row.items() if type(value) is Undecoded)
+        raise StorageCorrupt(f"its {name} is not UTF-8")
 
 
 def time_text(moment: datetime) -> str:
@@ -176,6 +176,21 @@ def from_cell(field: str, value: Any) -> Any:
     return bool(value) if field == "pinned" else value
 
 
+def _reader(field: str) -> Callable[[Any], Any] | None:
+    """What makes a note's value of a column that is not empty; None where they are the same."""
+    if field in _ENUMS:
+        return {str(each): each for each in _ENUMS[field]}.__getitem__
+    if field in ("keywords", "tags", "entities", "metadata"):
+        return json.loads
+    if field in _JSON:
+        return lambda text: [] if text == "[]" else from_plain(field, json.loads(text))
+    return {"at": read_moment, "valid_from": read_moment, "valid_to": read_moment, "pinned": bool}.get(field)
+
+
+#: Each versioned field with its reader and its type: a search reads hundreds of notes, an add its neighbours.
+_FIELDS = tuple((field, _reader(field), _TYPES.get(field)) for field in VERSIONED)
+
+
 def note_of(row: Mapping[Any, Any]) -> MemoryNote:
     """A note from its row, without what other tables say of it (links, usage, trust, history).
 
@@ -185,12 +200,14 @@ def note_of(row: Mapping[Any, Any]) -> MemoryNote:
     try:
         refuse_undecoded(row)
         values: dict[str, Any] = {field: read_time(row[field])}
-        for field in VERSIONED:
-            values[field] = from_plain(field, from_cell(field, row[field]))
-            if not isinstance(values[field], _TYPES.get(field, object)):
+        for field, read, kind in _FIELDS:
+            value = row[field]
+            values[field] = value if read is None or value is None else read(value)
+            if kind is not None and not isinstance(values[field], kind):
                 raise TypeError(field)
-            if field == "importance" and not math.isfinite(values[field]):
-                raise ValueError(field)
+        field = "importance"
+        if not math.isfinite(values[field]):
+            raise ValueError(field)
     except UNREADABLE as error:
         undecoded = type(error) is StorageCorrupt and "UTF-8" in str(error)
         raise unreadable(

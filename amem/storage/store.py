@@ -172,8 +172,12 @@ class Session:
             refuse_undecoded(row)
             return read(row)
 
-        found = [self.past(name(row), partial(whole, row)) for row in rows]
-        return [each for each in found if each is not None]
+        every = list(rows)
+        try:
+            return [whole(row) for row in every]
+        except UNREADABLE:  # which of them it is, and what the others say
+            found = [self.past(name(row), partial(whole, row)) for row in every]
+            return [each for each in found if each is not None]
 
     @cached_property
     def counter(self) -> int:
