@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from amem.errors import BadModelAnswer, EmbedderMismatch
@@ -84,16 +85,19 @@ class Vectorizer:
         with self._store.read() as session:
             self._compare(session.vectors.space())
 
-    def embed(self, texts: Sequence[str]) -> tuple[dict[bytes, NDArray[np.float32]], set[bytes]]:
+    def embed(
+        self, texts: Sequence[str], session: Session | None = None
+    ) -> tuple[dict[bytes, NDArray[np.float32]], set[bytes]]:
         """Vectors by text hash, taken from the collection where it has them; and which had to be computed.
 
-        Raises EmbedderMismatch, and what `compute` raises.
+        Asks in `session`, which then stays open as long as that takes, or in a snapshot that does not. Raises
+        EmbedderMismatch, and what `compute` raises.
         """
         wanted = {text_hash(text): text for text in texts}
-        with self._store.read() as session:
-            space = session.vectors.space()
+        with self._store.read() if session is None else nullcontext(session) as asked:
+            space = asked.vectors.space()
             self._compare(space)
-            known = {} if space is None else session.vectors.known(space, list(wanted))
+            known = {} if space is None else asked.vectors.known(space, list(wanted))
         fresh = [hashed for hashed in wanted if hashed not in known]
         if fresh:
             rows = self.compute([wanted[hashed] for hashed in fresh], None if space is None else space.dimension)

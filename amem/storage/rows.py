@@ -184,7 +184,9 @@ def _reader(field: str) -> Callable[[Any], Any] | None:
         return json.loads
     if field in _JSON:
         return lambda text: [] if text == "[]" else from_plain(field, json.loads(text))
-    return {"at": read_moment, "valid_from": read_moment, "valid_to": read_moment, "pinned": bool}.get(field)
+    if field in _TIMES:
+        return read_moment
+    return bool if field == "pinned" else None
 
 
 #: Each versioned field with its reader and its type: a search reads hundreds of notes, an add its neighbours.

@@ -13,6 +13,7 @@ from amem.clock import zone
 from amem.conflict.candidates import Candidate, unknown_cosines
 from amem.errors import EmbedderMismatch, MissingExtra, MissingModel
 from amem.note import Scope
+from amem.storage.note_reading import normal_hash
 from amem.writing.neighbours import ANALYSED, PREVIOUS_TURNS, best, draft_of, fill_in, sharing
 from amem.writing.vocabulary import BatchVocabularies
 
@@ -67,11 +68,26 @@ class Batch:
         with self._store.read() as session:
             self._vectorizer.check(session)
             self._find_known_sources(session)
+            self._find_repetitions(session)
             self._seen = session.counter
             if analyst.local:
-                self._analyse(session, analyst, frequencies)
-        self._embed()
-        self._find_nearest()
+                self._analyse(session, self.entries, analyst, frequencies)
+        wanted = [entry for entry in self.entries if entry.existing is None and not entry.repeats]
+        self._embed(wanted)
+        with self._store.read() as session:
+            seen = session.counter
+            meeting = self._meeting(session, wanted)
+        self._dense.refresh(seen)
+        self._find_nearest(meeting)
+
+    def prepare_after_all(self, session: Session, entry: Intake, analyst: Analyst, frequencies: FrequencyCache) -> None:
+        """Prepare an entry, in the transaction that stores it, whose note stands no more that it was to repeat."""
+        entry.repeats = False
+        if analyst.local:
+            self._analyse(session, [entry], analyst, frequencies)
+        self._embed([entry], session)
+        self._vectorizer.keep(session, self.vectors())
+        self._find_nearest(self._meeting(session, [entry]))
 
     def catch_up(self, session: Session) -> None:
         """Look again which sources are known, if another process wrote since `prepare`."""
@@ -133,17 +149,35 @@ class Batch:
                 entry.existing = known.get(source.id)
                 known.setdefault(source.id, entry.note.id)
 
-    def _analyse(self, session: Session, analyst: Analyst, frequencies: FrequencyCache) -> None:
-        vocabularies = BatchVocabularies(session, frequencies)
-        turns = _Turns(session)
-        default_zone = zone(self._settings.timezone)
+    def _find_repetitions(self, session: Session) -> None:
+        """Mark what says only what an active note, or an entry before it, says: to read it would be in vain."""
+        said: set[tuple[Scope, bytes]] = set()
         for entry in self.entries:
             if entry.existing is not None:
                 continue
             note = entry.note
+            own = Scope.of(note.metadata), normal_hash(note.content)
+            if entry.source is None:
+                known = own in said or session.notes.duplicate_of(note.content, note.metadata) is not None
+                entry.repeats = known
+            said.add(own)
+
+    def _analyse(
+        self, session: Session, entries: Sequence[Intake], analyst: Analyst, frequencies: FrequencyCache
+    ) -> None:
+        vocabularies = BatchVocabularies(session, frequencies)
+        turns = _Turns(session)
+        default_zone = zone(self._settings.timezone)
+        for entry in entries:
+            if entry.existing is not None:
+                continue
+            note = entry.note
+            before = turns.before(entry)
+            if entry.repeats:
+                continue
             vocabulary = vocabularies.of(note)
             try:
-                entry.analysis = analyst.analyze(draft_of(note, default_zone, turns.before(entry)), vocabulary)
+                entry.analysis = analyst.analyze(draft_of(note, default_zone, before), vocabulary)
             except Exception as error:  # whatever an analyst does, the note is kept
                 _log.warning("analysis of a note failed: %s", error)
                 entry.error = f"analysis: {error}"
@@ -152,10 +186,13 @@ class Batch:
                 note.analyst = analyst.name
             vocabulary.include(note.content, note.tags)
 
-    def _embed(self) -> None:
-        wanted = [entry for entry in self.entries if entry.existing is None]
+    def _embed(self, wanted: Sequence[Intake], session: Session | None = None) -> None:
         try:
-            vectors, fresh = self._ahead.result() if self._ahead is not None else self._embed_now(wanted)
+            if self._ahead is not None and session is None:
+                vectors, fresh = self._ahead.result()
+            else:
+                texts = [self._vectorizer.text(entry.note) for entry in wanted]
+                vectors, fresh = self._vectorizer.embed(texts, session)
         except _NOT_SET_UP:
             raise
         except Exception as error:  # the notes are kept; their vectors follow with the next enrichment
@@ -167,22 +204,20 @@ class Batch:
             hashed = self._vectorizer.hash(entry.note)
             entry.vector, entry.fresh = vectors[hashed], hashed in fresh
 
-    def _embed_now(self, wanted: Sequence[Intake]) -> tuple[dict[bytes, NDArray[np.float32]], set[bytes]]:
-        return self._vectorizer.embed([self._vectorizer.text(entry.note) for entry in wanted])
-
-    def _find_nearest(self) -> None:
-        wanted = max(self._settings.neighbours, self._settings.conflict_neighbours)
+    @staticmethod
+    def _meeting(session: Session, wanted: Sequence[Intake]) -> list[tuple[list[Intake], NDArray[np.int64] | None]]:
+        """The entries that have a vector, by whose they are, with the notes that those may meet (None: all)."""
         embedded: dict[Scope, list[Intake]] = {}
-        for entry in self.entries:
-            if entry.vector is not None and wanted:
+        for entry in wanted:
+            if entry.vector is not None:
                 embedded.setdefault(Scope.of(entry.note.metadata), []).append(entry)
-        with self._store.read() as session:
-            seen = session.counter
-            meeting = {scope: session.notes.met_by(scope) for scope in embedded}
-        self._dense.refresh(seen)
-        for scope, entries in embedded.items():
+        return [(entries, session.notes.met_by(scope)) for scope, entries in embedded.items()]
+
+    def _find_nearest(self, meeting: Sequence[tuple[list[Intake], NDArray[np.int64] | None]]) -> None:
+        most = max(self._settings.neighbours, self._settings.conflict_neighbours)
+        for entries, allowed in meeting if most else ():
             matrix = np.stack([entry.vector for entry in entries if entry.vector is not None])
-            found = self._dense.search_many(matrix, wanted, allowed=meeting[scope])
+            found = self._dense.search_many(matrix, most, allowed=allowed)
             for entry, (keys, cosines) in zip(entries, found, strict=True):
                 entry.near = [Candidate(int(key), float(cosine)) for key, cosine in zip(keys, cosines, strict=True)]
 

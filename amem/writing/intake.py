@@ -74,8 +74,9 @@ class Intake:
     believed, `recalls` and `last_access` what another program had counted, `named` whether it brought its own id;
     `gathers`, `sources` and `derived_from` are those of its `NewNote`.
 
-    Found out on the way: its `analysis`, what went wrong (`error`), its `vector` and whether that is new (`fresh`), the
-    notes near it, and the id of the `existing` note that it turned out to be.
+    Found out on the way: whether it `repeats` a note, and so need not be read; its `analysis`, what went wrong
+    (`error`), its `vector` and whether that is new (`fresh`), the notes near it, and the id of the `existing` note that
+    its source is known as.
     """
 
     note: MemoryNote
@@ -95,6 +96,7 @@ class Intake:
     fresh: bool = False
     near: list[Candidate] = field(default_factory=list)
     existing: str | None = None
+    repeats: bool = False
 
 
 def take_in(item: NewNote | Mapping[str, Any] | str, *, actor: str, settings: Settings, clock: Clock) -> Intake:

@@ -231,6 +231,8 @@ class Pipeline:
             self._attach(session, entry, existing, run)
             held = session.notes.get_many([existing], history=False)[existing]
             return Receipt(existing, "duplicate", held.enrichment, held.analyst)
+        if entry.repeats:
+            batch.prepare_after_all(session, entry, analyst, self._frequencies)
         # b. What its neighbours make of it: links, tags, rewrites of theirs; nothing is written yet.
         operation = run.begin(session)
         evolution = _Evolution()

@@ -14,12 +14,28 @@ from amem.note import Status
 from amem.testing import FrozenClock, HashEmbedder
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
+    import numpy as np
+    from numpy.typing import NDArray
 
-def opened(home: Path, seed: str = "first") -> AgenticMemorySystem:
+
+class CountingEmbedder(HashEmbedder):
+    """Keeps what it was asked for."""
+
+    def __init__(self) -> None:
+        super().__init__(64)
+        self.asked: list[str] = []
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.asked += texts
+        return super().embed(texts)
+
+
+def opened(home: Path | None, seed: str = "first", embedder: HashEmbedder | None = None) -> AgenticMemorySystem:
     clock = FrozenClock("2026-03-01T10:00", seed=seed)
-    embedder = HashEmbedder(64)
+    embedder = embedder or HashEmbedder(64)
     return AgenticMemorySystem(directory=home, embedder=embedder, llm_backend="offline", clock=clock, background=False)
 
 
@@ -64,6 +80,44 @@ def statements_of_an_add(home: Path, ran: Counter[str], others: int) -> int:
 def test_an_add_runs_no_more_statements_in_a_larger_collection(tmp_path: Path, ran: Counter[str]):
     few, many = (statements_of_an_add(tmp_path / str(others), ran, others) for others in (10, 200))
     assert 0 < many <= few < 50
+
+
+def test_a_text_that_is_stored_already_is_neither_analysed_nor_embedded_again(tmp_path: Path):
+    embedder = CountingEmbedder()
+    with opened(tmp_path, embedder=embedder) as memory:
+        memory.add_notes(["Ana likes opera.", "安娜喜欢爵士乐。"])
+        embedder.asked.clear()
+        told = memory.add_notes(
+            [
+                "ana  likes OPERA.",
+                {"content": "安娜喜欢爵士乐。", "speaker": "Bea"},
+                "Gulls sat there.",
+                "gulls sat there.",
+            ]
+        )
+    assert [each.status for each in told] == ["duplicate", "duplicate", "stored", "duplicate"]
+    assert embedder.asked == ["Gulls sat there."]
+    assert [each.cost.embedded for each in told] == [0, 0, 1, 0]
+
+
+@pytest.mark.parametrize("in_memory", [False, True])
+@pytest.mark.parametrize(
+    ("said", "taken_back"),
+    [("Ana likes jazz.", "Ana doesn't like jazz any more."), ("安娜喜欢爵士乐。", "安娜不再喜欢爵士乐了。")],
+)
+def test_a_text_is_read_again_where_its_like_falls_in_the_same_batch(
+    tmp_path: Path, said: str, taken_back: str, in_memory: bool
+):
+    with opened(None if in_memory else tmp_path) as memory:
+        first = memory.add(said, time="2026-01-01")
+        told = memory.add_notes(
+            [{"content": taken_back, "time": "2026-02-01"}, {"content": said, "time": "2026-02-10"}]
+        )
+        assert [each.status for each in told] == ["stored", "stored"]
+        assert told[0].superseded == (first.id,)
+        again, before = memory.read(told[1].id), memory.read(first.id)
+        assert (again.keywords, again.facts, again.analyst) == (before.keywords, before.facts, before.analyst)
+        assert {each.earlier for each in told[1].conflicts} == {told[0].id}
 
 
 def test_what_was_read_in_a_note_is_kept_for_those_that_come_near_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
