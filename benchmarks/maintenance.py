@@ -1,11 +1,12 @@
 """How long a maintenance takes at 10,000 notes: the first one, one with nothing changed, one after 100 changes.
 
-    python benchmarks/maintenance.py [--notes 10000] [--embedder minilm|hash] [--keep FOLDER] [--json FILE]
+    python benchmarks/maintenance.py [--notes 10000] [--embedder minilm|hash|table] [--keep FOLDER] [--json FILE]
 
 Without a language model. The notes are invented as people write them (see `_invented.py`), a quarter of them Chinese,
 and remembered as always: analysed by the rules, linked, weighed against each other. Embedded with the real MiniLM, or
 with hashed words where only the rest is to be timed. Also timed: what time alone moves in two months, and the weekly
-and the monthly pass then. With `--keep` the filled collection is made once in that folder, and copied from there.
+and the monthly pass then. With `--keep` the filled collection is made once in that folder, and copied from there;
+`--embedder table` with a folder that `scale.py --home` filled measures 100,000 notes with made-up vectors.
 
 Each run is given in seconds by the clock and in seconds of the processor, which other work on the machine leaves as
 they are; of a run with nothing changed the slowest of five.
@@ -27,6 +28,7 @@ from time import monotonic, process_time
 from typing import TYPE_CHECKING, Any
 
 from _invented import PER_DAY, invented
+from _scale_corpus import TableEmbedder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -147,7 +149,7 @@ def _collection(asked: argparse.Namespace, folder: Path, make: Callable[[Path], 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--notes", type=int, default=10_000)
-    parser.add_argument("--embedder", choices=("minilm", "hash"), default="minilm")
+    parser.add_argument("--embedder", choices=("minilm", "hash", "table"), default="minilm")
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--json", type=Path)
     asked = parser.parse_args()
@@ -156,7 +158,12 @@ def main() -> None:
     from amem.settings import Settings
     from amem.testing import HashEmbedder
 
-    embedder = HashEmbedder(384) if asked.embedder == "hash" else make_embedder(Settings())
+    makers: dict[str, Callable[[], Embedder]] = {
+        "hash": lambda: HashEmbedder(384),
+        "table": TableEmbedder,
+        "minilm": lambda: make_embedder(Settings()),
+    }
+    embedder = makers[asked.embedder]()
     with tempfile.TemporaryDirectory() as folder:
         home = _collection(asked, Path(folder), lambda empty: fill(empty, asked.notes, embedder))
         rows = measure(home, embedder)

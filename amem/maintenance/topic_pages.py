@@ -17,7 +17,7 @@ from amem.note import Kind, Status
 from amem.rendering import holding_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from amem.note import MemoryNote
     from amem.protocols import PageWriter
@@ -52,8 +52,9 @@ def labels(session: Session, members: Sequence[MemoryNote], *, chinese: bool) ->
                     spelled[folded][value] += 1
                     carrying[folded].add(note.id)
     texts = {note.id: _spoken(note.content) for note in members}
+    saying = _saying(texts, carrying)
     for folded, notes in carrying.items():
-        notes |= {id for id, text in texts.items() if text.holds(folded)}
+        notes |= saying[folded]
     least = max(_LEAST, math.ceil(_SHARE * len(members)))
     common = {folded: notes for folded, notes in carrying.items() if len(notes) >= least}
     everywhere, total = _held(session, sorted(common)), session.notes.count()
@@ -61,8 +62,7 @@ def labels(session: Session, members: Sequence[MemoryNote], *, chinese: bool) ->
     def worth(folded: str) -> float:
         notes = len(common[folded])
         rare = math.log((total + 1) / max(everywhere.get(folded, 0), notes)) + 0.3
-        said = sum(text.holds(folded) for text in texts.values())
-        return weights[folded] * (notes + _SAID * said) / len(members) * rare
+        return weights[folded] * (notes + _SAID * len(saying[folded])) / len(members) * rare
 
     # Names stand in any language, other words in the page's own.
     spoken = [folded for folded in common if is_cjk(folded) == chinese or weights[folded] == _NAME]
@@ -76,11 +76,10 @@ def labels(session: Session, members: Sequence[MemoryNote], *, chinese: bool) ->
 def core(members: Sequence[MemoryNote], found: Sequence[str]) -> list[str]:
     """Ids of the notes that one of the first two labels, the title, really fits."""
     titled = [normalize(label).replace("-", " ") for label in found[:2]]
-    return [
-        note.id
-        for note in members
-        if any(label in _carried(note) or _spoken(note.content).holds(label) for label in titled)
-    ]
+    texts = {note.id: _spoken(note.content) for note in members}
+    fitting = {note.id for note in members if not _carried(note).isdisjoint(titled)}
+    fitting.update(*_saying(texts, titled).values())
+    return [note.id for note in members if note.id in fitting]
 
 
 def title(found: Sequence[str], *, chinese: bool) -> str:
@@ -120,15 +119,27 @@ class _Spoken:
     folded: str
     words: str
 
-    def holds(self, label: str) -> bool:
-        """Whether a folded label stands in it, as whole words where words have spaces between them."""
-        return label in self.folded if is_cjk(label) else f" {label} " in self.words
-
 
 @lru_cache(maxsize=1024)
 def _spoken(content: str) -> _Spoken:
     folded = normalize(content).replace("-", " ")
     return _Spoken(folded, f" {' '.join(_WORD.findall(folded))} ")
+
+
+def _saying(texts: Mapping[str, _Spoken], labels: Iterable[str]) -> dict[str, set[str]]:
+    """For each folded label the ids of the texts in which it stands, as whole words where words have spaces between."""
+    using: defaultdict[str, list[str]] = defaultdict(list)
+    for id, text in texts.items():
+        for word in set(text.words.split()):
+            using[word].append(id)
+    found = {}
+    for label in labels:
+        if is_cjk(label):
+            found[label] = {id for id, text in texts.items() if label in text.folded}
+        else:
+            first, whole = label.partition(" ")[0], f" {label} "
+            found[label] = {id for id in using.get(first, ()) if whole in texts[id].words}
+    return found
 
 
 def _unlike(ranked: Sequence[str]) -> list[str]:

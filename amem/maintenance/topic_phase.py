@@ -13,6 +13,7 @@ import numpy as np
 from amem.errors import StaleNote
 from amem.language import index_terms, normalize, query_terms, written_in_cjk
 from amem.language.lexicon import lexicon
+from amem.maintenance.communities import communities
 from amem.maintenance.cycle import CYCLES
 from amem.maintenance.shift import PhaseReport, Reason
 from amem.maintenance.topic_notes import known_topics, notes_of, recognise
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
-    import networkx
     from numpy.typing import NDArray
 
     from amem.collection import Collection
@@ -34,37 +34,7 @@ if TYPE_CHECKING:
     from amem.storage.store import Session
 
 
-# Which notes belong together: communities in the graph of their links.
-
-#: The same web always falls into the same communities.
-_SEED = 7
-#: More levels only join communities to larger ones.
-_LEVELS = 2
-#: A community of more notes than this is looked at by itself once more: it is several subjects grown together.
-_LARGE = 60
-
-
-def communities(links: Iterable[tuple[str, str, float]], size: int) -> list[frozenset[str]]:
-    """Groups of at least `size` notes that are linked more among each other than with others, the largest first.
-
-    `links` are (note, note, weight) in either direction; of several between two notes the strongest counts. Found by
-    Louvain's method (Blondel et al. 2008), seeded.
-    """
-    weights: defaultdict[tuple[str, str], float] = defaultdict(float)
-    for one, other, weight in links:
-        if one != other and weight > 0:
-            pair = (min(one, other), max(one, other))
-            weights[pair] = max(weights[pair], weight)
-    if not weights:
-        return []
-    import networkx
-
-    web = networkx.Graph()
-    # In a fixed order, since the method's result depends on it.
-    web.add_weighted_edges_from((one, other, weight) for (one, other), weight in sorted(weights.items()))
-    found = [part for group in _louvain(web) for part in _parted(web, group)]
-    large = [group for group in found if len(group) >= size]
-    return sorted(large, key=lambda group: (-len(group), min(group)))
+# Which notes are to be looked at, and what joins a topic that there is.
 
 
 def neighbours(links: Iterable[tuple[str, str, float]], moved: AbstractSet[str]) -> set[str]:
@@ -108,19 +78,6 @@ def _drawn(ties: Mapping[str, float], place: Mapping[str, str]) -> str | None:
         if end in place:
             pull[place[end]] += weight
     return next((id for id, weight in pull.items() if weight * 2 > sum(ties.values())), None)
-
-
-def _louvain(web: networkx.Graph) -> Sequence[frozenset[str]]:
-    import networkx
-
-    return [frozenset(group) for group in networkx.community.louvain_communities(web, seed=_SEED, max_level=_LEVELS)]
-
-
-def _parted(web: networkx.Graph, group: frozenset[str]) -> Sequence[frozenset[str]]:
-    if len(group) <= _LARGE:
-        return [group]
-    inner = _louvain(web.subgraph(sorted(group)))
-    return inner if len(inner) > 1 else [group]
 
 
 # Topics that a person declared: which notes belong to one is for its words to say, not for links.

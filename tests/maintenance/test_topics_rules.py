@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import random
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import networkx
+import pytest
+
+from amem.maintenance.communities import communities
 from amem.maintenance.topic_notes import recognise
 from amem.maintenance.topic_pages import MOST, Gone, compose, is_chinese, render, statement_of
-from amem.maintenance.topic_phase import communities, joining
+from amem.maintenance.topic_phase import joining
 from amem.note import Kind, MemoryNote
 
 SAID = datetime(2026, 3, 1, 9, tzinfo=UTC)
@@ -23,6 +28,23 @@ def short(id: str) -> str:
 
 def clique(*names: str) -> list[tuple[str, str, float]]:
     return [(one, other, 0.8) for one in names for other in names if one < other]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_communities_are_those_of_louvains_method_in_networkx(seed: int) -> None:
+    chance = random.Random(seed)
+    links = []
+    for _ in range(900):
+        one = chance.randrange(300)
+        other = one // 12 * 12 + chance.randrange(12) if chance.random() < 0.85 else chance.randrange(300)
+        links.append((f"{min(one, other):03}", f"{max(one, other):03}", round(chance.random(), 3)))
+    strongest = {(one, other): weight for one, other, weight in sorted(links) if one != other}
+    web = networkx.Graph()
+    web.add_weighted_edges_from((one, other, weight) for (one, other), weight in strongest.items())
+    groups = networkx.community.louvain_communities(web, seed=7, max_level=2)
+    small = {frozenset(group) for group in groups if 5 <= len(group) <= 60}
+    assert small
+    assert small <= {*communities(links, 5)}
 
 
 def test_notes_linked_among_each_other_are_a_community_and_small_groups_are_none():
