@@ -20,13 +20,16 @@ DATA = Path(__file__).parents[1] / "tests" / "data" / "answers"
 SIZES = {"notebook": DATA, "few notes": DATA / "small"}
 #: Notebooks that are asked about times, lists and plans; no calibration is fitted on them.
 TIMES = {"times": DATA / "times"}
+#: Notebooks in which later notes change what earlier ones said, in words that state no fact as often as not.
+UPDATES = {"updates": DATA / "updates"}
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
     """A question about a collection: `answers` are the ids of the notes that answer it, none where nothing does.
 
-    `size` is a key of `SIZES` or `TIMES`. A list may also cite `also`; a right answer holds none of `not_says`.
+    `size` is a key of `SIZES`, `TIMES` or `UPDATES`. A list may also cite `also`;
+    a right answer holds none of `not_says`.
     """
 
     size: str

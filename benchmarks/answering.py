@@ -1,7 +1,7 @@
 """Whether what memory holds is denied, and whether what it does not hold is invented, on labelled questions.
 
     python benchmarks/answering.py [--part development|held_out] [--as-it-is] [--ablation] [--fit] [--tables]
-        [--times] [--errors] [--home DIR]
+        [--times | --updates] [--errors] [--home DIR]
 
 Every question of ``tests/data/answers``, about notebooks and about a few notes, is asked of its collection without a
 model. *Denied*: memory holds the answer, and it was said to hold none. *Invented*: memory holds none, and what was
@@ -16,6 +16,10 @@ plans. *Right*: of a fact, it is said as certain, and in no right answer stands 
 just the notes that belong to it are cited; of what memory lacks, nothing is said as certain. *Cited* is the share of
 the notes of an answer that it cites, *stray* the share of the cited that are none of it, *false* what is said as
 certain and is wrong. ``--errors`` lists the development questions that are not answered right.
+
+``--updates`` asks the notebooks of ``tests/data/answers/updates``, in which a later note changes what an earlier one
+said (``update``) or tells something else of the same thing (``stands``). *Right*: the later note is cited, or the
+answer that stands is said. *First*: it is cited first. *Stale*: only what was changed is said, as certain.
 """
 
 from __future__ import annotations
@@ -30,7 +34,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from _answer_sets import SIZES, TIMES, Asked, collections
+from _answer_sets import SIZES, TIMES, UPDATES, Asked, collections
 from _kept_vectors import KeptVectors
 from _retrieval_table import Table
 
@@ -39,6 +43,8 @@ from amem.embedding import make_embedder
 from amem.retrieval.calibration import NAMES, Calibration, Signs, Support, Thresholds
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from amem import Hit
 
 K = 8
@@ -228,8 +234,12 @@ class Timed:
 
     asked: Asked
     text: str
-    cited: frozenset[str]
+    order: tuple[str, ...]
     certain: bool | None
+
+    @property
+    def cited(self) -> frozenset[str]:
+        return frozenset(self.order)
 
     @property
     def right(self) -> bool:
@@ -259,15 +269,15 @@ class Timed:
         return held == [True, False]
 
 
-def ask_times(part: str) -> list[Timed]:
-    """Every question about times of a part, asked of its notebook."""
+def ask_notebooks(part: str, homes: Mapping[str, Path]) -> list[Timed]:
+    """Every question of a part of `homes`, asked of its notebook."""
     embedder = make_embedder(load_settings(llm_backend="offline"))
     found = []
-    for each in collections(part, TIMES):
+    for each in collections(part, homes):
         with each.opened(embedder) as memory:
             for asked in each.questions:
                 answer = memory.answer(asked.text)
-                cited = frozenset(each.note for each in answer.citations)
+                cited = tuple(each.note for each in answer.citations)
                 found.append(Timed(asked, answer.text, cited, answer.in_memory))
     return found
 
@@ -296,6 +306,32 @@ def times_report(found: Sequence[Timed], *, totals: bool, markdown: bool) -> str
     return table.text()
 
 
+def updates_report(found: Sequence[Timed], *, totals: bool, markdown: bool) -> str:
+    """A row for all, and unless only `totals` are wanted one for each kind and notebook."""
+    table = Table(["", "questions", "right", "first", "stale", "stray"], markdown=markdown)
+    groups = [(kind, [each for each in found if each.asked.kind == kind]) for kind in ("update", "stands")]
+    for name in () if totals else sorted({each.asked.collection for each in found}):
+        groups += [
+            (f"{name}, {kind}", [each for each in of if each.asked.collection == name]) for kind, of in groups[:2]
+        ]
+    for name, each_of in groups:
+        table.add(
+            name,
+            str(len(each_of)),
+            _share(sum(answered(each) for each in each_of), each_of),
+            _share(sum(each.order[:1] == each.asked.answers for each in each_of), each_of),
+            _share(sum(bool(each.certain) and not answered(each) for each in each_of), each_of),
+            _share(sum(bool(each.stray) for each in each_of), each_of),
+        )
+    return table.text()
+
+
+def answered(each: Timed) -> bool:
+    """Whether an answer of an updates notebook names the note that holds, and says what it should."""
+    said = not each.asked.says or any(word.casefold() in each.text.casefold() for word in each.asked.says)
+    return said and set(each.asked.answers) <= each.cited
+
+
 def _share(count: int, of: Sequence[object]) -> str:
     return f"{count / len(of):.1%}" if of else "-"
 
@@ -322,14 +358,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--tables", action="store_true", help="tables as Markdown")
     parser.add_argument("--home", type=Path, help="keep vectors here (default: nowhere)")
     parser.add_argument("--times", action="store_true", help="ask about times, lists and plans instead")
-    parser.add_argument("--errors", action="store_true", help="with --times: list what is not answered right")
+    parser.add_argument("--updates", action="store_true", help="ask notebooks that later notes update instead")
+    parser.add_argument(
+        "--errors", action="store_true", help="with --times or --updates: list what is not answered right"
+    )
     given = parser.parse_args(arguments)
-    if given.times:
+    if given.times or given.updates:
         held_out = given.part == "held_out"
-        timed = ask_times(given.part)
-        print(times_report(timed, totals=held_out, markdown=given.tables))
+        timed = ask_notebooks(given.part, TIMES if given.times else UPDATES)
+        report_of, right = (times_report, Timed.right.fget) if given.times else (updates_report, answered)
+        print(report_of(timed, totals=held_out, markdown=given.tables))
         for each in () if held_out or not given.errors else timed:
-            if not each.right:
+            if not right(each):
                 print(f"\n{each.asked.collection} {each.asked.kind}: {each.asked.text}\n  {each.certain} {each.text}")
         return 0
     with ExitStack() as stack:

@@ -6,11 +6,12 @@ It is in the language of the question; a note that is quoted keeps its own.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from amem.clock import zone
 from amem.conversation.reply import lines_for
-from amem.language import index_terms
+from amem.language import index_terms, query_terms
 from amem.rendering import holding_text, text_within
 from amem.retrieval.confidence import Support, best_support, supporting, told_over
 from amem.retrieval.highlight import passage, spans
@@ -31,6 +32,9 @@ NAMES_NO_MODEL = frozenset(("auto", "offline"))
 _WHOLE = 200
 #: So many slots are told of a question that asks for more.
 _MOST_FACTS = 3
+#: A note whose score is this share of the best one's may answer as well: quoted with it where it is newer, and where
+#: it is older this much.
+_NEAR, _NEARLY_EQUAL = 0.66, 0.9
 #: With these a time begins in the middle of a sentence.
 _TIME_WORDS = frozenset(
     ("in", "on", "at", "during", "over", "around", "before", "after", "by", "as", "since", "last", "this")
@@ -92,6 +96,7 @@ def extract(
         support = Support.WEAK if answer.doubted else support
     elif answer.doubted:
         support = Support.WEAK
+    answer.quote_another(alike=support is not Support.STRONG)
     if asides:
         answer.add_facts(asides)
         support = Support.WEAK if support is Support.NONE else support
@@ -110,6 +115,7 @@ class _Answer:
     ) -> None:
         self._memory, self._cite = memory, cite
         self.words = lines_for(question)
+        self._terms = frozenset(query_terms(question))
         self._hits = {hit.id: hit for hit in hits}
         self._notes = dict(notes)
         self._numbers = {hit.id: place for place, hit in enumerate(hits, start=1)}
@@ -181,8 +187,8 @@ class _Answer:
             rest = self._known(slot)
             self.say(f"{fact}{self._cited(rest)}{self._doubt(rest)}")
 
-    def quote(self, id: str, lead: str) -> None:
-        """Quote a note; first what replaced a statement of it that the quotation holds."""
+    def quote(self, id: str, lead: str, *, doubts: bool = True) -> None:
+        """Quote a note; first what replaced a statement of it that the quotation holds, last what makes it doubtful."""
         quote = self._quotation(id)
         note, hit = self._notes[id], self._hits[id]
         gone = [mark for mark in note.overturned if mark.by and mark.text in quote and self._note(mark.by) is not None]
@@ -192,9 +198,44 @@ class _Answer:
         first = [mark.by for mark in gone if mark.by in after and len(spans(mark.text, asked)) > rest]
         now = "".join(f"{self._quotation(by)}{self._cited([by])}{self.words.semicolon}" for by in dict.fromkeys(first))
         cited = self._cited([id, *(by for by in after if by not in first)])
-        doubt = self._doubt([id])
+        doubt = self._doubt([id]) if doubts else ""
         self.say(f"{lead}{now}{self.words.before if now else ''}{quote}{cited}{doubt}")
         self._quoted = True
+
+    def quote_another(self, *, alike: bool) -> None:
+        """Quote one more hit that is nearly as much to the point, the newest that is newer than what was told if any.
+
+        Notes say in many words that something changed, so whoever asks sees what was noted last, and what before it.
+        An older one is quoted beside a quotation only: a fact has its own history. With `alike` the two notes have a
+        word in common that is not asked for.
+        """
+        told = [hit for id in self._rests if (hit := self._hits.get(id)) is not None]
+        if not told:
+            return
+        best = max(told, key=lambda hit: hit.score)
+        terms = frozenset(index_terms(best.content))
+        common = terms - self._terms if alike else terms
+        asked = terms & self._terms
+        near = [
+            hit
+            for hit in self._hits.values()
+            if hit.id not in self._rests
+            and hit.score >= _NEAR * best.score
+            and not asked.isdisjoint(index_terms(hit.content))
+            and not common.isdisjoint(index_terms(hit.content))
+            and all(set(index_terms(hit.content)) != set(index_terms(each.content)) for each in told)
+        ]
+        newest = max(self._at(hit.id) for hit in told)
+        if newer := [hit for hit in near if self._at(hit.id) > newest]:
+            another, lead = max(newer, key=lambda hit: self._at(hit.id)), self.words.later
+        elif self._quoted and not alike and (equal := [hit for hit in near if hit.score >= _NEARLY_EQUAL * best.score]):
+            another, lead = equal[0], self.words.before
+        else:
+            return
+        self.quote(another.id, lead, doubts=lead == self.words.later)
+
+    def _at(self, id: str) -> datetime:
+        return self._notes[id].at or datetime.min.replace(tzinfo=UTC)
 
     def _doubt(self, ids: Sequence[str]) -> str:
         """That notes may be out of date, and what the note says because of which they may."""

@@ -42,6 +42,7 @@ class Lines:
     uncertain: str
     outdated: str
     before: str
+    later: str
     then: str
     yes: str
     no: str
@@ -81,6 +82,7 @@ ENGLISH = Lines(
     uncertain="Nothing certain",
     outdated=", but this may be out of date: ",
     before="before that: ",
+    later="later: ",
     then="then",
     yes="yes: ",
     no="no: ",
@@ -106,6 +108,7 @@ CHINESE = Lines(
     uncertain="没有确定的答案",
     outdated="，但可能已过时：",
     before="此前：",
+    later="后来：",
     then="那时",
     yes="是的：",
     no="不是：",

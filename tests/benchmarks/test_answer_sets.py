@@ -127,3 +127,31 @@ def test_a_notebook_with_questions_about_times_is_well_formed(folder: Path) -> N
     assert len(questions) >= NOTEBOOK[1]
     if faults:
         pytest.fail("; ".join(faults), pytrace=False)
+
+
+UPDATES = sorted(path for half in ("development", "held_out") for path in (ANSWERS / "updates" / half).glob("*/"))
+
+
+def _update_faults(question: dict[str, Any], notes: dict[str, dict[str, Any]]) -> list[str]:
+    answers, also, says = question["answers"], question["also"], question["says"]
+    first = min((notes[old]["at"] for old in also), default="")
+    checks = {
+        "kind": question["kind"] in ("update", "stands"),
+        "lang": question["lang"] in ("en", "zh") and _is_written_in(question["text"], question["lang"]),
+        "answers": len(answers) == 1 and {*answers, *also} <= set(notes) and not {*answers} & {*also},
+        "also": question["kind"] == "stands" or first < notes[answers[0]]["at"],
+        "says": bool(says) is (question["kind"] == "stands"),
+        "stands": all(said.casefold() in notes[answers[0]]["text"].casefold() for said in says),
+    }
+    return [f"{question['id']}: {check}" for check, sound in checks.items() if not sound]
+
+
+@pytest.mark.parametrize("folder", UPDATES, ids=["-".join(path.relative_to(ANSWERS).parts) for path in UPDATES])
+def test_a_notebook_that_later_notes_update_is_well_formed(folder: Path) -> None:
+    notes = {note["id"]: note for note in _rows(folder, "notes")}
+    questions = _rows(folder, "questions")
+    faults = [fault for note in notes.values() for fault in _note_faults(note)]
+    faults += [fault for question in questions for fault in _update_faults(question, notes)]
+    assert sum(question["kind"] == "update" for question in questions) == 12
+    if faults:
+        pytest.fail("; ".join(faults), pytrace=False)

@@ -211,3 +211,71 @@ def test_what_was_so_at_the_time_of_a_question_answers_it(
     assert found.text.startswith(answer)
     assert found.in_memory is (None if answer.startswith(("Nothing", "没有")) else True)
     assert found.citations
+
+
+@pytest.mark.parametrize(
+    ("said", "question", "answer"),
+    [
+        (
+            {
+                "Wi-Fi password at the new flat is heron-lantern-42.": "2026-08-03",
+                "Reset the Wi-Fi; the new password is otter-candle-77.": "2026-09-10",
+            },
+            "What is the Wi-Fi password?",
+            "“Wi-Fi password at the new flat is heron-lantern-42.” (2026-08-03) [1]; "
+            "later: “Reset the Wi-Fi; the new password is otter-candle-77.” (2026-09-10) [2]",
+        ),
+        (
+            {
+                "车停在地下二层B区36号。": "2026-01-06",
+                "公司食堂在三楼，午饭十五块。": "2026-01-10",
+                "儿子的英语课在每周六上午十点。": "2026-01-15",
+                "女儿的班主任是徐老师。": "2026-03-20",
+                "家里的猫叫团团，今年三岁。": "2026-04-22",
+                "儿子对青霉素过敏，医生写在病历上了。": "2026-07-11",
+                "英语课从暑假起改成周日下午三点。": "2026-07-19",
+            },
+            "儿子的英语课是什么时候？",
+            "“儿子的英语课在每周六上午十点。” (2026-01-15) [1]；"
+            "后来：“英语课从暑假起改成周日下午三点。” (2026-07-19) [2]",
+        ),
+        (
+            {
+                "The choir meets on Tuesdays at seven in the parish hall.": "2026-04-09",
+                "From autumn on the choir meets on Thursdays instead.": "2026-08-20",
+            },
+            "Where does the choir meet?",
+            "“From autumn on the choir meets on Thursdays instead.” (2026-08-20) [1]; "
+            "before that: “The choir meets on Tuesdays at seven in the parish hall.” (2026-04-09) [2]",
+        ),
+        (
+            {
+                "Our landlord raised the rent to 1,450 euros a month.": "2026-03-15",
+                "Moved into the new flat in Graz. Rent 980.": "2026-09-06",
+            },
+            "How much is our rent?",
+            "Your rent is 1,450 euros, since 2026-03-15 [1]; "
+            "later: “Moved into the new flat in Graz. Rent 980.” (2026-09-06) [2]",
+        ),
+    ],
+    ids=["later", "后来", "before", "fact"],
+)
+def test_what_another_note_says_of_the_same_is_quoted_with_the_answer(
+    memory: AgenticMemorySystem, said: dict[str, str], question: str, answer: str
+) -> None:
+    told(memory, said | {"The dishwasher is under warranty until 2029.": "2026-03-01"})
+
+    assert ask(memory, question).text == answer
+
+
+def test_what_is_noted_later_of_something_else_is_not_quoted(memory: AgenticMemorySystem) -> None:
+    told(
+        memory,
+        {
+            "Mia is allergic to kiwi, the school has been told.": "2026-04-18",
+            "The garden shed code is 4417.": "2026-05-20",
+            "Planted three apple trees behind the shed.": "2026-06-26",
+        },
+    )
+
+    assert ask(memory, "What is the shed code?").text == "“The garden shed code is 4417.” (2026-05-20) [1]"
