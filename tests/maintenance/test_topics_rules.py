@@ -37,7 +37,7 @@ def test_the_communities_are_those_of_louvains_method_in_networkx(seed: int) -> 
     for _ in range(900):
         one = chance.randrange(300)
         other = one // 12 * 12 + chance.randrange(12) if chance.random() < 0.85 else chance.randrange(300)
-        links.append((f"{min(one, other):03}", f"{max(one, other):03}", round(chance.random(), 3)))
+        links.append((f"{min(one, other):03}", f"{max(one, other):03}", round(0.1 + chance.random(), 3)))
     strongest = {(one, other): weight for one, other, weight in sorted(links) if one != other}
     web = networkx.Graph()
     web.add_weighted_edges_from((one, other, weight) for (one, other), weight in strongest.items())
