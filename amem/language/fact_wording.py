@@ -131,6 +131,7 @@ _VERBS: Mapping[str, tuple[str, str]] = {
     "takes_medication": ("take", "服用{}"),
     "has_condition": ("have", "患有{}"),
     "forbids": ("forbid", "禁止{}"),
+    "time": ("be at", "在{}"),
     "succeeded_by": ("be succeeded by", "由{}接替"),
 }
 _ABBREVIATIONS = frozenset(("ceo", "cto"))
@@ -144,22 +145,32 @@ def wording(
 ) -> str:
     """What is so at `now` of the one subject and predicate of these intervals, as a clause: no capital, no full stop.
 
-    Where nothing is so any more, what was so last, and that it ended; '' for no intervals at all.
+    Values that are so since different days each have their own. Where nothing is so any more, what was so last, and
+    that it ended; '' for no intervals at all.
     """
     if not found:
         return ""
     holding = [each for each in found if each.at(now)]
     said = holding or [max(found, key=lambda each: (each.until is None, each.until or now))]
-    objects = list(dict.fromkeys(each.object for each in said))
-    first, last = min(each.since for each in said), max((each.until for each in said if each.until), default=None)
-    since, until = (f"{at.astimezone(zone):%Y-%m-%d}" if at is not None else "" for at in (first, last))
+    begun: dict[str, datetime] = {}
+    for each in said:
+        begun[each.object] = min(each.since, begun.get(each.object, each.since))
+    days = {value: _day(at, zone) for value, at in begun.items()}
+    objects, since = list(days), min(days.values())
+    last = max((each.until for each in said if each.until), default=None)
+    until = "" if last is None else _day(last, zone)
+    differ = bool(holding) and len(set(days.values())) > 1
     subject, predicate = said[0].subject, said[0].predicate
     if chinese:
+        objects = [f"{value}（{day} 起）" for value, day in days.items()] if differ else objects
         sentence = _chinese(subject, predicate, objects, predicates)
         if not holding:
             return f"{until} 起{'' if said[0].certain else '大概'}不再如此，之前{sentence}"
-        return f"{sentence}（{since} 起）"
+        return sentence if differ else f"{sentence}（{since} 起）"
+    objects = [f"{value} (since {day})" for value, day in days.items()] if differ else objects
     sentence = _english(subject, predicate, objects, predicates, past=not holding)
+    if differ:
+        return sentence
     ended = f"but {'' if said[0].certain else 'presumably '}not since {until}"
     return f"{sentence}, {f'since {since}' if holding else ended}"
 
@@ -214,6 +225,10 @@ def _english_then(subject: str, predicate: str, objects: Sequence[str], predicat
 
 def _listed(objects: Sequence[str]) -> str:
     return " and ".join([", ".join(objects[:-1]), objects[-1]] if len(objects) > 1 else objects)
+
+
+def _day(at: datetime, zone: tzinfo) -> str:
+    return f"{at.astimezone(zone):%Y-%m-%d}"
 
 
 def _english(subject: str, predicate: str, objects: Sequence[str], predicates: Predicates, *, past: bool) -> str:

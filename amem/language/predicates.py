@@ -22,8 +22,10 @@ _DEFAULT = Path(__file__).with_name(FILE_NAME)
 _ROLES = "roles"
 #: Stands for the role of an object in `one`.
 _BY_ROLE = "role"
+#: InfluxDB, MyQL, Next.js; a name alone does not say that of Cassandra.
+_TECHNOLOGY = re.compile(r"[A-Za-z]+(?:DB|SQL|QL|MQ|JS|\.js|\.io)\b(?! [A-Z])")
 _VALUES = (
-    *("name", "person", "place", "room", "title", "amount", "number", "email", "address", "date", "version"),
+    *("name", "person", "place", "room", "title", "amount", "number", "email", "address", "date", "time", "version"),
     *("phrase", "school", "none"),
 )
 
@@ -110,6 +112,10 @@ class Predicates:
             if (role := self.roles.get(" ".join(words[:length]))) is not None:
                 return role
         return None
+
+    def is_technology(self, name: str) -> bool:
+        """Whether the table knows the object as something that projects use, or its name looks like such a thing's."""
+        return bool(self.role(name) or self.known("uses", name) or _TECHNOLOGY.match(name))
 
     def slot(self, predicate: str, object: str) -> str | None:
         """What a fact of a subject fills and no other may fill at the same time: "works_at", "uses database".

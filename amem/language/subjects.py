@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 from amem.language import normalize
+from amem.language.lexicon import is_everyday, is_place, lexicon
+from amem.language.scripts import ENGLISH
 
 #: Whoever speaks in notes that name no speaker, and "we" with all that is ours.
 USER, WE = "user", "we"
@@ -34,6 +36,22 @@ _OWNED = re.compile(
 )
 _OURS = re.compile(r"(?:(?:the|this|that|our)\s+|(?:我们|咱们|咱|本|该|这个|那个)的?\s*)(?=\S)", re.IGNORECASE)
 _ARTICLE = re.compile(r"^(?:(?:the|a|an|this|that|our|my)\s+|(?:我的|我们的|这个|该)\s*)(?=\S)")
+
+#: "Heron project", "Project Heron", Heron 项目, 苍鹭项目: a proper name beside what it is the name of.
+_HEADED = re.compile(
+    r"(?P<name>[A-Z][a-z][A-Za-z\d_-]*)(?: (?P<head>(?i:project|service|app|application|system|repo|repository|team))"
+    r"|\s*(?:项目|服务|系统|应用|平台|仓库|团队))"
+    r"|(?:[Pp]roject |[Ss]ervice |项目\s*)(?P<after>[A-Z][a-z][A-Za-z\d_-]*)"
+    r"|(?P<zh>[\u4e00-\u9fff]{2,4})项目"
+)
+#: These say what an app or a service is for, or what it runs on, and are no names.
+_KINDS = re.compile(
+    r"\w+(?:ing|ment|tion|ity|er|or|ics|al)s?"
+    r"|(?:android|web|mobile|desktop|windows|linux|mac|python|go|rust|java|kotlin|ruby|react|node|docker|data|backend"
+    r"|frontend|core|search|auth|login|e?mail|order|report|image|file|event|chat|account|product|price|message|photo"
+    r"|map|news|music|game|health|home|school|invoice|sale|user|design|support|growth|security|cloud|new|old|legacy|main|big|whole|entire)s?",
+    re.IGNORECASE,
+)
 
 
 #: Relatives and others in Chinese, as a pattern.
@@ -85,9 +103,27 @@ def canonical_subject(name: str, *, speaker: str | None = None, user: str = USER
     if folded in _US:
         return WE
     if ours := _OURS.match(plain):
-        return plain[ours.end() :]
+        return bare_name(plain[ours.end() :])
+    if (bare := bare_name(plain)) != plain:
+        return bare
     owned = _OWNED.fullmatch(plain)
-    return plain if owned is None else _owned(owned, speaker, user)
+    if owned is None:
+        return plain
+    thing = owned["thing"] or owned["mine"] or owned["zh"] or owned["what"]
+    return bare if (bare := bare_name(thing)) != thing else _owned(owned, speaker, user)
+
+
+def bare_name(name: str) -> str:
+    """A proper name without the general word beside it, so that "Heron project" and "Heron" are one subject."""
+    found = _HEADED.fullmatch(name)
+    if found is None:
+        return name
+    if found["zh"]:
+        return name if found["zh"] in lexicon().chinese or is_place(found["zh"]) else found["zh"]
+    bare = found["name"] or found["after"]
+    # "The Search service" is one for search, "Payment Service" may be, "the Berlin team" is not Berlin.
+    titled = (found["head"] or "")[:1].isupper() and is_everyday(bare)
+    return name if titled or is_place(bare) or _KINDS.fullmatch(bare) or bare.casefold() in ENGLISH else bare
 
 
 def _owned(found: re.Match[str], speaker: str | None, user: str) -> str:

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 DATA = Path(__file__).parents[1] / "data" / "facts"
 SAID = datetime(2026, 6, 15, 9, tzinfo=UTC)
 #: Precision and recall that the rules must not fall below. Errors of the held-out half are not to be looked at.
-FLOORS = {"tuned": (1.0, 0.97), "held_out": (1.0, 0.9)}
+FLOORS = {"tuned": (1.0, 0.97), "everyday": (1.0, 0.97), "held_out": (1.0, 0.9)}
 
 
 def test_the_halves_speak_of_other_domains_in_both_languages() -> None:
     rows = {half: [json.loads(line) for line in _lines(half)] for half in FLOORS}
     assert sum(map(len, rows.values())) >= 120
-    assert len(rows["held_out"]) * 3 >= sum(map(len, rows.values()))
+    assert len(rows["held_out"]) * 3 >= len(rows["tuned"]) + len(rows["held_out"])
     domains = {half: {row["domain"] for row in each} for half, each in rows.items()}
     assert not domains["tuned"] & domains["held_out"]
     for each in rows.values():
@@ -102,6 +102,40 @@ def test_ordinary_sentences_state_what_they_state_and_nothing_else(half: str) ->
         ("我用深色模式。", "我改用浅色模式了。", "我", "prefers", "浅色模式"),
         ("我的经理是李雷。", "李雷要走了，从3月1日起由韩梅接手。", "我", "manager", "韩梅"),
         ("网站部署在阿里云。", "把网站迁到腾讯云。", "网站", "uses", "腾讯云"),
+        (
+            "The Heron project stores its data in MongoDB 6.",
+            "We moved Heron to PostgreSQL 16.",
+            "Heron",
+            "uses",
+            "PostgreSQL 16",
+        ),
+        ("Kelpie uses InfluxDB.", "Kelpie moved from InfluxDB to TimescaleDB.", "Kelpie", "uses", "TimescaleDB"),
+        ("Tern uses RabbitMQ.", "Tern replaced RabbitMQ with NATS.", "Tern", "uses", "NATS"),
+        ("Tern uses RabbitMQ.", "We swapped RabbitMQ for NATS in Tern.", "Tern", "uses", "NATS"),
+        (
+            "Kelpie 用 InfluxDB 存数据。",
+            "我们把 Kelpie 的数据库从 InfluxDB 换成了 TimescaleDB。",
+            "Kelpie",
+            "uses",
+            "TimescaleDB",
+        ),
+        ("Heron 项目用的是 MySQL。", "Heron 的数据库改用 PostgreSQL 16。", "Heron", "uses", "PostgreSQL 16"),
+        (
+            "I live at 14 Strandgaten, Bergen.",
+            "I moved to 3 Nygårdsgaten in Bergen.",
+            "me",
+            "address",
+            "3 Nygårdsgaten, Bergen",
+        ),
+        ("I live in Bergen.", "I moved to 5 Elm Street in Trondheim.", "me", "lives_in", "Trondheim"),
+        ("I live in Basel.", "I moved to Hauptstrasse 5, Riehen.", "me", "lives_in", "Riehen"),
+        ("我住在上海徐汇区衡山路12号。", "我搬到了静安区南京西路100号。", "我", "address", "静安区南京西路100号"),
+        ("我住在北京。", "我搬到了静安区南京西路100号。", "我", "lives_in", "静安区"),
+        ("Stand-up is at 9:00.", "The stand-up moves to 9:30.", "stand-up", "time", "9:30"),
+        ("站会在九点。", "站会改到九点半。", "站会", "time", "九点半"),
+        ("我们决定6月15日发布。", "发布推迟到9月1日。", "发布", "date", "9月1日"),
+        ("My manager at Acme is Bob.", "My boss at work is Lena Fischer.", "me", "manager", "Lena Fischer"),
+        ("我在阿里的领导是王芳。", "我公司的领导是李雷。", "我", "manager", "李雷"),
     ],
 )
 def test_the_later_of_two_values_holds_and_ends_the_earlier(
@@ -271,3 +305,39 @@ def _lines(half: str) -> list[str]:
 def _key(triple: tuple[str, str, str]) -> tuple[str, str, str]:
     subject, predicate, value = triple
     return normalize(subject), predicate, normalize(value)
+
+
+def test_a_release_that_slips_has_its_new_date_alone(
+    open_memory: Callable[..., AgenticMemorySystem], clock: FrozenClock
+) -> None:
+    memory = open_memory(analyst=OfflineAnalyst())
+    memory.add("We decided to ship on 15 June.")
+    clock.advance(days=3)
+    memory.add("The release slipped to 1 September.")
+    assert [each.object for each in memory.facts("release", "date", as_of="2030-01-01")] == ["1 September"]
+
+
+def test_only_the_tool_that_is_named_as_replaced_ends(
+    open_memory: Callable[..., AgenticMemorySystem], clock: FrozenClock
+) -> None:
+    memory = open_memory(analyst=OfflineAnalyst())
+    for said in ("Kelpie uses InfluxDB.", "Kelpie uses Grafana.", "Kelpie moved from InfluxDB to TimescaleDB."):
+        memory.add(said)
+        clock.advance(days=1)
+    used = {each.object for each in memory.facts("Kelpie", "uses", as_of="2030-01-01")}
+    assert used == {"Grafana", "TimescaleDB"}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "My former manager is Bob.",
+        "My old boss at Acme is Bob.",
+        "My manager at my old job is Bob.",
+        "我的前领导是老赵。",
+        "我前公司的领导是老赵。",
+        "我以前公司的领导是老赵。",
+    ],
+)
+def test_a_role_of_former_times_is_not_filled_today(said: str) -> None:
+    assert facts_in(Draft(said, at=SAID), load_predicates()) == ()

@@ -39,5 +39,18 @@ def test_drives_takes_and_has_are_said_of_you_and_of_others() -> None:
     assert said("has_condition", "Ana") == "Ana has Lemon, since 2026-01-02"
     assert said("takes_medication", "Ana") == "Ana takes Lemon, since 2026-01-02"
     assert said("has_condition", chinese=True) == "你患有柠檬（2026-01-02 起）"
+    assert said("time", "stand-up") == "stand-up is at Lemon, since 2026-01-02"
     assert said("ceo", "Acme") == "Acme's CEO is Lemon, since 2026-01-02"
     assert said("doctor", chinese=True) == "你的医生是柠檬（2026-01-02 起）"
+
+
+def test_values_that_are_so_since_different_days_each_have_their_own() -> None:
+    later = datetime(2026, 3, 4, tzinfo=UTC)
+    found = [
+        Interval("user", "allergic_to", "walnuts", _SINCE, None, ("a",)),
+        Interval("user", "allergic_to", "花生", later, None, ("b",)),
+    ]
+    english = wording(found, load_predicates(), _NOW, UTC)
+    assert english == "you are allergic to walnuts (since 2026-01-02) and 花生 (since 2026-03-04)"
+    chinese = wording(found, load_predicates(), _NOW, UTC, chinese=True)
+    assert chinese == "你对walnuts（2026-01-02 起）和花生（2026-03-04 起）过敏"

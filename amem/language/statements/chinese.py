@@ -11,7 +11,15 @@ from amem.language import is_cjk
 from amem.language.lexicon import is_person, is_place, lexicon
 from amem.language.scripts import words
 from amem.language.statements.clauses import GAP
-from amem.language.statements.objects import TRADES_ZH, amount_zh, date_in, is_known_place, name_in, version_in
+from amem.language.statements.objects import (
+    TRADES_ZH,
+    amount_zh,
+    clock_in,
+    date_in,
+    is_known_place,
+    name_in,
+    version_in,
+)
 from amem.language.statements.people import Subject
 from amem.language.statements.tense import DATED, Aspect, Shape, chinese, instead, since_when, times
 from amem.language.subjects import KIN_ZH, USER, WE, canonical_subject
@@ -73,6 +81,28 @@ def place_in(text: str, predicates: Predicates) -> str:
         and not _POINTER.match(short)
         else ""
     )
+
+
+_STREET = re.compile(
+    r"(?P<street>[\u4e00-\u9fff]{2,18}?(?:[路街道巷弄里]|胡同|小区|花园|公寓|苑|新村))\s?\d+(?:号|弄|栋|幢|座|单元)"
+    r"(?:院|楼)?(?:[\dA-Z]+(?:号楼?|栋|幢|座|单元|楼|层|室|户))*"
+)
+#: What goes on so after a town's name is part of a street's: 南京西路, 北京路.
+_OF_STREET = re.compile(r"[东南西北中]?[一二三四五]?[路街道]")
+
+
+def home_in(text: str, predicates: Predicates) -> list[tuple[str, str]]:
+    """The address that the text begins with, and the town or district that is named in it, as predicate and object."""
+    found = _STREET.match(trimmed(text))
+    if found is None:
+        return []
+    whole = found[0]
+    towns = (whole[:size] for size in range(8, 1, -1) if is_place(whole[:size]))
+    known = any(not _OF_STREET.match(whole, len(each)) for each in towns)
+    town = place_in(whole, predicates) if known else ""
+    if not town and (district := re.match(r"[\u4e00-\u9fff]{1,7}?(?:市|(?<![小社])区|县|镇)(?![路街])", whole)):
+        town = district[0]
+    return [("address", whole), *([("lives_in", town)] if town else [])]
 
 
 def employer_in(text: str, predicates: Predicates) -> str:
@@ -164,10 +194,10 @@ _BEFORE_SUBJECT = re.compile(
     r"|决定|结论|因此|总之|[：:])+"
 )
 #: What is used as something is ours, whatever it is: 缓存换成了 Redis.
-_ROLE_NOUN = re.compile(
-    r"(?:(?P<mine>我的)|我们的?|项目的?|公司的?)?主?"
-    r"(?:数据库|缓存|编辑器|操作系统|消息队列|框架|包管理器|编程语言|云|CI|数据)"
-)
+_USED_AS = "(?:数据库|缓存|编辑器|操作系统|消息队列|框架|包管理器|编程语言|云|CI|数据)"
+_ROLE_NOUN = re.compile(rf"(?:(?P<mine>我的)|我们的?|项目的?|公司的?)?主?{_USED_AS}")
+#: Kelpie 的数据库, Heron 缓存: of one thing's by its name.
+_ROLE_OF = re.compile(rf"(?P<owner>(?!我)[^，]{{1,20}}?)(?:的|(?<=[A-Za-z\d])\s?)主?{_USED_AS}")
 _SELF = words("我 本人 我自己 俺 我家 我们家 咱家")
 _US = words("我们 咱们 我们团队 团队 项目 公司 我们公司 我们项目 大家 本项目 该项目 这个项目 我司")
 _NAME = re.compile(
@@ -238,6 +268,8 @@ def _named(text: str, scene: Scene) -> Subject | None:
         return Subject(USER, True)
     if role := _ROLE_NOUN.fullmatch(text):
         return scene.cast.me if role["mine"] else Subject(WE, True)
+    if of := _ROLE_OF.fullmatch(text):
+        return _named(of["owner"].strip(), scene)
     if joined := re.match(r"(我们?)(?:和|跟|与)", text):
         return scene.cast.me if joined[1] == "我" else Subject(WE, True)
     if text[0] in "我他她" or "的" in text:
@@ -485,8 +517,13 @@ def _takeover(text: str, scene: Scene) -> list[Fact]:
 # From a shape that matched to facts: the object cut out and judged by what its predicate takes.
 
 #: Around the thing whose version or date it is.
-_AFTER_THING = re.compile(r"(?:的?版本号?|的|已经?|把|将|现在|我们|把它|了|今天|昨天|刚刚?|正式)+$")
+_AFTER_THING = re.compile(r"(?:从[^，]{1,10}|时间|的?版本号?|的|已经?|把|将|现在|我们|把它|了|今天|昨天|刚刚?|正式)+$")
 _BEFORE_THING = re.compile(r"^(?:我们|我|把|将|的|今天|昨天|刚刚?|请?记住|项目把)+")
+#: What 是 and 在 may say a time of.
+_EVENT = re.compile(
+    "(?:会议?|课|预约|面试|考试|航班|[早午晚]饭|[早午晚聚]餐|活动|比赛|演出|手术|体检|评审|培训|讲座|婚礼|典礼|训练|门诊|直播"
+    "|发布|上线|复查|评审|彩排|练习)$"
+)
 _NO_THING = re.compile(r"[是在有和跟从到说不没]|[^\w .+#-]|.{15}")
 #: Of these a thing may be the subject, too.
 _OF_THINGS = ("named", "office", "likes", "dislikes", "uses")
@@ -514,6 +551,8 @@ def made(shape: Shape, subject: Subject, parts: dict[str, str], scene: Scene) ->
     if kind == "phrases":
         found = [phrase_in(part) for part in listed(value)]
         return [Fact(subject.name, shape.predicate, each) for each in found if each]
+    if kind == "place" and shape.aspect is not Aspect.END and (home := home_in(value, scene.predicates)):
+        return [Fact(subject.name, *each) for each in home]
     now = _cut(kind, value, scene)
     if not now:
         may_lack = kind == "none" or (shape.kind.endswith("?") and not value)
@@ -530,12 +569,17 @@ def made(shape: Shape, subject: Subject, parts: dict[str, str], scene: Scene) ->
 def made_of_thing(shape: Shape, parts: dict[str, str], before: str, scene: Scene) -> list[Fact]:
     """Versions and dates are those of a thing; of nothing in particular they are ours."""
     thing = _BEFORE_THING.sub("", _AFTER_THING.sub("", before.strip(" ，,"))).strip()
-    if thing and _NO_THING.search(thing):
+    if thing and (_NO_THING.search(thing) or (shape.kind == "event" and not _EVENT.search(thing))):
         return []
+    if shape.kind == "release":
+        return [Fact(f"{canonical_subject(thing)}的{parts['act']}" if thing else parts["act"], "date", parts["o"])]
     subject = canonical_subject(thing) if thing else WE
     if shape.predicate != "version":
-        day = date_in(parts["o"])
-        return [Fact(subject, shape.predicate, day)] if day and (thing or shape.predicate == "deadline") else []
+        day, clock = date_in(parts["o"]), clock_in(parts["o"])
+        if not thing and shape.predicate != "deadline":
+            return []
+        found = [Fact(subject, shape.predicate, day)] if day else []
+        return [*found, Fact(subject, "time", clock)] if clock else found
     version, old = version_in(parts["o"]), version_in(parts.get("x", ""))
     if not version:
         return []
@@ -592,15 +636,16 @@ def _tools(shape: Shape, subject: Subject, value: str, parts: dict[str, str], sc
         return [Fact(name, "doctor", title["name"])] if medical else []
     table = scene.predicates
     moved = parts.get("x", "")
-    before = tool_in(parts.get("x2") or moved, table, known=True)
+    thing = _is_thing(parts, table) if shape.tail.startswith("(?:把") else False
+    before = tool_in(parts.get("x2") or ("" if thing else moved), table, known=True)
     if shape.aspect is Aspect.END:
         return [Fact(subject.name, "uses", before, False)] if before else []
     # 班车改成七点发车了: of what is no known tool, only we and our systems can be users.
     ours = subject.name == WE or subject.person is False or subject.first
     new = tool_in(value, table, known=shape.kind == "bare tool" or not ours)
-    if not new or (not ours and shape.kind == "bare tool" and table.role(new) is None):
+    if not new or (not ours and shape.kind == "bare tool" and not table.is_technology(new)):
         return []  # 坐标用SRID 4326 is no user of a tool
-    if shape.tail.startswith("(?:把") and not tool_in(moved, table, known=True):
+    if thing:
         # 把服务迁到了腾讯云: what is moved is what it is about.
         subject = subject_in(re.sub(r"(?:全部|都)$", "", moved), scene) or subject
     if table.role(new) == "theme":
@@ -610,17 +655,26 @@ def _tools(shape: Shape, subject: Subject, value: str, parts: dict[str, str], sc
     return [*facts, Fact(subject.name, "uses", before, False)] if before else facts
 
 
+def _is_thing(parts: dict[str, str], table: Predicates) -> bool:
+    """Whether what is moved is what uses a tool, and no tool itself: 把 Heron 迁到, 把缓存从 A 换成, 把 Jira 换成."""
+    moved = parts.get("x", "")
+    if parts.get("x2") or re.search(rf"{_USED_AS}$", moved):
+        return True
+    tool = tool_in(moved, table, known=True)
+    return not tool or (bool(parts.get("move") or parts.get("host")) and not table.is_technology(tool))
+
+
 # The facts that Chinese clauses state: whom a clause is about, its verb, and what follows.
 
 #: In front of a verb these make it a plan, a wish, a duty, or somebody else's words.
 _PLANNED = re.compile(
-    r"打算|计划|考虑|希望|准备|将要|将会|应该|应当|想(?!起|到)|可能|(?<![主重])要(?!求)|会(?!议|员|计|后|儿)|能|可以|建议|推荐|正在|试试|试用|讨论(?!后)|梦|如(?!今)|假|愿|不如"
+    r"打算|计划|考虑|希望|准备|将要|将会|应该|应当|想(?!起|到)|可能|(?<![主重])要(?!求)|(?<![周例晚晨午站年班审长大聚展乐茶酒座])(?<!^早)(?<![^迟]早)会(?!议|员|计|后|儿)|能|可以|建议|推荐|正在|试试|试用|讨论(?!后)|梦|如(?!今)|假|愿|不如"
     r"|差点|几乎|(?<![特分区性级个])别|劝|让|请(?!记)|帮(?!我记)|教|谁|什么|哪|怎|多少|问|听说|觉得|以为|争取|必须|允许|禁止|拒绝|即将|快要|下个?(?:月|周|星期)|明[天年]|后[天年]|[说写讲]"
 )
 _NOT = re.compile(r"(?:不再|不|没有?|未|从不|从没|并未|并不|不是)$")
 _FORMERLY = re.compile(r"以前|曾经?|过去|从前|之前(?!的)|原来|原先|当年|本来|一度|当时")
 #: Behind the verb these make it an aside about another time, or about something else than the subject.
-_ASIDE = re.compile(r"的(?:时候|话|那天|那年|那段|人|项目|团队|同事|朋友|消息|公司)|时[要会应]|的时[期间]")
+_ASIDE = re.compile(r"的(?:时候|话|那天|那年|那段|人|项目|团队|同事|朋友|消息(?!队列)|公司)|时[要会应]|的时[期间]")
 #: With these a time is when it began; without them, when it was so (1月我还住在北京).
 _FROM_THEN_ON = re.compile(r"起|开始|以来|自从?|从|了|换成|改|搬到|一直")
 _FOR_NOW = re.compile(r"(?<!从)(?:今天|今晚|中午|晚上|昨天|昨晚|周末|这几天|这次|暂时|出差|先)(?!起|开始)")
@@ -630,6 +684,10 @@ _TOLD = re.compile(r"了|现在|目前|如今|已经?|刚|起|昨|去年|上个?
 _REPORT = re.compile(
     r"(?P<who>[^，,]{1,10}?)(?:今天|昨天|刚刚?)?(?:跟我|对我|和我|给我|向我|跟大家)?(?:说过?|告诉(?:了)?(?:我|大家)|提到过?)[，,：:]?\s*(?P<whose>[他她我])"
 )
+_CARED_FOR = re.compile(
+    rf"(?P<whose>[^，]{{1,8}}?(?=的)|我?(?:{KIN_ZH}))的?(?:主治|家庭|儿科|皮肤科|过敏科)?(?:牙医|医生|大夫|护士|老师|教练)"
+)
+
 #: 妈妈换手机号了，新的是138……: the value of what was said to have changed.
 _NEW_ONE = re.compile(r"^(?:现在的?|新的?|新号码?|新号|现)(?:变成|换成|是|改成)了?(?=.)")
 _NO_ROLE = re.compile(r"[是在有说问找给跟和]")
@@ -682,8 +740,8 @@ def _facts_of(text: str, scene: Scene) -> list[Fact]:
 
 def _of_role(text: str, scene: Scene) -> list[Fact]:
     """我的房东是老陈: what the table's roles are said to be."""
-    match = pattern(scene.predicates).fullmatch(text)
-    if match is None or _PLANNED.search(match["who"]) or _NO_ROLE.search(match["who"]):
+    match = pattern(scene.predicates).fullmatch(_AT_WORK.sub(_whose_role, text))
+    if match is None or any(each.search(match["who"]) for each in (_FORMER, _PREMISES, _PLANNED, _NO_ROLE)):
         return []
     row = scene.predicates.rows[scene.predicates.canonical(match["role"])]
     if match["sum"] is not None and row.value != "amount":
@@ -700,9 +758,29 @@ def _of_role(text: str, scene: Scene) -> list[Fact]:
     shape = Shape(row.name, aspect, "role", "")
     formerly = _FORMERLY.search(match["who"]) is not None
     fact = Fact(name, row.name, value)
+    found = [fact]
+    if row.name == "address" and subject.person and (match["change"] or "新" in match.string[: match.start("role")]):
+        found = [Fact(name, *each) for each in home_in(value, scene.predicates)] or found
     if apposed:
         return [] if formerly else [fact]  # the rest of the clause is about another thing, and so are its times
-    return _timed([fact], shape, text, scene, negated=bool(match["not"]), formerly=formerly)
+    return _timed(found, shape, text, scene, negated=bool(match["not"]), formerly=formerly)
+
+
+def _whose_role(found: re.Match[str]) -> str:
+    """我在阿里的领导 and 我们公司的领导 as 我的领导; of a company that one left, as it stands."""
+    return found[0] if _FORMER.search(found[0]) else f"{found['who']}的"
+
+
+_FORMER = re.compile(
+    "前(?:任|公司|单位|东家)?的?(?:直属)?$|原(?:公司|单位)|老东家|上一?(?:家|任|份)|以前|之前|原来|曾经"
+)
+#: The address of a company, or its number, is nobody's own.
+_PREMISES = re.compile("(?:公司|单位|店|厂|诊所|学校|医院|车行|酒店|办公室|工作室)的?$")
+_AT_WORK = re.compile(
+    "^(?P<who>我|他|她|[^，的是在]{2,8}?)们?"
+    "(?:(?:现在)?在[^，的是]{1,12}的|的?(?:公司|单位|部门)里?的)(?:直属|顶头|直接)?"
+    "(?=(?:上司|领导|老板|主管|经理|组长|技术负责人|工位|办公室|职位|岗位)(?:是|叫|换|姓|在))"
+)
 
 
 def _as_told(text: str, scene: Scene) -> str:
@@ -710,6 +788,8 @@ def _as_told(text: str, scene: Scene) -> str:
     report = _REPORT.match(text)
     if report is None:
         return text
+    if (of := _CARED_FOR.fullmatch(report["who"])) and report["whose"] != "我":
+        return f"{of['whose']}{text[report.end() :]}"  # what the doctor says is said of the patient
     subject = subject_in(report["who"], scene)
     mine = subject is not None and subject.first
     if subject is None or mine is not (report["whose"] == "我") or "们" in text[report.end() : report.end() + 1]:
@@ -740,7 +820,7 @@ def _stated(shape: Shape, match: re.Match[str], before: str, text: str, scene: S
     formerly = (_FORMERLY.search(before) is not None and not turns_out) or "过" in parts.get("after", "")
     if not before.strip() and (shape.kind in ("relation tool", "banned") or _is_order(shape, match, scene)):
         before = "我们"  # 缓存换成了 Redis: ours
-    if shape.kind in ("version", "date"):
+    if shape.kind in ("version", "date", "event", "release"):
         found = made_of_thing(shape, parts, before, scene)
     else:
         subject = subject_in(before, scene, told=_TOLD.search(text) is not None)

@@ -36,10 +36,12 @@ _JOKE = re.compile(
     re.IGNORECASE,
 )
 #: "Ana: I moved to Porto" in a pasted talk: whose line it is.
-_LINE = re.compile(r"^\s*(?P<who>[^\W\d_][\w.'’-]{0,20}(?: [^\W\d_][\w.'’-]{0,20})?)\s*[:：]\s*(?=\S)")
+_LINE = re.compile(
+    r"^\s*(?P<who>[^\W\d_][\w.'’-]{0,20}(?: [^\W\d_][\w.'’-]{0,20})?)\s*(?:(?<!\d)[:：]|[:：](?!\d))\s*(?=\S)"
+)
 _BREAK = re.compile(
     # White space is taken from where it begins, so that a long run of it is looked at once.
-    r"(?:(?<!\s)\s*+|(?<=\s))(?:(?<!\d)[,，]|[,，](?!\d)|[;；。、()（）:：…]|[—–]|(?<=\s)-(?=\s))+\s*"
+    r"(?:(?<!\s)\s*+|(?<=\s))(?:(?<!\d)[,，]|[,，](?!\d)|[;；。、()（）…]|(?<!\d)[:：]|[:：](?!\d)|[—–]|(?<=\s)-(?=\s))+\s*"
     r"(?:(?:and then|and|but|or|so|then|because|although|though|while|whereas|which|who|where|when|now)\b(?! for\b))?"
     r"|\b(?:and then|and now|and|but|so|because|although|though|while|whereas|which|who|where|when|whenever|then)\b"
     r"|\b(?:since|until|till|before|after|once)(?= (?:i|we|he|she|they|my|our|it)\b)"

@@ -13,23 +13,26 @@ from amem.language.statements.objects import (
     date_in,
     is_known_place,
     led_by_scope,
-    name_in,
     organisation,
     person_named,
     phrase_in,
     school_in,
     scope_alone,
+    scope_in,
+    street_in,
     thing_in,
+    town_in,
 )
+from amem.language.statements.people import Subject
 from amem.language.statements.relations import apposed, changed, cut, forbidden, relation, tool_name
-from amem.language.statements.tense import Aspect, Form, Group, Tense, english, instead, since_when, times, told
+from amem.language.statements.tense import DATED, Aspect, Form, Group, Tense, english, instead, since_when, times, told
+from amem.language.subjects import USER, WE
 from amem.note import Fact
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from amem.language.statements.clauses import Clause, Sentence
-    from amem.language.statements.people import Subject
     from amem.language.statements.tense import Scene
 
 
@@ -140,6 +143,8 @@ def replacement(plain: str, scene: Scene, text: str) -> list[Fact]:
     found = _REPLACED.fullmatch(plain)
     if found is None:
         return []
+    if scope_in(plain, scene, named=True):
+        return []  # "swapped RabbitMQ for NATS in Tern": in use there alone
     gone, new = (next((found[f"{part}{at}"] for at in ("", 2, 3, 4) if found[f"{part}{at}"]), "") for part in "xy")
     return instead(_thing(gone, scene), _thing(new, scene), text, scene)
 
@@ -176,7 +181,7 @@ _OPENERS = words(
     "says told mentioned announced confirmed texted may must should"
 )
 _OPENERS_LATER = words("no might went wound")
-_DETERMINERS = words("the my our his her their a an this")
+_DETERMINERS = words("the my our his her their a an this at")
 _NO_VERBS = words("a an the at on in head")
 _DECISION = re.compile(r"(?:the |our |final )?(?:decision|decided|agreed)\b", re.IGNORECASE)
 #: "We decided to use", "ended up using": a tool that is decided on is used; whoever decides to move may yet stay.
@@ -200,9 +205,17 @@ _REPORTED = re.compile(
     r"(?:(?:just|also|once) )?(?:said|says|mentioned|announced|confirmed|explained|wrote|texted"
     r"|told (?:me|us|you|everyone|everybody|[A-Z]\w+))(?: (?:me|us))?(?: (?:today|yesterday))?(?: that)? (?P<rest>.+)"
 )
+#: Whoever looks after somebody speaks of him or her.
+_CARERS = words(
+    "doctor gp physician allergist dermatologist paediatrician pediatrician dentist nurse vet veterinarian therapist "
+    "surgeon specialist midwife teacher coach nanny babysitter"
+)
 _DAY = re.compile(
     r"(?:(?:today|yesterday|it) (?:is|was) )?(?:my )?(?P<which>first|last) day (?:at|with) (?P<o>.+)", re.IGNORECASE
 )
+
+
+_IS_ON = re.compile(r" (?:is|will be) (?:on )?\w")  # "my first day at Equinor is 1 August": still to come
 
 
 def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
@@ -218,12 +231,21 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
         if joint in _SUBORDINATE:
             scene.cast.hear(clause.text)
             continue
+        if address is not None and clause.opener.strip() == "," and (town := town_in(clause.text, scene.predicates)):
+            longer = replace(address, object=f"{address.object}, {clause.text}")
+            found[found.index(address)], address = longer, longer
+            lives = address.subject == scene.cast.me.name or is_person(address.subject.split()[0])
+            if found[-1] == longer and lives:
+                found.append(replace(longer, predicate="lives_in", object=town))
+            continue
         if (
-            address is not None
+            found
+            and found[-1].predicate == "lives_in"
+            and found[-1].holds
             and clause.opener.strip() == ","
-            and (place := name_in(clause.text, scene.predicates)) == clause.text
+            and (street := street_in(clause.text, scene.predicates, sure=False)[0]) == clause.text
         ):
-            found[-1] = address = replace(address, object=f"{address.object}, {place}")
+            found.append(replace(found[-1], predicate="address", object=f"{street}, {found[-1].object}"))
             continue
         nearby = (clause, *sentence.clauses[at + 1 : at + 2])
         scene.about = next((thing for each in nearby if (thing := scope_alone(each.text, scene))), scene.about)
@@ -243,7 +265,7 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
             listing = last if last is not None and (only or last.predicate in _ALLERGIES) else None
             listing = listing if listing is not None and listing.predicate in _LISTED else None
             found += stated
-            address = only if only is not None and only.predicate == "address" else None
+            address = next((each for each in stated if each.predicate == "address"), None)
         following = sentence.clauses[at + 1 : at + 2]
         scene.cast.hear(clause.text, alone=not any(each.opener.endswith(("and", "who")) for each in following))
     return found
@@ -268,6 +290,11 @@ def _facts_of(text: str, scene: Scene, *, follows: bool) -> list[Fact]:
         scene.subject = subject = scene.cast.of(listed[:at])
         if subject is not None:
             scene.cast.meet(subject)
+        elif (thing := scene.cast.bare(listed[:at])) is not None:
+            # "Stand-up is at 9:00", "Heron uses Redis": of nobody such a clause says these.
+            named = at == 1 and listed[0][0].isupper()
+            stated = (*DATED, "rent", "version", *(("uses",) if named else ()))
+            return [each for each in _predicated(thing, listed[at:], scene, text) if each.predicate in stated]
     else:
         subject = scene.subject if follows else scene.elliptic(listed[0])
     if subject is None:
@@ -347,6 +374,8 @@ def _consume(group: Group, folded: str, rest: str) -> bool:
         group.be = Tense.NOW
     elif folded in ("was", "were") or (folded == "be" and group.used_to):
         group.be = Tense.THEN
+    elif folded == "will" or (folded == "be" and group.will):
+        group.will, group.be = True, Tense.NOW if folded == "be" else group.be
     elif folded == "been":
         group.be = Tense.NOW if group.have else Tense.THEN
     elif folded in ("have", "has"):
@@ -387,8 +416,14 @@ def _is_verbal(listed: Sequence[str], at: int) -> bool:
 def _of_report(subject: Subject, rest: str, scene: Scene, text: str) -> list[Fact]:
     first, _, more = rest.partition(" ")
     pronoun = first.casefold()
-    if subject.person is False:
+    cares = subject.noun.rpartition(" ")[2] in _CARERS
+    if cares and subject.owner not in (None, "", USER, WE, scene.cast.me.name) and pronoun in ("he", "she", "they"):
+        # What Ana's doctor says is said of Ana.
+        return _predicated(Subject(subject.owner or "", True, many=pronoun == "they"), more.split(), scene, text)
+    if subject.person is False and not cares:
         return []  # what an article says of others
+    if cares and pronoun in ("he", "she", "they"):
+        return []
     if pronoun == "i" if subject.first else pronoun in ("he", "she", "they"):
         return _predicated(subject, more.split(), scene, text)
     if pronoun in ("he", "she", "they", "i", "we", "it"):
@@ -399,8 +434,11 @@ def _of_report(subject: Subject, rest: str, scene: Scene, text: str) -> list[Fac
 def _of_decision(subject: Subject, rest: str, scene: Scene, text: str) -> list[Fact]:
     word, _, more = rest.partition(" ")
     for shape in english().shapes.get(word.casefold(), ()):
-        match = shape.match(more) if shape.predicate == "uses" and not shape.after else None
+        settled = shape.predicate in ("uses", *DATED)
+        match = shape.match(more) if settled and not shape.after else None
         if match and (found := cut(shape, word.casefold(), match, subject, scene)):
+            if shape.predicate in DATED:
+                return found
             when = times(text, scene.said)
             return [] if when.ahead else [replace(each, valid_from=when.since) for each in found]
     return []
@@ -422,7 +460,7 @@ def _first_or_last_day(plain: str, scene: Scene, text: str) -> list[Fact]:
     """ "First day at Marulho": where whoever says so works from then on, or no more."""
     day = _DAY.match(plain) if scene.opening else None
     org = organisation(day["o"], scene) if day else ""
-    if day is None or not org or school_in(org):
+    if day is None or not org or school_in(org) or _IS_ON.search(day["o"]):
         return []
     when = times(text, scene.said)
     holds = day["which"].casefold() == "first"

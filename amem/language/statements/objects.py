@@ -10,7 +10,7 @@ from amem.language.scripts import words
 from amem.language.sentence_parts import is_bound
 from amem.language.statements.clauses import GAP
 from amem.language.statements.tense import Aspect
-from amem.language.subjects import WE, canonical_subject
+from amem.language.subjects import WE, bare_name, canonical_subject
 from amem.note import Fact
 
 if TYPE_CHECKING:
@@ -56,6 +56,29 @@ _DATE = re.compile(
     rf"|{_MONTHS}\.? \d{{1,2}}(?:st|nd|rd|th)?\b(?:,? \d{{4}})?|{_MONTHS}(?: \d{{4}})?\b"
     r"|(?:next )?(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|Q[1-4](?: \d{4})?\b"
     r"|(?:(?:\d{4}|今|明)年)?\d{1,2}月(?:\d{1,2}[日号]|[底初])?|(?:下下?个?|本|这)?(?:周|星期)[一二三四五六日天]|\d{1,2}[日号])",
+    re.IGNORECASE,
+)
+_TIME_OF_DAY = re.compile(
+    r"(?:at |from )?(?P<time>(?:[01]?\d|2[0-3])[:：][0-5]\d(?: ?[ap]\.?m\b\.?)?"
+    r"|(?:1[0-2]|[1-9])(?: ?[ap]\.?m\b\.?| o'clock\b)|(?:half past|(?:a )?quarter (?:past|to)) [a-z]+|noon\b|midnight\b"
+    r"|(?:(?:凌晨|清晨|早上|上午|中午|下午|傍晚|晚上|早|晚)\s?)?"
+    r"(?:[01]?\d|2[0-4]|二?十[一二三四五六七八九]?|[一二两三四五六七八九])"
+    r"(?:[:：][0-5]\d|[点时](?:半|整|一刻|三刻|[0-5]?\d分?|[一二三四五]?十[一二三四五六七八九]?分?)?))(?![\d%])",
+    re.IGNORECASE,
+)
+#: A street with its number, and the town where that is named: "14 Mill Lane in Cork", "Lindenstrasse 4".
+_WORD = r"[^\W\d_a-zß-ÿ][\w'’.-]*"
+_SMALL = r"(?:of|de|da|do|dos|del|la|le|du|des|der|den|the)"
+_STREET = re.compile(
+    rf"(?P<street>\d{{1,4}}[a-zA-Z]?(?:[/-]\d{{1,4}})?,? (?:{_WORD}|{_SMALL})(?: (?:{_WORD}|{_SMALL}))*(?<! the)"
+    rf"|(?P<name>{_WORD}(?: (?:{_WORD}|{_SMALL}))*) \d{{1,4}}[a-zA-Z]?\b)"
+    rf"(?:(?:,| in) (?:\d{{4,6}} )?(?P<town>{_WORD}(?: {_WORD})*))?"
+    r"(?:$|[.;!?]|,? (?:with|now|since|from|as of|last|this|today|yesterday|in|on|together|for|because|again)\b"
+    r"| \d+ (?:day|week|month|year)s? ago\b)"
+)
+_STREET_NAME = re.compile(
+    r"(?:stra(?:ss|ß)e|str\.?|gasse|weg|platz|allee|gat[ae]n?|vej(?:en)?|vei(?:en)?|vägen|laan|straat|plein|utca|katu)$"
+    r"|^(?:rua|via|calle|rue|avenida|avenue|av\.?|plaza|praça|piazza|largo|travessa|corso|ulica|ul\.?|street|road)\b",
     re.IGNORECASE,
 )
 
@@ -124,12 +147,32 @@ def _small(text: str, predicates: Predicates, *, lower: bool) -> str:
 
 def place_in(text: str, predicates: Predicates, *, lower: bool = False) -> str:
     """The place that `text` begins with."""
-    name = name_in(_DWELLING.sub("", text), predicates, lower=lower)
+    name = re.sub(r"(?: \d+)+$", "", name_in(_DWELLING.sub("", text), predicates, lower=lower))  # "Berlin 3 weeks ago"
     return (
         ""
         if not name or predicates.role(name) is not None or (is_person(name.split()[0]) and not is_known_place(name))
         else name
     )
+
+
+def street_in(text: str, predicates: Predicates, *, sure: bool) -> tuple[str, str]:
+    """The street with its number that `text` begins with, and the town behind it ('' where none is named).
+
+    Without `sure` (an address is not certain to follow) the name has to tell: "moved to Django 5" names no street.
+    """
+    found = _STREET.match(text.strip())
+    if found is None or predicates.role(found["street"]) is not None or date_in(found["street"]):
+        return "", ""
+    name = found["name"]
+    if name and (is_known_place(name) or not (sure or found["town"] or _STREET_NAME.search(name))):
+        return "", ""
+    return found["street"], found["town"] or ""
+
+
+def town_in(text: str, predicates: Predicates) -> str:
+    """The town that `text` names and nothing else, a postcode before it left out."""
+    town = re.sub(r"^(?:[A-Z]{1,2}-)?\d{4,6} ", "", text)
+    return town if name_in(town, predicates) == town else ""
 
 
 def is_known_place(name: str) -> bool:
@@ -167,6 +210,16 @@ def version_in(text: str) -> str:
     return "" if found is None else found["version"]
 
 
+def clock_in(text: str) -> str:
+    """The time of day that `text` begins with, or with a date before or behind it, as it is written."""
+    plain = text.strip()
+    plain = re.sub(r"^每(?:天|个?工作日|晚)的?", "", plain)
+    if (day := _DATE.match(plain)) is not None:
+        plain = plain[day.end() :].lstrip(" ,的")
+    found = _TIME_OF_DAY.match(plain)
+    return "" if found is None else found["time"]
+
+
 def date_in(text: str) -> str:
     """The date that `text` begins with, as it is written."""
     found = _DATE.match(text.strip())
@@ -198,6 +251,7 @@ TRADES_ZH = re.compile(
     r"(?:工程师|开发|程序员|设计师|经理|总监|主管|组长|架构师|分析师|科学家|研究员|顾问|护士|医生|老师|教师|教授|讲师|律师|会计|记者|编辑|作家|翻译|摄影师|厨师|司机"
     r"|飞行员|助理|秘书|总裁|董事长|创始人|合伙人|负责人|专员|实习生|学生|产品|运营|测试|运维|前端|后端|销售|公务员|警察|演员|画家|音乐家|CEO|CTO|CFO|COO)$"
 )
+_HEADS = re.compile(r"(?:head|director|vp|chief) of [a-z]+(?: [a-z]+)?(?=$|[.,])", re.IGNORECASE)
 #: What is joined, left or quit without being an employer.
 _NO_EMPLOYER = words(
     "facebook instagram twitter linkedin discord tiktok reddit whatsapp telegram snapchat mastodon duolingo strava "
@@ -277,6 +331,8 @@ def organisation(text: str, scene: Scene) -> str:
 
 def title_in(text: str) -> str:
     """The job title that `text` begins with: words that end in a trade, or "head of" something."""
+    if heads := _HEADS.match(text):
+        return heads[0]
     title = phrase_in(text)
     listed = title.casefold().split()
     return title if listed and listed[-1] in _TRADES else ""
@@ -303,11 +359,23 @@ _SCOPE = (
 _INSIDE_SCOPE = re.compile(rf"(?<![\w-]){_SCOPE}", re.IGNORECASE)
 _ALONE = re.compile(_SCOPE + r"(?P<rest>)", re.IGNORECASE)
 _LEADING = re.compile(rf"{_SCOPE.replace('{0,4}', '{0,4}?')} (?P<rest>(?:we|i)\b.+)", re.IGNORECASE)
+_IN_NAMED = re.compile(
+    r"\b(?:in|for|on|inside|across) (?:the )?"
+    r"(?P<name>[A-Z][\w-]+(?: (?:project|service|app|system|repo|team))?)(?![\w-]| [A-Z])"
+)
 _WHOLE = re.compile(r"^(?:(?:the|our|my|all|whole|entire|old|its)\s+)+", re.IGNORECASE)
 
 
-def scope_in(text: str, scene: Scene) -> str:
-    """The thing to which what follows a tool's name limits it; '' where that is all of ours."""
+def scope_in(text: str, scene: Scene, *, named: bool = False) -> str:
+    """The thing to which what follows a tool's name limits it; '' where that is all of ours.
+
+    With `named` a name alone counts: "replaced Jenkins in Osprey", but not "in Berlin" or "for Ana".
+    """
+    for found in _IN_NAMED.finditer(text) if named else ():
+        name = bare_name(found["name"])
+        first = name.split()[0]
+        if not (is_known_place(name) or is_person(first) or date_in(first) or scene.predicates.is_technology(name)):
+            return name
     return next((thing for found in _INSIDE_SCOPE.finditer(text) if (thing := _thing(found, scene))), "")
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from amem.language.lexicon import is_everyday, is_person
-from amem.language.scripts import words
+from amem.language.scripts import ENGLISH, words
 from amem.language.statements.clauses import GAP
-from amem.language.subjects import USER, WE, canonical_subject
+from amem.language.subjects import USER, WE, bare_name, canonical_subject
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,6 +47,9 @@ _PASSING = words(
 #: Whose they are goes without saying.
 _PARENTS = words("mum mom dad grandma grandpa granddad")
 _LONGEST = 4
+_FORMER = words("former previous old last past")
+#: No noun phrase without an article holds one of these.
+_NO_NOUNS = ENGLISH | _CALENDAR | words("everyone everybody nobody someone something everything nothing people")
 
 
 _MENTION = re.compile(
@@ -71,6 +74,8 @@ class Subject:
     first: bool = False
     """Whether it is the one who speaks."""
     many: bool = False
+    former: bool = False
+    """Whether it is said to be so no more ("my former manager", "my boss at my old job")."""
     we: bool = False
     """Whether it was said as "we", so that whoever speaks is among them."""
 
@@ -149,7 +154,14 @@ class Cast:
                 return Subject(WE, False, "", "everything")
             if folded[0] == "it":
                 return None if self.thing is None or len(self.things) > 1 else Subject(self.thing, False)
-        if folded[0] in _POSSESSIVES or folded[0] in ("the", "this"):
+        if "at" in folded[2:-1] and (folded[0] in _POSSESSIVES or folded[0].endswith("'s")):
+            at = folded.index("at", 2)  # "my manager at Acme"
+            found = self.of(listed[:at])
+            return found and replace(found, former=found.former or not _FORMER.isdisjoint(folded[at:]))
+        pointed = folded[0] in _POSSESSIVES or folded[0] in ("the", "this")
+        if thing := self._something_used(listed, folded) or (None if pointed else self._headed(listed)):
+            return thing
+        if pointed:
             return self._noun(folded[0], listed[1:], folded[1:])
         if folded[0].removesuffix("'s") in _PARENTS and listed[0][0].isupper():
             name = f"{self.me.name}'s {folded[0].removesuffix(chr(39) + 's')}"
@@ -166,9 +178,35 @@ class Cast:
             return Subject(" ".join(listed), self._is_somebody(listed))
         return None
 
+    def _headed(self, listed: Sequence[str]) -> Subject | None:
+        """The thing that "Heron project" and "project Heron" name."""
+        name = " ".join(listed)
+        bare = bare_name(name)
+        return None if bare == name else Subject(bare, False, "", name.casefold())
+
+    def bare(self, listed: Sequence[str]) -> Subject | None:
+        """A thing named without an article ("stand-up", "Heron", a name that is also a word of every day)."""
+        folded = [word.casefold() for word in listed]
+        plain = all(word.replace("-", "").replace("'", "").isalpha() and word not in _NO_NOUNS for word in folded)
+        if not plain or not 0 < len(listed) <= 3 or folded[0] in _POSSESSIVES:
+            return None
+        return Subject(" ".join(listed), False, "", " ".join(folded))
+
+    def _something_used(self, listed: Sequence[str], folded: Sequence[str]) -> Subject | None:
+        """What plays a role for somebody or something: "Heron's cache", "the Heron service's database"."""
+        at = next((at for at, word in enumerate(folded[:-1]) if word.endswith("'s")), None)
+        noun = "" if at is None else " ".join(folded[at + 1 :])
+        if at is None or noun.replace(" ", "_") not in self.predicates.role_names:
+            return None
+        whose = [*listed[:at], listed[at][:-2]]
+        owner = self.of(whose) or (self.bare(whose) if whose[0][0].isupper() else None)
+        return owner and Subject(f"{owner.name}'s {noun}", False, owner.name, noun)
+
     def _noun(self, pointer: str, listed: Sequence[str], folded: Sequence[str]) -> Subject | None:
         if not 0 < len(listed) <= _LONGEST + 1 or any(word in _POSSESSIVES or word == "i" for word in folded):
             return None
+        if (headed := self._headed(listed)) is not None:
+            return headed
         if pointer in ("the", "this"):
             named = canonical_subject(f"the {' '.join(listed)}")
             if named == WE:
@@ -199,8 +237,9 @@ class Cast:
                 return self._owned(f"{owner}'s {whose}", listed[at + 1 :], folded[at + 1 :])
         noun = _told_apart(folded)
         kept = " ".join(listed[len(folded) - len(noun.split()) :])
+        former = not _FORMER.isdisjoint(folded[:-1])
         person = folded[-1] in _KIN or folded[-1].removesuffix("s") in _KIN or folded[-1] in ("people", "children")
-        return Subject(f"{owner}'s {kept}", person, owner, noun, many=_is_many(folded[-1]))
+        return Subject(f"{owner}'s {kept}", person, owner, noun, many=_is_many(folded[-1]), former=former)
 
     def _is_somebody(self, listed: Sequence[str]) -> bool | None:
         if self.predicates.role(" ".join(listed)) is not None:

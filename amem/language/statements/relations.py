@@ -10,6 +10,7 @@ from amem.language.lexicon import is_everyday, is_person
 from amem.language.scripts import words
 from amem.language.statements.objects import (
     TITLED,
+    clock_in,
     date_in,
     employers,
     is_known_place,
@@ -18,6 +19,7 @@ from amem.language.statements.objects import (
     phrase_in,
     place_in,
     scope_in,
+    street_in,
     teams,
     thing_in,
     thing_named,
@@ -81,6 +83,16 @@ def tools(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -
         return []
     found = [Fact(about, "uses", new)]
     return [*found, Fact(about, "uses", old, False)] if old else found
+
+
+def moved(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
+    """As `tools`, where only the object says that it is one: "we moved Heron to PostgreSQL", "Heron is on AWS"."""
+    new, old = (tool_name(parts.get(part, ""), scene) for part in ("o", "x"))
+    known = any(name and scene.predicates.is_technology(name) for name in (new, old))
+    thing = parts.get("thing", "")
+    if not known or (thing and (is_person(thing.split()[0]) or scene.predicates.is_technology(thing))):
+        return []
+    return tools(shape, parts, subject, scene)
 
 
 def _practitioner(parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
@@ -172,7 +184,7 @@ def _about(parts: dict[str, str], subject: Subject, scene: Scene) -> str:
     if not subject.first and subject.name != WE:
         return subject.name
     for text in (parts.get("o", ""), parts.get("x", "")):
-        if thing := scope_in(text, scene):
+        if thing := scope_in(text, scene, named=bool(parts.get("x"))):
             return thing
     return scene.about or subject.name
 
@@ -192,7 +204,8 @@ _OF = re.compile(
 _OF_SOMETHING = re.compile(r"(?P<noun>[\w-]+(?: [\w-]+)?) (?:of|for|at) (?P<owner>.+)", re.IGNORECASE)
 #: "My rent went up to 950 euros", "the address changed to ...".
 _CHANGED = re.compile(
-    r"(?:(?:went|goes|gone|go) (?:up|down)|rose|risen|increased|raised|dropped|fell|lowered|cut|changed|switched|moved)"
+    r"(?:(?:went|goes|gone|go) (?:up|down)|rose|risen|increased|raised|dropped|fell|lowered|cut|changed|switched|moved"
+    r"|slip(?:ped|s))"
     r" (?:from (?P<x>.+?) )?to (?P<o>.+)",
     re.IGNORECASE,
 )
@@ -207,6 +220,8 @@ _AT_DATE = re.compile(r"(?:now )?(?:due )?(?:set for |scheduled for |moved to |o
 
 def relation(subject: Subject, rest: str, scene: Scene) -> list[Fact]:
     """The fact of a clause "subject is rest"; [] where it states none that the table has a predicate for."""
+    if subject.former:
+        return []
     if diet := _DIET.match(rest) if subject.person else None:
         return [Fact(subject.name, "diet", diet["o"])]
     owner, noun = _whose(subject, scene)
@@ -226,7 +241,7 @@ def relation(subject: Subject, rest: str, scene: Scene) -> list[Fact]:
 def changed(subject: Subject, clause: str, scene: Scene) -> list[Fact]:
     """The facts of a clause that says what somebody's rent, address or landlord changed to."""
     owner, noun = _whose(subject, scene)
-    match = _CHANGED.match(clause) if noun and owner is not None else None
+    match = _CHANGED.match(clause) if noun and owner is not None and not subject.former else None
     if match is None or owner is None:
         return []
     return _of_noun(owner, noun, match["o"], scene)
@@ -276,13 +291,14 @@ def _of_noun(owner: str, noun: str, value: str, scene: Scene) -> list[Fact]:
 
 
 def _with(row: Predicate, owner: str, before: Sequence[str], value: str, scene: Scene) -> list[Fact]:
-    if row.value in ("date", "version") and not (row.name == "birthday" and not (owner and not before)):
+    if row.value in ("date", "time", "version") and not (row.name == "birthday" and not (owner and not before)):
         # "The release deadline" is that of the release; nobody's deadline is ours.
         named = f"{owner}'s " if before and owner not in ("", USER, WE) else ""
         subject = named + " ".join(before) or owner or WE
         match = _AT_DATE.match(value)
-        found = version_in(value) if row.value == "version" else date_in(match["o"] if match else value)
-    elif row.personal and owner in ("", WE):
+        read = {"version": version_in, "time": clock_in}.get(row.value, date_in)
+        found = read(match["o"] if match and row.value != "version" else value)
+    elif (row.personal and owner in ("", WE)) or (owner == WE and row.hangs_on == "works_at"):
         # "The rent is 950 euros", "our landlord": whoever lives there says so.
         subject, found = scene.cast.me.name, "" if before else value_in(row.value, value, scene)
     else:
@@ -390,11 +406,29 @@ def _person(text: str, scene: Scene) -> str:
     return first if scene.lower and is_person(first) else ""
 
 
+def _homes(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
+    """Where somebody lives: the street with its number, the town, or both."""
+    if found := _address(parts["o"], subject, scene, sure=shape.aspect is Aspect.STATE):
+        return found
+    place = place_in(parts["o"], scene.predicates, lower=scene.lower)
+    return [Fact(subject.name, "lives_in", place)] if place else []
+
+
+def _address(text: str, subject: Subject, scene: Scene, *, sure: bool) -> list[Fact]:
+    street, town = street_in(text, scene.predicates, sure=sure)
+    if not street or subject.person is False:
+        return []
+    whole = f"{street}, {town}" if town else street
+    return [Fact(subject.name, "address", whole), *([Fact(subject.name, "lives_in", town)] if town else [])]
+
+
 def _moves(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
     """Where somebody, or somebody's office, moved to."""
     if subject.noun.endswith("office") and subject.owner:
         office = name_in(parts["o"], scene.predicates) or phrase_in(parts["o"])
         return [Fact(subject.owner, "office", office)] if office else []
+    if found := _address(parts["o"], subject, scene, sure=False):
+        return found
     place = place_in(parts["o"], scene.predicates, lower=scene.lower)
     left = place_in(parts["x"], scene.predicates, lower=scene.lower)
     if not place or subject.person is False or (parts["x"] and not left):
@@ -409,17 +443,31 @@ def _moves(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) 
 
 def _dates(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
     """What was put on a day: the deadline of something, or the day on which something takes place."""
-    day = date_in(parts["o"])
+    day, clock = date_in(parts["o"]), "" if _ONCE.search(parts["o"]) else clock_in(parts["o"])
     thing = parts.get("thing", "")
     listed = (thing or (subject.name if subject.owner == "" else subject.noun)).split()
-    if not day or not listed or (not thing and subject.person is not False):
+    if not (day or clock) or not listed or (not thing and subject.person is not False):
         return []
-    due = scene.predicates.names.get(listed[-1].casefold()) == "deadline"
-    about = " ".join(listed[:-1] if due else listed)
+    due = scene.predicates.names.get(listed[-1].casefold()) == "deadline" or shape.kind == "due"
+    if due and shape.kind != "due":
+        listed.pop()
+    about = " ".join(listed)
     if about and not thing and subject.owner not in ("", USER, WE):
         about = f"{subject.owner}'s {about}"  # each child has a school play of its own
-    return [Fact(about or WE, "deadline" if due else "date", day)]
+    found = [Fact(about or WE, "deadline" if due else "date", day)] if day else []
+    return [*found, Fact(about or WE, "time", clock)] if clock else found
 
+
+def _releases(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
+    """On which day something is released or launched: "we ship on 15 June", "Heron launches on 3 May"."""
+    day = date_in(parts["o"])
+    noun = "launch" if parts["verb"].startswith(("launch", "go", "went")) else "release"
+    thing = thing_named(parts.get("thing") or ("" if subject.person else subject.name), scene)
+    return [Fact(f"{thing} {noun}".strip(), "date", day)] if day else []
+
+
+#: A time of this one day.
+_ONCE = re.compile(r"\b(?:today|tonight|tomorrow|yesterday|this (?:morning|afternoon|evening))\b", re.IGNORECASE)
 
 _MAKERS = {
     **dict.fromkeys(("place", "name", "person", "phrase", "diet", "none"), _simple),
@@ -433,6 +481,10 @@ _MAKERS = {
     "title": titles,
     "team": teams,
     "tool": tools,
+    "moved": moved,
+    "home": _homes,
+    "due": _dates,
+    "release": _releases,
     "swap": swaps,
     "version": versions,
     "date": _dates,

@@ -270,7 +270,7 @@ _ONGOING = re.compile(
 _FORMERLY = re.compile(r"\b(?:formerly|previously|in the past|back then|at one time)\b", re.IGNORECASE)
 _NO_MORE = re.compile(r"\b(?:any ?more|any longer)\b", re.IGNORECASE)
 #: Predicates whose object is a date.
-DATED = ("deadline", "date", "birthday")
+DATED = ("deadline", "date", "time", "birthday")
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _HALF_A_YEAR = timedelta(days=183)
 _ALMOST = re.compile(r"\b(?:almost|nearly) (?:\w+ed|quit|left|got|went|gave|bought)\b", re.IGNORECASE)
@@ -304,6 +304,7 @@ class Group:
     ended: bool = False
     always: bool = False
     still: bool = False
+    will: bool = False
 
     def of_be(self) -> Tense:
         """The tense of a form of "be"."""
@@ -316,6 +317,8 @@ class Group:
         if shape.after:
             wanted = Form.ADJECTIVE if shape.after == "is" else Form.PARTICIPLE
             return self.of_be() if self.be and wanted in forms else Tense.NONE
+        if self.will:
+            return Tense.NOW if Form.BASE in forms else Tense.NONE
         if self.used_to:
             return Tense.FORMERLY if Form.BASE in forms else Tense.NONE
         if self.be:
@@ -342,8 +345,10 @@ def told(found: Sequence[Fact], group: Group, tense: Tense, aspect: Aspect, scen
         return []
     if all(each.predicate in DATED for each in found):
         # The date is what it is about, and may well lie ahead.
-        done = tense in (Tense.NOW, Tense.PAST, Tense.PERFECT) or (tense is Tense.THEN and aspect is Aspect.BEGIN)
+        done = tense is Tense.NOW or (tense in (Tense.PAST, Tense.PERFECT, Tense.THEN) and aspect is Aspect.BEGIN)
         return list(found) if done and not group.negated else []
+    if group.will:
+        return []
     goes_on = aspect is Aspect.STATE and tense in (Tense.NOW, Tense.PERFECT)
     when = times(text, scene.said, lasting=goes_on)
     if not when.named and scene.lead:
