@@ -7,12 +7,15 @@ import shlex
 import shutil
 import subprocess
 import tempfile
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from amem.errors import AmemError, InvalidInput
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from amem.memory_system import AgenticMemorySystem
     from amem.note import MemoryNote
 
@@ -22,28 +25,52 @@ def edit_content(memory: AgenticMemorySystem, note: MemoryNote) -> bool:
 
     Raises InvalidInput when no editor runs; what was typed is kept in a file when it cannot be saved.
     """
-    descriptor, name = tempfile.mkstemp(prefix="amem-", suffix=".md")
-    path = Path(name)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-        stream.write(note.content)
-    keep = False
+    content, problem = edit_text(note.content)
+    if problem:
+        raise InvalidInput(problem)
+    if content == note.content:
+        return False
     try:
-        run_editor([*editor_command(), name])
-        content = path.read_text(encoding="utf-8")
-        # Most editors end a file with a line break of their own.
-        content = content if note.content.endswith("\n") else content.rstrip("\n")
-        if content == note.content:
-            return False
-        try:
-            return memory.update(note, content=content)
-        except AmemError as error:
-            keep = bool(content.strip())
-            if keep:
-                error.hint = f"{error.hint}; your text is in {path}".lstrip("; ")
-            raise
-    finally:
-        if not keep:
-            path.unlink(missing_ok=True)
+        return memory.update(note, content=content)
+    except AmemError as error:
+        if content.strip():
+            descriptor, name = tempfile.mkstemp(prefix="amem-", suffix=".md")
+            with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+                stream.write(content)
+            error.hint = f"{error.hint}; your text is in {name}".lstrip("; ")
+        raise
+
+
+def edit_text(text: str, terminal: AbstractContextManager[object] | None = None) -> tuple[str, str]:
+    """Let the person edit a text in $VISUAL or $EDITOR; `terminal` gives the editor the terminal to itself meanwhile.
+
+    Returns the text as the editor left it, and what became of the editor where it did not end well: then its folder,
+    with what else it may have kept there, stays. Raises InvalidInput where there is no editor.
+    """
+    command = editor_command()
+    folder = Path(tempfile.mkdtemp(prefix="amem-"))
+    path, problem = folder / "note.md", ""
+    try:
+        path.touch(mode=0o600)
+        path.write_text(text, encoding="utf-8")
+        with terminal or nullcontext():
+            try:
+                run_editor([*command, str(path)])
+            except AmemError as error:
+                problem = str(error)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    try:
+        after = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        return text, f"what the editor left cannot be read ({error}); it is in {folder}"
+    # Most editors end a file with a line break of their own.
+    after = after if text.endswith("\n") else after.rstrip("\n")
+    if problem and (after != text or any(each != path for each in folder.iterdir())):
+        return after, f"{problem}; what it left is in {folder}"
+    shutil.rmtree(folder, ignore_errors=True)
+    return after, problem
 
 
 def edit_file(path: Path, default: str) -> bool:

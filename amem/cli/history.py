@@ -108,6 +108,7 @@ def history(
 ) -> Shown:
     """Every version of a note: what changed, by whom and why."""
     from amem.interop.json_records import version_record
+    from amem.summaries import causes_in_words
 
     with call.memory() as memory:
         full = memory.resolve(id, deleted=True)
@@ -119,27 +120,37 @@ def history(
             return Shown(data, f"set back {', '.join(fields)} of {short_id(full)} to version {rollback}", undo=1)
         versions = memory.history(full)
         local = zone(memory.settings.timezone)
+        causes = {} if call.as_json else causes_in_words(memory, {each.cause for each in versions})
     rows = [(each.version, each.at.isoformat(), each.actor, each.action, ",".join(each.changes)) for each in versions]
-    return Drawing(list(map(version_record, versions)), rows, lambda page: _draw_versions(page, versions, local))
+    return Drawing(
+        list(map(version_record, versions)), rows, lambda page: _draw_versions(page, versions, causes, local)
+    )
 
 
-def _draw_versions(page: Page, versions: "Sequence[Version]", zone: "tzinfo") -> None:
+def _draw_versions(page: Page, versions: "Sequence[Version]", causes: "Mapping[str, str]", zone: "tzinfo") -> None:
     for each in versions:
         head = f"  {when(each.at, zone)}  {each.actor}  {each.action}  (operation {each.operation})"
         page.line((f"version {each.version}", "bold cyan"), head)
         asked = f"prompts {each.prompts}" if each.prompts else ""
-        if why := "; ".join(filter(None, (each.cause, asked))):
+        if why := "; ".join(filter(None, (causes[each.cause], asked))):
             page.line((f"    {why}", "dim"))
         if each.version > 1:
             _draw_changes(page, each.changes)
 
 
 def _draw_changes(page: Page, changes: "Mapping[str, tuple[Any, Any]]") -> None:
-    """Fields with what they were and what they became."""
-    for name, (before, after) in changes.items():
+    """Fields with what they were and what they became, word by word."""
+    from amem.note_changes import Fate, word_diff
+
+    for name, values in changes.items():
         page.line((f"    {name}", "bold"))
-        page.write(("- ", "red"), one_line(in_words(before), 600), indent=6, hanging=2)
-        page.write(("+ ", "green"), one_line(in_words(after), 600), indent=6, hanging=2)
+        pieces = word_diff(*(one_line(in_words(value), 600) for value in values))
+        for sign, fate, other, look in (
+            ("-", Fate.REMOVED, Fate.ADDED, "red"),
+            ("+", Fate.ADDED, Fate.REMOVED, "green"),
+        ):
+            words = [(each.text, look if each.fate is fate else "") for each in pieces if each.fate is not other]
+            page.write((f"{sign} ", look), *words, indent=6, hanging=2)
 
 
 @command()

@@ -435,6 +435,17 @@ def test_history_and_rollback(cli: Cli) -> None:
     assert len(cli.ok("history", id).splitlines()) == 4
 
 
+def test_at_a_terminal_history_names_the_notes_that_a_cause_means(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("amem.cli.command.on_terminal", lambda: True)
+    id = cli.add("Tea at five.")
+    cli.ok("edit", id, "--content", "Tea at six.")
+    cli.ok("undo")
+    shown = cli.ok("history", id)
+    assert "      - Tea at five.\n      + Tea at six.\n" in shown
+    assert "    update, " in shown
+    assert "(operation 2)" in shown
+
+
 def test_another_text_is_analysed_again_so_that_the_old_one_no_longer_answers(cli: Cli) -> None:
     id = cli.add("Rosa keeps her bike in the cellar.")
     cli.ok("edit", id, "--content", "Tom bought a red kettle for tea.")

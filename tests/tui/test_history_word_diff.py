@@ -5,9 +5,10 @@ from __future__ import annotations
 import random
 
 import pytest
-from amem_tui.history.field_changes import Fate, changed_text, compared, condensed, items, list_diff, word_diff, words
+from amem_tui.history.field_changes import changed_text, compared, items
 
 from amem.clock import zone
+from amem.note_changes import Fate, condensed, field_words, list_diff, word_diff
 
 
 def marked(before: str, after: str) -> str:
@@ -120,16 +121,16 @@ def test_what_a_note_says_cannot_command_the_terminal_nor_be_read_as_markup() ->
 
 def test_values_of_every_sort_are_said_in_words() -> None:
     utc = zone("UTC")
-    assert words("pinned", True, utc) == "yes"
-    assert words("tags", ["tea", "pot"], utc) == "tea, pot"
-    assert words("valid_to", "2026-03-01T09:30:00.000000Z", utc) == "2026-03-01 09:30"
-    assert words("superseded_by", "abc", utc, {"abc": "Lisbon"}) == "Lisbon"
-    assert words("superseded_by", "0123456789abcdef" * 2, utc) == "01234567"
-    assert words("facts", [["Ana", "lives_in", "Ghent"]], utc) == "Ana lives in Ghent"
+    assert field_words("pinned", True, utc) == "yes"
+    assert field_words("tags", ["tea", "pot"], utc) == "tea, pot"
+    assert field_words("valid_to", "2026-03-01T09:30:00.000000Z", utc) == "2026-03-01 09:30"
+    assert field_words("superseded_by", "abc", utc, {"abc": "Lisbon"}) == "Lisbon"
+    assert field_words("superseded_by", "0123456789abcdef" * 2, utc) == "01234567"
+    assert field_words("facts", [["Ana", "lives_in", "Ghent"]], utc) == "Ana lives in Ghent"
     fact = ["Ana", "lives_in", "Ghent", False, "2026-01-01T00:00:00.000000Z", None]
-    assert words("facts", [fact], utc) == "not: Ana lives in Ghent (from 2026-01-01 00:00)"
-    assert words("metadata", {"ref": "a.md", "n": 3}, utc) == "ref: a.md; n: 3"
-    assert words("context", None, utc) == ""
+    assert field_words("facts", [fact], utc) == "not: Ana lives in Ghent (from 2026-01-01 00:00)"
+    assert field_words("metadata", {"ref": "a.md", "n": 3}, utc) == "ref: a.md; n: 3"
+    assert field_words("context", None, utc) == ""
 
 
 def test_a_change_says_what_a_field_was_and_what_it_is() -> None:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on, work
@@ -114,45 +111,14 @@ def _gone() -> NoteNotFound:
 
 
 def write_in_editor(app: App[Any], text: str) -> tuple[str, str]:
-    """Let the person edit the text in $VISUAL or $EDITOR while the app is suspended.
+    """As `amem.editor.edit_text`, while the app is suspended. Raises InvalidInput where no editor can be started."""
+    from amem.editor import edit_text
 
-    Returns the text as the editor left it, and what became of the editor where it did not end well.
-    Whatever becomes of the editor, the text that it left in the file comes back; its folder, with what else an editor
-    may have kept there, stays when it failed. Raises InvalidInput where no editor can be started.
-    """
-    from amem.editor import editor_command, run_editor
-
-    command = editor_command()
-    folder = Path(tempfile.mkdtemp(prefix="amem-"))
-    path = folder / "note.md"
-    path.touch(mode=0o600)
-    path.write_text(text, encoding="utf-8")
-    problem = ""
     try:
         # On the event loop on purpose: nothing may draw while the terminal is another program's.
-        with app.suspend():
-            try:
-                run_editor([*command, str(path)])
-            except AmemError as error:
-                problem = str(error)
+        return edit_text(text, app.suspend())
     except SuspendNotSupported as error:
-        shutil.rmtree(folder, ignore_errors=True)
         raise InvalidInput("there is no terminal for an editor", hint="write in the form instead") from error
-    return _read_back(path, text, problem)
-
-
-def _read_back(path: Path, before: str, problem: str) -> tuple[str, str]:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        return before, f"what the editor left cannot be read ({error}); it is in {path.parent}"
-    # Most editors end a file with a line break of their own.
-    text = text if before.endswith("\n") else text.rstrip("\n")
-    left = [each for each in path.parent.iterdir() if each != path]
-    if problem and (left or text != before):
-        return text, f"{problem}; what it left is in {path.parent}"
-    shutil.rmtree(path.parent, ignore_errors=True)
-    return text, problem
 
 
 #: Fields that are typed on one line, and what stands in them while they are empty.

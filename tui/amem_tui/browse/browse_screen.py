@@ -112,7 +112,7 @@ class BrowseScreen(NotesScreen):
         self._awaited = 0.0
         self._asked: ListRequest | None = None
         self._to_reveal: str | None = None
-        self._reading = False
+        self._reader = Refresher(self._read, partial(self.run_worker, group="list"))
         #: The newest operation that was seen, and the notes that the person opened by other ways than the list.
         self._seen: int | None = None
         self._own: set[str] = set()
@@ -169,29 +169,26 @@ class BrowseScreen(NotesScreen):
     def _ask(self, asked: ListRequest) -> None:
         """Read this list next; what was asked for before and not begun is not wanted any more."""
         self._asked = asked
-        if not self._reading:
-            self._reading = True
-            self._read()
+        self._reader.want(now=True)
 
-    @work(group="list")
     async def _read(self) -> None:
+        asked, self._asked = self._asked, None
+        assert asked is not None, "nothing was asked for"
+        if asked.listing.question and asked.fresh:
+            self._notes.border_title = "Searching…"
+        if not asked.fresh:  # where the cursor stands now, not where it stood when this was asked for
+            row = self._notes.line
+            keep = self._to_reveal or (None if row is None else row.id)
+            asked = replace(asked, listing=self._listing, place=self._notes.cursor, keep=keep)
         try:
-            while (asked := self._asked) is not None:
-                self._asked = None
-                if asked.listing.question and asked.fresh:
-                    self._notes.border_title = "Searching…"
-                if not asked.fresh:  # where the cursor stands now, not where it stood when this was asked for
-                    row = self._notes.line
-                    keep = self._to_reveal or (None if row is None else row.id)
-                    asked = replace(asked, listing=self._listing, place=self._notes.cursor, keep=keep)
-                with self._client.refusals(self._refused):
-                    contents, news = await self.ask(read_list, self.memory, self._client.zone, asked, self._seen)
-                    if not asked.fresh:  # the cursor may have gone on meanwhile
-                        contents = replace(contents, place=contents.place + self._notes.cursor - asked.place)
-                    self._show(asked, contents, news)
+            with self._client.refusals(self._refused):
+                contents, news = await self.ask(read_list, self.memory, self._client.zone, asked, self._seen)
+                if not asked.fresh:  # the cursor may have gone on meanwhile
+                    contents = replace(contents, place=contents.place + self._notes.cursor - asked.place)
+                self._show(asked, contents, news)
         finally:
-            self._reading = False
-            self._awaited = 0.0
+            if self._asked is None:
+                self._awaited = 0.0
 
     def _refused(self, words: str) -> None:
         self._notes.border_title = Content(self._listing.heading)

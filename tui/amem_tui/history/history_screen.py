@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -14,18 +13,19 @@ from textual.content import Content
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from amem.errors import AmbiguousId, NoteNotFound
-from amem.labels import short_id
+from amem.errors import NoteNotFound
 from amem.note import Status
+from amem.note_changes import field_name, ordered_fields
+from amem.summaries import causes_in_words
 from amem_tui import changes
 from amem_tui.dialogs import Lines, Question
 from amem_tui.formatting import maker, moment, one_line, plural, title
-from amem_tui.history.field_changes import FieldChange, compared, name, ordered
+from amem_tui.history.field_changes import FieldChange, compared
 from amem_tui.page import Block, Page, remark, space
 from amem_tui.rooms import NotesScreen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import tzinfo
 
     from textual.app import ComposeResult
@@ -33,51 +33,6 @@ if TYPE_CHECKING:
     from amem.memory_system import AgenticMemorySystem
     from amem.storage.records import Version
     from amem_tui.page import Part
-
-
-_ID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f-]{27})?\b")
-_LONGEST = 50
-_REVERSAL = re.compile(r"(?:undo|redo) of operation (\d+)")
-
-
-def causes_in_words(memory: AgenticMemorySystem, causes: Iterable[str]) -> dict[str, str]:
-    """Each cause in words for people: ``“Green tea at 80 …” arrived``; what names no note stays as it is.
-
-    Of what was undone or redone it says what that had been: ``update, changed content (operation 18)``.
-    """
-    found = {cause: cause for cause in causes}
-    found |= _reversed(memory, found)
-    ids = {short: _resolved(memory, short) for cause in found.values() for short in _ID.findall(cause)}
-    cards = memory.cards_of([id for id in ids.values() if id is not None])
-
-    def named(match: re.Match[str]) -> str:
-        card = cards.get(ids[match.group()] or "")
-        return short_id(match.group()) if card is None else f"“{one_line(title(card.text), _LONGEST)}”"
-
-    return {cause: _ID.sub(named, words) for cause, words in found.items()}
-
-
-def _reversed(memory: AgenticMemorySystem, causes: Iterable[str]) -> dict[str, str]:
-    """In place of the number of what was undone or redone, what it was and the number."""
-    numbers = {cause: int(match[1]) for cause in causes if (match := _REVERSAL.fullmatch(cause))}
-    held = {each.id: each for each in memory.operations(list(set(numbers.values())))} if numbers else {}
-    # A redo takes back an undo: what is wanted is what that had taken back.
-    before = {each.undoes for each in held.values() if each.undoes is not None}
-    first = {each.id: each for each in memory.operations(list(before))} if before else {}
-    found = {}
-    for cause, number in numbers.items():
-        undo = held.get(number)
-        done = undo if undo is None or undo.undoes is None else first.get(undo.undoes, undo)
-        if done is not None:
-            found[cause] = f"{done.action}{f', {done.cause}' if done.cause else ''} (operation {done.id})"
-    return found
-
-
-def _resolved(memory: AgenticMemorySystem, short: str) -> str | None:
-    try:
-        return memory.resolve(short, deleted=True)
-    except (NoteNotFound, AmbiguousId):
-        return None
 
 
 #: More versions than anybody looks through; the newest are shown, and how many there are is said.
@@ -314,7 +269,7 @@ class HistoryScreen(NotesScreen):
         if not would:
             self._client.say(f"Nothing would change: the note is as it was in version {version.version}.")
             return
-        fields = ", ".join(name(field) for field in ordered(would))
+        fields = ", ".join(map(field_name, ordered_fields(would)))
         details = f"It sets back {fields}. That makes a new version, which u undoes."
         if await self.app.push_screen_wait(Question(f"Roll back to version {version.version}?", details)):
             await self._carry_out(changes.roll_back, self.memory, record.id, version.version)

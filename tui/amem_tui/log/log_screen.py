@@ -17,11 +17,12 @@ from textual.message import Message
 
 from amem.labels import short_id
 from amem.note import Status
+from amem.summaries import causes_in_words
 from amem_tui import changes
 from amem_tui.dialogs import Picker
 from amem_tui.formatting import SIGNS, author, maker, moment, one_line, plural, title, titles_of
 from amem_tui.history.field_changes import compared
-from amem_tui.history.history_screen import HistoryScreen, causes_in_words
+from amem_tui.history.history_screen import HistoryScreen
 from amem_tui.lists import CursorList, Piece, fit
 from amem_tui.page import Block, Page, remark, space
 from amem_tui.rooms import NotesScreen

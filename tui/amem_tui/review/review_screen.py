@@ -14,6 +14,7 @@ from textual.widgets.option_list import Option
 
 from amem.labels import short_id
 from amem.note import Link, Status
+from amem.note_changes import field_name
 from amem.rendering import text_of
 from amem.storage.records import Review
 from amem.storage.reviews import Flag
@@ -21,7 +22,7 @@ from amem.verdict import Conflict
 from amem_tui import changes
 from amem_tui.dialogs import Lines
 from amem_tui.formatting import clean, day, folded, maker, moment, one_line, titles_of
-from amem_tui.history.field_changes import compared, name
+from amem_tui.history.field_changes import compared
 from amem_tui.page import Block, Page, remark, space
 from amem_tui.rooms import NotesScreen
 
@@ -142,7 +143,7 @@ def options(section: str, waiting: Waiting, chain_of: str | None) -> list[Option
     """The lines of a section; `chain_of` is a note whose chain is to be looked at."""
     found = [] if section != "conflicts" else _conflict_options(waiting, chain_of)
     for review in waiting.reviews if section == "rewrites" else ():
-        below = f"  {review.confidence:.0%} sure  {', '.join(map(name, review.changes))}"
+        below = f"  {review.confidence:.0%} sure  {', '.join(map(field_name, review.changes))}"
         line = _two(waiting.title(review.note), Content.assemble(maker(review.made_by), (below, "$muted")))
         found.append(Option(line, id=f"review {review.id}"))
     for flag in waiting.flags if section == "flags" else ():
