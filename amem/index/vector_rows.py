@@ -229,6 +229,7 @@ class Rows:
         "_order",
         "_other",
         "_sample",
+        "_scanned",
         "covered",
         "digest",
         "forgotten",
@@ -260,6 +261,8 @@ class Rows:
         self._loose: NDArray[np.intp] | None = None
         self._loose_vectors: Matrix | None = None
         self._sample: Matrix | None = None
+        #: The last question, and what `_scores` had for it: the best of all are often followed by the best of some.
+        self._scanned: tuple[Matrix, NDArray[np.float32], float] | None = None
 
     @classmethod
     def of(
@@ -360,18 +363,26 @@ class Rows:
     def search(self, vector: Matrix, k: int) -> Hits:
         """The k active rows nearest to `vector`."""
         scores, slack = self._scores(vector)
+        self._scanned = vector.copy(), scores, slack
+        scores = scores.copy()
         scores[self._inactive()] = -np.inf
         return self.rank(vector, contenders(scores, k, slack), k)
 
     def search_among(self, vector: Matrix, k: int, allowed: Keys) -> Hits:
         """The k nearest of these keys, whatever their state unless gone."""
+        scanned = self._scanned
+        if scanned is not None and not np.array_equal(scanned[0], vector):
+            scanned = None
         if len(allowed) > max(_FEW, len(self.keys) // _PART):
             rows = np.flatnonzero(np.isin(self.keys, allowed) & (self.states != GONE))
-            scores, slack = self._scores(vector)
-            scores = scores[rows]
+            every, slack = self._scores(vector) if scanned is None else scanned[1:]
+            scores = every[rows]
         else:
             rows = self._there(allowed)
-            scores, slack = np.einsum("ij,j->i", self.take(rows), vector), 0.0
+            if scanned is None:
+                scores, slack = np.einsum("ij,j->i", self.take(rows), vector), 0.0
+            else:
+                scores, slack = scanned[1][rows], scanned[2]
         return self.rank(vector, rows[contenders(scores, k, slack)], k)
 
     def search_many(

@@ -13,7 +13,7 @@ from amem.language import query_terms, written_in_cjk
 from amem.protocols import Literate
 from amem.retrieval.fact_leg import FactsLeg
 from amem.retrieval.late import LateLeg
-from amem.retrieval.legs import Answer, Asked, Leg, Listed, MeaningLeg, SpeakerLeg, TimeLeg
+from amem.retrieval.legs import Answer, Asked, Leg, Listed, MeaningLeg, SpeakerLeg, TimeLeg, is_among
 from amem.retrieval.question_times import Dating
 from amem.retrieval.words import LexicalLeg
 from amem.storage.sql_values import listed
@@ -70,7 +70,7 @@ class Fused:
 
     def __init__(self, keys: Keys, columns: Sequence[_Column], candidates: Keys) -> None:
         self.keys = keys
-        self._found = np.isin(keys, candidates)
+        self._found = is_among(keys, candidates)
         self._columns = columns
         self.relevance: Floats = np.zeros(len(keys))
         for column in columns:

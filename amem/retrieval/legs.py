@@ -145,6 +145,14 @@ class Listed:
         return self.words.get(key, ())
 
 
+def is_among(keys: Keys, held: Keys) -> NDArray[np.bool_]:
+    """Which of `keys` are among `held`, which ascend: a tenth of the time of ``numpy.isin`` for few keys."""
+    if not len(held):
+        return np.zeros(len(keys), dtype=np.bool_)
+    found: NDArray[np.bool_] = held[np.minimum(np.searchsorted(held, keys), len(held) - 1)] == keys
+    return found
+
+
 # The best of some notes alone, which all the others may well beat.
 
 #: More notes than this are a good part of all there are, and the legs find the best of them as it is.
@@ -275,26 +283,33 @@ class TimeLeg:
         reading, period = asked.reading, asked.reading.period
         if period is not None:
             within = asked.session.notes.within(period.since, period.until, MOST + 1)
-            return InTime(asked, period, best_among(self._legs, asked, within), self._zone)
+            return InTime(asked, period, best_among(self._legs, asked, within), within, self._zone)
         when = Intent.TEMPORAL in reading.intents and reading.recency is None and reading.event is None
         return States(asked) if when else None
 
 
 @dataclass(frozen=True)
 class InTime:
-    """The time leg's answer: 1 within the period. All its candidates are equally within."""
+    """The time leg's answer: 1 within the period. All its candidates are equally within.
+
+    `within` are notes of the period, ascending: all, where they are not too many.
+    """
 
     asked: Asked
     period: Period
     keys: Sequence[int]
+    within: Keys
     zone: tzinfo
 
     def ranks(self) -> Mapping[int, int]:
         return dict.fromkeys(self.keys, (len(self.keys) + 1) // 2)
 
     def scores(self, keys: Keys) -> tuple[Floats, Floats]:
-        rows = self.asked.session.notes.columns(keys.tolist(), ["at", "valid_from", "valid_to", "content"])
-        worth = np.array([self._worth(*rows[key]) for key in keys.tolist()], dtype=np.float64)
+        worth = np.ones(len(keys))
+        others = ~is_among(keys, self.within)
+        read = keys[others].tolist()
+        rows = self.asked.session.notes.columns(read, ["at", "valid_from", "valid_to", "content"])
+        worth[others] = [self._worth(*rows[key]) for key in read]
         return worth, worth
 
     def matched(self, key: int) -> tuple[str, ...]:

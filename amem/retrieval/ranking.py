@@ -16,7 +16,7 @@ from amem.rendering import holding_text
 from amem.retrieval.expansion import SEEDS, Reached, best, better, causes, neighbours, next_to, replied, spread
 from amem.retrieval.explanation import ASKING, Prior
 from amem.retrieval.fusion import Heard, Panel
-from amem.retrieval.legs import Asked
+from amem.retrieval.legs import Asked, is_among
 from amem.retrieval.question import Intent
 from amem.retrieval.question_times import timely
 from amem.retrieval.rerank import pool, spaced
@@ -89,7 +89,7 @@ class Gate:
         states = States.of_some(self._session, keys) if self._states is None else self._states
         found = states.active(keys) if not self._filtered else np.ones(len(keys), dtype=np.bool_)
         if self.allowed is not None:
-            found &= np.isin(keys, self.allowed)
+            found &= is_among(keys, self.allowed)
         return found if self._pages else found & ~states.of_kind(Kind.TOPIC, keys)
 
     def admit_ids(self, ids: Iterable[str]) -> set[str]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from amem.language import asked_terms
 from amem.retrieval.explanation import Lent
+from amem.retrieval.legs import is_among
 from amem.storage.fulltext import K1, Lengths
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ class Words:
         best = self._held[np.lexsort((self._held, -self._own.sum(axis=1)))]
         # A filter says who may answer, not who may lend words.
         hosts = best[:_HOSTS].tolist()
-        own = self._first(best if gate.allowed is None else best[np.isin(best, gate.allowed)], limit)
+        own = self._first(best if gate.allowed is None else best[is_among(best, gate.allowed)], limit)
         near = self._asked.talk.around(hosts).neighbours if self._decay else ()
         candidates = np.array(sorted({*own, *map(int, near)}), dtype=np.int64)
         worth = self.scores(candidates)[0]
@@ -192,7 +193,7 @@ class Words:
         """For each note and term the best of its own score and what its neighbours lend."""
         best = self._rows(keys)
         around = self._asked.talk.around(keys)
-        around = around.where(np.isin(around.neighbours, self._held))
+        around = around.where(is_among(around.neighbours, self._held))
         if len(around.keys):
             order = np.argsort(keys)
             hosts = order[np.searchsorted(keys, around.keys, sorter=order)]

@@ -269,7 +269,8 @@ class NoteReading:
             "until": "~" if until is None else time_text(until),
             "limit": limit,
         }
-        return np.unique(np.concatenate([keys_from(self._session, each, **bounds) for each in _WITHIN]))
+        of, since_then = (keys_from(self._session, each, **bounds) for each in _WITHIN)
+        return np.union1d(of, since_then) if len(since_then) else np.sort(of)
 
     def arrived_before(self, id: str, latest: datetime) -> datetime | None:
         """When the last note came before this one that came by `latest`; None where none did."""
