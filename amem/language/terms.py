@@ -7,6 +7,7 @@ import threading
 import unicodedata
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from amem.language import scripts as stopwords
@@ -29,6 +30,8 @@ FTS5_TOKENIZE = "unicode61 remove_diacritics 0 categories 'L* M* N* Co' tokencha
 
 #: Longer words (base64, hashes in a row) are cut: nobody types them, and they would fill the caches.
 LONGEST = 64
+#: Characters of a text whose terms are remembered.
+_REMEMBERED = 4_096
 
 # Vowel signs and other marks that `\w` leaves out although they stand inside words.
 _MARKS = (
@@ -49,10 +52,15 @@ def index_terms(text: str) -> list[str]:
 
     Index them in an FTS5 table declared with `FTS5_TOKENIZE`.
     """
-    terms: list[str] = []
-    for token in words_of(text):
-        terms += _terms(token)
-    return terms
+    return list(_remembered_terms(text) if len(text) <= _REMEMBERED else _terms_in(text))
+
+
+def _terms_in(text: str) -> tuple[str, ...]:
+    return tuple(chain.from_iterable(map(_terms, words_of(text))))
+
+
+#: A note that is added is asked for its terms by the analyst, the index and each note near it.
+_remembered_terms = lru_cache(maxsize=2048)(_terms_in)
 
 
 def located_terms(text: str, wanted: Collection[str] | None = None) -> Iterator[tuple[int, int, tuple[str, ...]]]:

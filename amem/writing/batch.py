@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections import deque
+from collections import defaultdict, deque
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from amem.conflict.candidates import Candidate, unknown_cosines
 from amem.errors import EmbedderMismatch, MissingExtra, MissingModel
 from amem.note import Scope
 from amem.storage.note_reading import normal_hash
+from amem.token_vectors import product
 from amem.writing.neighbours import ANALYSED, PREVIOUS_TURNS, best, draft_of, fill_in, sharing
 from amem.writing.vocabulary import BatchVocabularies
 
@@ -50,8 +52,13 @@ class Batch:
         self._vectorizer = collection.vectorizer
         self._canon = canon
         self._settings = collection.settings
-        self._stored: dict[int, NDArray[np.float32]] = {}
-        self._scopes: dict[int, Scope] = {}
+        for place, entry in enumerate(self.entries):
+            entry.place = place
+        #: What the running transaction has stored: the place of each key, and the keys of each scope.
+        self._stored: dict[int, int] = {}
+        self._keys: defaultdict[Scope, list[int]] = defaultdict(list)
+        #: How alike any two entries are, by their places.
+        self._alike = np.empty((0, 0), dtype=np.float32)
         self._seen = 0
         self.started = 0.0
         self._ahead: Future[tuple[dict[bytes, NDArray[np.float32]], set[bytes]]] | None = None
@@ -101,13 +108,12 @@ class Batch:
     def stored(self, entry: Intake, key: int) -> None:
         """Say that the entry's note has a key now, so that those after it see it as a neighbour."""
         if entry.vector is not None:
-            self._stored[key] = entry.vector
-            self._scopes[key] = Scope.of(entry.note.metadata)
+            self._stored[key] = entry.place
+            self._keys[Scope.of(entry.note.metadata)].append(key)
 
     def candidates(self, session: Session, entry: Intake) -> list[Candidate]:
         """The notes, of the collection and of this batch so far, that the entry's note is held against."""
-        vector = entry.vector
-        if vector is None or self._settings.neighbours == 0:
+        if entry.vector is None or self._settings.neighbours == 0:
             return []
         most = self._settings.neighbours
         nearest = sorted(self.near(entry), key=lambda each: (-each.cosine, each.key))[:most]
@@ -115,25 +121,25 @@ class Batch:
             return []
         note = entry.note
         names = (*note.entities, *note.keywords)
-        named = sharing(session, names, lambda keys: self._cosines(vector, keys))
+        named = sharing(session, names, partial(self.cosines, entry))
         return best(nearest, named, most)
 
     def near(self, entry: Intake) -> list[Candidate]:
         """The nearest notes, of the collection and of this batch so far, however many were looked for."""
         if entry.vector is None:
             return []
-        scope = Scope.of(entry.note.metadata)
-        with_it = [key for key, held in self._scopes.items() if held == scope]
-        return entry.near + [Candidate(key, float(entry.vector @ self._stored[key])) for key in with_it]
+        alike = self._alike[entry.place].tolist()
+        with_it = self._keys.get(Scope.of(entry.note.metadata), ())
+        return entry.near + [Candidate(key, alike[self._stored[key]]) for key in with_it]
 
     def cosines(self, entry: Intake, keys: Sequence[int]) -> list[float]:
         """How alike the entry's note and these are; nan where one has no vector."""
-        return unknown_cosines(keys) if entry.vector is None else self._cosines(entry.vector, keys)
-
-    def _cosines(self, vector: NDArray[np.float32], keys: Sequence[int]) -> list[float]:
-        found = self._dense.cosines(vector, np.array(keys, dtype=np.int64))
+        if entry.vector is None:
+            return unknown_cosines(keys)
+        found = self._dense.cosines(entry.vector, np.array(keys, dtype=np.int64)).tolist()
+        alike = self._alike[entry.place]
         return [
-            float(vector @ self._stored[key]) if key in self._stored else float(cosine)
+            float(alike[self._stored[key]]) if key in self._stored else cosine
             for key, cosine in zip(keys, found, strict=True)
         ]
 
@@ -214,6 +220,10 @@ class Batch:
         return [(entries, session.notes.met_by(scope)) for scope, entries in embedded.items()]
 
     def _find_nearest(self, meeting: Sequence[tuple[list[Intake], NDArray[np.int64] | None]]) -> None:
+        vectors = [entry.vector for entry in self.entries]
+        none = np.zeros_like(next((vector for vector in vectors if vector is not None), np.empty(0, dtype=np.float32)))
+        matrix = np.stack([none if vector is None else vector for vector in vectors])
+        self._alike = product(matrix, matrix.T)
         most = max(self._settings.neighbours, self._settings.conflict_neighbours)
         for entries, allowed in meeting if most else ():
             matrix = np.stack([entry.vector for entry in entries if entry.vector is not None])

@@ -76,7 +76,7 @@ class Intake:
 
     Found out on the way: whether it `repeats` a note, and so need not be read; its `analysis`, what went wrong
     (`error`), its `vector` and whether that is new (`fresh`), the notes near it, and the id of the `existing` note that
-    its source is known as.
+    its source is known as; and its `place` in its batch.
     """
 
     note: MemoryNote
@@ -97,6 +97,7 @@ class Intake:
     near: list[Candidate] = field(default_factory=list)
     existing: str | None = None
     repeats: bool = False
+    place: int = 0
 
 
 def take_in(item: NewNote | Mapping[str, Any] | str, *, actor: str, settings: Settings, clock: Clock) -> Intake:

@@ -347,7 +347,7 @@ def _new_tags(analysis: Analysis, neighbour: Neighbour, chinese: bool) -> list[s
         names = {spelled, lexicon().themes[theme].english, lexicon().themes[theme].chinese}
         if own & names or len(neighbour.tags) + len(added) >= _MOST_TAGS or len(added) >= _MOST_NEW_TAGS:
             continue
-        if hints_at(read(neighbour.content), theme):
+        if hints_at(neighbour.content, theme):
             added.append(spelled)
     return added
 

@@ -103,9 +103,9 @@ def _singular(form: str) -> Iterator[str]:
             yield form[:-2]
 
 
-def hints_at(reading: Reading, theme: int) -> bool:
-    """Whether one of the theme's triggers, be it a weak one, stands in the note."""
-    return theme in _hints(reading.text)
+def hints_at(text: str, theme: int) -> bool:
+    """Whether one of the theme's triggers, be it a weak one, stands in a note's text."""
+    return theme in _hints(text)
 
 
 def theme_named(tag: str) -> int | None:
