@@ -17,7 +17,7 @@ from amem.errors import CollectionNotFound, EmbedderMismatch, InvalidInput, Stor
 from amem.storage.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from datetime import tzinfo
     from pathlib import Path
     from typing import Self
@@ -443,8 +443,10 @@ class Parts:
         """Adds notes, and does what follows from that."""
         from amem.writing.writer import Writer
 
-        keep_up = self.consolidation.keep_up
-        return Writer(self.collection, self.pipeline, self.worker, keep_up, self.languages.meet)
+        def meet(texts: Iterable[str]) -> None:
+            self.languages.meet(texts)  # which is made with the first note that is stored
+
+        return Writer(self.collection, self.pipeline, self.worker, self.consolidation.keep_up, meet)
 
     @service
     def publisher(self) -> Publisher:

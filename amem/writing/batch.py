@@ -80,6 +80,8 @@ class Batch:
             if analyst.local:
                 self._analyse(session, self.entries, analyst, frequencies)
         wanted = [entry for entry in self.entries if entry.existing is None and not entry.repeats]
+        if not wanted:
+            return
         self._embed(wanted)
         with self._store.read() as session:
             seen = session.counter

@@ -48,7 +48,8 @@ class Writer:
         if not wait and any(receipt.enrichment == "pending" for receipt in receipts):
             self._worker.wake()
         self._keep_up(receipts)
-        self._meet([_text(item) for item in items])
+        if any(receipt.stored for receipt in receipts):
+            self._meet([_text(item) for item in items])
         return receipts
 
     def analyze(self, content: str, analyst: Analyst) -> dict[str, Any]:

@@ -70,6 +70,15 @@ def test_what_reads_notes_alone_loads_no_numbers_no_models_and_no_index(demo: Cl
     assert {name for name in found if name.startswith(rooms)} == set()
 
 
+def test_adding_a_text_that_is_known_loads_no_model_and_none_of_the_rules_that_read_notes(demo: Cli) -> None:
+    known = demo.json("-c", "demo", "list", "--limit", "1")[0]["content"]
+    found = imported("--home", str(demo.home), "-c", "demo", "add", known, env=demo.env)
+    assert "amem.writing.pipeline" in found
+    assert not found & {*HEAVY, "tokenizers"}
+    unread = ("amem.analysts.rules.", "amem.language.statements", "amem.retrieval")
+    assert {name for name in found if name.startswith(unread)} <= {"amem.analysts.rules.rule_analyst"}
+
+
 def test_a_search_loads_onnxruntime_and_nothing_heavier(demo: Cli) -> None:
     found = imported("--home", str(demo.home), "-c", "demo", "search", "Inês", env=demo.env)
     assert found & set(HEAVY) == {"onnxruntime"}
