@@ -41,7 +41,7 @@ _ALIKE = 0.25
 _WORTH_LEAVING_OUT = 40
 
 
-class Fate(StrEnum):
+class DiffKind(StrEnum):
     """What became of a piece; `SKIPPED` is unchanged text that is left out."""
 
     SAME = "same"
@@ -55,11 +55,11 @@ class Piece:
     """A stretch of text. The pieces that are not added make the text before, those not removed the text after."""
 
     text: str
-    fate: Fate
+    kind: DiffKind
 
 
 #: What became of some parts: those before, those after.
-_Stretch: TypeAlias = "tuple[Fate, Sequence[str], Sequence[str]]"
+_Stretch: TypeAlias = "tuple[DiffKind, Sequence[str], Sequence[str]]"
 
 
 def word_diff(before: str, after: str) -> tuple[Piece, ...]:
@@ -70,7 +70,9 @@ def word_diff(before: str, after: str) -> tuple[Piece, ...]:
 def list_diff(before: Sequence[str], after: Sequence[str]) -> tuple[Piece, ...]:
     """The items of both lists in order, each a piece of its own."""
     return tuple(
-        Piece(item, fate) for fate, old, new in _matched(before, after) for item in (new if fate is Fate.ADDED else old)
+        Piece(item, kind)
+        for kind, old, new in _matched(before, after)
+        for item in (new if kind is DiffKind.ADDED else old)
     )
 
 
@@ -81,12 +83,16 @@ def condensed(pieces: Iterable[Piece], around: int) -> tuple[Piece, ...]:
     for place, piece in enumerate(held):
         start = around if place else 0
         end = around if place < len(held) - 1 else 0
-        if piece.fate is not Fate.SAME or len(piece.text) <= start + end + _WORTH_LEAVING_OUT:
+        if piece.kind is not DiffKind.SAME or len(piece.text) <= start + end + _WORTH_LEAVING_OUT:
             found.append(piece)
             continue
         first, last = _whole_words(piece.text, start, len(piece.text) - end)
-        parts = (piece.text[:first], Fate.SAME), (piece.text[first:last], Fate.SKIPPED), (piece.text[last:], Fate.SAME)
-        found += [Piece(text, fate) for text, fate in parts if text]
+        parts = (
+            (piece.text[:first], DiffKind.SAME),
+            (piece.text[first:last], DiffKind.SKIPPED),
+            (piece.text[last:], DiffKind.SAME),
+        )
+        found += [Piece(text, kind) for text, kind in parts if text]
     return tuple(found)
 
 
@@ -95,16 +101,16 @@ def _diffed(before: str, after: str, grain: int) -> Iterator[Piece]:
     finest = grain == len(_GRAINS) - 1
     matched: list[_Stretch] = list(_matched(old, new))
     if finest and not _alike(matched):
-        matched = [(Fate.REMOVED, old, []), (Fate.ADDED, [], new)]
+        matched = [(DiffKind.REMOVED, old, []), (DiffKind.ADDED, [], new)]
     place = 0
     while place < len(matched):
-        fate, gone, come = matched[place]
+        kind, gone, come = matched[place]
         follows = matched[place + 1] if place + 1 < len(matched) else None
-        if fate is Fate.REMOVED and follows is not None and follows[0] is Fate.ADDED and not finest:
+        if kind is DiffKind.REMOVED and follows is not None and follows[0] is DiffKind.ADDED and not finest:
             yield from _diffed("".join(gone), "".join(follows[2]), grain + 1)
             place += 1
         else:
-            yield Piece("".join(come if fate is Fate.ADDED else gone), fate)
+            yield Piece("".join(come if kind is DiffKind.ADDED else gone), kind)
         place += 1
 
 
@@ -112,19 +118,19 @@ def _matched(old: Sequence[str], new: Sequence[str]) -> Iterator[_Stretch]:
     """Stretches of parts that are the same, removed or added; equal beginnings and ends cost nothing."""
     head, tail = _shared(old, new)
     if head:
-        yield Fate.SAME, old[:head], new[:head]
+        yield DiffKind.SAME, old[:head], new[:head]
     left, right = old[head : len(old) - tail], new[head : len(new) - tail]
     # Of long texts difflib leaves out the commonest parts by itself: comparing them takes longer than a person waits.
     for what, start, end, other_start, other_end in SequenceMatcher(str.isspace, left, right).get_opcodes():
         if what == "equal":
-            yield Fate.SAME, left[start:end], right[other_start:other_end]
+            yield DiffKind.SAME, left[start:end], right[other_start:other_end]
             continue
         if end > start:
-            yield Fate.REMOVED, left[start:end], []
+            yield DiffKind.REMOVED, left[start:end], []
         if other_end > other_start:
-            yield Fate.ADDED, [], right[other_start:other_end]
+            yield DiffKind.ADDED, [], right[other_start:other_end]
     if tail:
-        yield Fate.SAME, old[len(old) - tail :], new[len(new) - tail :]
+        yield DiffKind.SAME, old[len(old) - tail :], new[len(new) - tail :]
 
 
 def _parts(text: str, grain: int) -> list[str]:
@@ -133,13 +139,13 @@ def _parts(text: str, grain: int) -> list[str]:
 
 def _alike(matched: Sequence[_Stretch]) -> bool:
     """Whether the two sides share enough words to be one text that was changed."""
-    same, longest = 0, {Fate.REMOVED: 0, Fate.ADDED: 0}
-    for fate, old, new in matched:
-        length = sum(1 for part in (new if fate is Fate.ADDED else old) if not part.isspace())
-        if fate is Fate.SAME:
+    same, longest = 0, {DiffKind.REMOVED: 0, DiffKind.ADDED: 0}
+    for kind, old, new in matched:
+        length = sum(1 for part in (new if kind is DiffKind.ADDED else old) if not part.isspace())
+        if kind is DiffKind.SAME:
             same += length
         else:
-            longest[fate] += length
+            longest[kind] += length
     changed = max(longest.values())
     return min(longest.values()) == 0 or same >= _ALIKE * (same + changed)
 
@@ -149,12 +155,12 @@ def _bridged(pieces: Sequence[Piece]) -> Iterator[Piece]:
     stretch: list[Piece] = []
 
     def changed() -> Iterator[Piece]:
-        yield Piece("".join(each.text for each in stretch if each.fate is not Fate.ADDED), Fate.REMOVED)
-        yield Piece("".join(each.text for each in stretch if each.fate is not Fate.REMOVED), Fate.ADDED)
+        yield Piece("".join(each.text for each in stretch if each.kind is not DiffKind.ADDED), DiffKind.REMOVED)
+        yield Piece("".join(each.text for each in stretch if each.kind is not DiffKind.REMOVED), DiffKind.ADDED)
         stretch.clear()
 
     for piece in pieces:
-        if piece.fate is Fate.SAME and (not stretch or any(char.isalnum() for char in piece.text)):
+        if piece.kind is DiffKind.SAME and (not stretch or any(char.isalnum() for char in piece.text)):
             yield from changed()
             yield piece
         else:
@@ -167,13 +173,13 @@ def _trimmed(pieces: list[Piece]) -> Iterator[Piece]:
     place = 0
     while place < len(pieces):
         piece, follows = pieces[place], pieces[place + 1 : place + 2]
-        if piece.fate is Fate.REMOVED and follows and follows[0].fate is Fate.ADDED:
+        if piece.kind is DiffKind.REMOVED and follows and follows[0].kind is DiffKind.ADDED:
             old, new = (_BARE_WORDS.findall(each.text) for each in (piece, follows[0]))
             head, tail = _shared(old, new)
-            yield Piece("".join(old[:head]), Fate.SAME)
-            yield Piece("".join(old[head : len(old) - tail]), Fate.REMOVED)
-            yield Piece("".join(new[head : len(new) - tail]), Fate.ADDED)
-            yield Piece("".join(old[len(old) - tail :]), Fate.SAME)
+            yield Piece("".join(old[:head]), DiffKind.SAME)
+            yield Piece("".join(old[head : len(old) - tail]), DiffKind.REMOVED)
+            yield Piece("".join(new[head : len(new) - tail]), DiffKind.ADDED)
+            yield Piece("".join(old[len(old) - tail :]), DiffKind.SAME)
             place += 1
         else:
             yield piece
@@ -192,13 +198,13 @@ def _shared(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
 
 
 def _joined(pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """Neighbours of one fate as one piece, and no empty ones."""
+    """Neighbours of one kind as one piece, and no empty ones."""
     held: Piece | None = None
     for piece in pieces:
         if not piece.text:
             continue
-        if held is not None and held.fate is piece.fate:
-            held = Piece(held.text + piece.text, held.fate)
+        if held is not None and held.kind is piece.kind:
+            held = Piece(held.text + piece.text, held.kind)
             continue
         if held is not None:
             yield held

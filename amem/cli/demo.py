@@ -8,7 +8,6 @@ import shutil
 import tomllib
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import takewhile
 from pathlib import Path
 from time import perf_counter
 from types import SimpleNamespace
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from amem.cli.command import Shown, command, option
+from amem.cli.history import draw_changes
 from amem.cli.invocation import Invocation, program, progress
 from amem.cli.render import (
     Page,
@@ -24,7 +24,7 @@ from amem.cli.render import (
     counted,
     cut,
     draw_hits,
-    in_words,
+    draw_receipt,
     on_terminal,
     one_line,
     short_id,
@@ -274,7 +274,7 @@ class DemoStory(_Teller):
 # The rest: what became of the notes, by samples, and the answers to five questions.
 
 
-_WIDTH, _SAMPLES, _LINKS, _REWRITES = 100, 8, 10, 20
+_WIDTH, _SAMPLES, _REWRITES = 100, 8, 20
 
 
 class _Rest(_Teller):
@@ -283,15 +283,13 @@ class _Rest(_Teller):
     def __init__(self, memory: "AgenticMemorySystem", receipts: "Sequence[Receipt]") -> None:
         super().__init__(memory, _WIDTH)
         self._receipts = receipts
-        self._notes: dict[str, MemoryNote] = {}
 
     def tell(self, call: Invocation, report: "ImportReport", seconds: float) -> None:
         """All of it."""
         from amem.interop.demo_data import demo_questions
 
         self._opening(seconds)
-        self._analysis()
-        self._links()
+        self._samples()
         self._evolution()
         receipts = self._receipts
         linked = {end for receipt in receipts for link in receipt.links for end in (link.source, link.target)}
@@ -331,29 +329,17 @@ class _Rest(_Teller):
         )
         self.write((f"Analysed by {by}, in English and Chinese; everything stays in {self.memory.folder}.", "dim"))
 
-    def _analysis(self) -> None:
-        """Some notes with what analysis gave them."""
-        self.heading(f"How notes were analysed ({_SAMPLES} of {len(self._receipts)})")
-        step = max(1, len(self._receipts) // _SAMPLES)
-        for receipt in self._receipts[step // 2 :: step][:_SAMPLES]:
-            note = self._note(receipt.id)
-            head = f"  {when(note.at, self.zone, minutes=False)}  {note.kind}  "
-            self.write((short_id(note.id), "cyan"), head, (tagged(note.tags), "green"), indent=2)
-            self.write(one_line(note.content, 2 * _WIDTH - 20), indent=4)
-            self.write(("keywords ", "dim"), ", ".join(note.keywords), indent=4, hanging=9)
-            self.write(("context  ", "dim"), note.context, indent=4, hanging=9)
-
-    def _links(self) -> None:
-        """The strongest links, each with its reason."""
-        made = [link for receipt in self._receipts for link in receipt.links]
-        strongest = sorted(made, key=lambda link: -link.confidence)[:_LINKS]
-        self.heading(f"How notes were linked (the {len(strongest)} surest of {len(made)})")
-        for link in strongest:
-            room = _WIDTH - 16 - len(link.type)
-            source, target = (one_line(self._note(id).content, room) for id in (link.source, link.target))
-            self.write((short_id(link.source), "cyan"), f"  {source}", indent=2)
-            self.write((f"{link.type} → ", "bold"), (short_id(link.target), "cyan"), f"  {target}", indent=4)
-            self.write((f"because: {link.reason} ({link.confidence:.2f})", "dim"), indent=4)
+    def _samples(self) -> None:
+        """Some notes with what became of them as they arrived."""
+        self.heading(f"How notes were analysed and linked ({_SAMPLES} of {len(self._receipts)})")
+        linked = [receipt for receipt in self._receipts if receipt.links]
+        step = max(1, len(linked) // _SAMPLES)
+        for receipt in linked[step // 2 :: step][:_SAMPLES]:
+            if (note := self.memory.read(receipt.id)) is not None:
+                head = f"{when(note.at, self.zone, minutes=False)}  "
+                self.write((head, "dim"), one_line(note.content, 2 * _WIDTH - 20), indent=2)
+                draw_receipt(self.page, note, receipt, mark="  ")
+                self.page.line()
 
     def _evolution(self) -> None:
         """Older notes that took newer ones into account: before and after."""
@@ -364,39 +350,11 @@ class _Rest(_Teller):
         if not changes:
             self.write(("none did", "dim"), indent=2)
         for receipt, change in shown:
-            words = one_line(self._note(change.id).content, _WIDTH - 14)
-            self.write((short_id(change.id), "cyan"), f"  {words}", indent=2)
+            texts = self.memory.cards_of([change.id, receipt.id])
+            old, new = (one_line(texts[id].text, _WIDTH - 30) for id in (change.id, receipt.id))
+            self.write((short_id(change.id), "cyan"), f"  {old}", indent=2)
             versions = self.memory.history(change.id)
             for version in (each for each in versions if each.version == change.version):
-                for name, (before, after) in version.changes.items():
-                    self._change(name, before, after)
-            new = one_line(self._note(receipt.id).content, _WIDTH - 30)
+                draw_changes(self.page, version.changes)
             self.write(("arrived  ", "dim"), (short_id(receipt.id), "cyan"), (f"  {new}", "dim"), indent=4)
             self.write((f"because: {change.reason}", "dim"), indent=4)
-
-    def _change(self, name: str, before: Any, after: Any) -> None:
-        label = (f"{name:<9}", "bold")
-        if isinstance(before, list) and isinstance(after, list):
-            parts = [f"+{each}" for each in after if each not in before]
-            parts += [f"-{each}" for each in before if each not in after]
-            self.write(label, f"{in_words(before)}  ", (" ".join(parts), "green"), indent=4, hanging=9)
-            return
-        old, new = in_words(before), in_words(after)
-        kept = _common(old, new)
-        self.write(label, (old[:kept], "dim"), (old[kept:], "red strike"), indent=4, hanging=9)
-        self.write(("now      ", "bold"), ("… ", "dim"), (new[kept:], "green"), indent=4, hanging=9)
-
-    def _note(self, id: str) -> "MemoryNote":
-        if id not in self._notes:
-            note = self.memory.read(id)
-            assert note is not None
-            self._notes[id] = note
-        return self._notes[id]
-
-
-def _common(before: str, after: str) -> int:
-    """How many characters of the beginning two texts share, to the end of a word."""
-    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False)))
-    if 0 < shared < len(before) and before[shared - 1].isascii():
-        shared = before.rfind(" ", 0, shared) + 1
-    return shared

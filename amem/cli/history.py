@@ -135,21 +135,21 @@ def _draw_versions(page: Page, versions: "Sequence[Version]", causes: "Mapping[s
         if why := "; ".join(filter(None, (causes[each.cause], asked))):
             page.line((f"    {why}", "dim"))
         if each.version > 1:
-            _draw_changes(page, each.changes)
+            draw_changes(page, each.changes)
 
 
-def _draw_changes(page: Page, changes: "Mapping[str, tuple[Any, Any]]") -> None:
+def draw_changes(page: Page, changes: "Mapping[str, tuple[Any, Any]]") -> None:
     """Fields with what they were and what they became, word by word."""
-    from amem.note_changes import Fate, word_diff
+    from amem.note_changes import DiffKind, word_diff
 
     for name, values in changes.items():
         page.line((f"    {name}", "bold"))
         pieces = word_diff(*(one_line(in_words(value), 600) for value in values))
-        for sign, fate, other, look in (
-            ("-", Fate.REMOVED, Fate.ADDED, "red"),
-            ("+", Fate.ADDED, Fate.REMOVED, "green"),
+        for sign, kind, other, look in (
+            ("-", DiffKind.REMOVED, DiffKind.ADDED, "red"),
+            ("+", DiffKind.ADDED, DiffKind.REMOVED, "green"),
         ):
-            words = [(each.text, look if each.fate is fate else "") for each in pieces if each.fate is not other]
+            words = [(each.text, look if each.kind is kind else "") for each in pieces if each.kind is not other]
             page.write((f"{sign} ", look), *words, indent=6, hanging=2)
 
 
@@ -350,5 +350,5 @@ def _draw_review(page: Page, memory: "AgenticMemorySystem", each: "Review", plac
     page.out.print("", styled((place, "bold"), (short_id(each.note), "cyan"), f"  {each.made_by}"), sep="\n")
     if note is not None:
         page.line(f"  {one_line(note.content, 300)}")
-    _draw_changes(page, each.changes)
+    draw_changes(page, each.changes)
     page.line((f"    because {each.reason} (confidence {each.confidence:.2f})", "dim"))

@@ -72,7 +72,7 @@ async def talking(memory: AgenticMemorySystem, size: tuple[int, int] = (120, 40)
     async with browsing(memory, size) as pilot:
         await pilot.press("c")
         await wait_until(pilot, lambda: isinstance(pilot.app.screen, ChatScreen) and room(pilot).opened)
-        await wait_until(pilot, lambda: bool(room(pilot).standing.who or room(pilot).standing.problem))
+        await wait_until(pilot, lambda: bool(room(pilot).answerer.who or room(pilot).answerer.problem))
         yield pilot
 
 

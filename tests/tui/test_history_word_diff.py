@@ -8,13 +8,13 @@ import pytest
 from amem_tui.history.field_changes import changed_text, compared, items
 
 from amem.clock import zone
-from amem.note_changes import Fate, condensed, field_words, list_diff, word_diff
+from amem.note_changes import DiffKind, condensed, field_words, list_diff, word_diff
 
 
 def marked(before: str, after: str) -> str:
     """The comparison as text: ``[-gone-]``, ``{+new+}``."""
-    frames = {Fate.SAME: "{}", Fate.REMOVED: "[-{}-]", Fate.ADDED: "{{+{}+}}", Fate.SKIPPED: "<{}>"}
-    return "".join(frames[piece.fate].format(piece.text) for piece in word_diff(before, after))
+    frames = {DiffKind.SAME: "{}", DiffKind.REMOVED: "[-{}-]", DiffKind.ADDED: "{{+{}+}}", DiffKind.SKIPPED: "<{}>"}
+    return "".join(frames[piece.kind].format(piece.text) for piece in word_diff(before, after))
 
 
 @pytest.mark.parametrize(
@@ -70,8 +70,8 @@ def texts(seed: int) -> tuple[str, str]:
 def test_the_pieces_make_both_texts_again(seed: int) -> None:
     before, after = texts(seed)
     pieces = word_diff(before, after)
-    assert "".join(piece.text for piece in pieces if piece.fate is not Fate.ADDED) == before
-    assert "".join(piece.text for piece in pieces if piece.fate is not Fate.REMOVED) == after
+    assert "".join(piece.text for piece in pieces if piece.kind is not DiffKind.ADDED) == before
+    assert "".join(piece.text for piece in pieces if piece.kind is not DiffKind.REMOVED) == after
 
 
 def test_a_small_change_in_a_text_of_20000_characters_is_found_and_the_rest_left_out() -> None:
@@ -81,21 +81,21 @@ def test_a_small_change_in_a_text_of_20000_characters_is_found_and_the_rest_left
         changed = list(parts)
         changed[len(parts) // 2] = "CHANGED "
         pieces = word_diff("".join(parts), "".join(changed))
-        assert [piece.text.strip() for piece in pieces if piece.fate is Fate.ADDED] == ["CHANGED"]
+        assert [piece.text.strip() for piece in pieces if piece.kind is DiffKind.ADDED] == ["CHANGED"]
         short = condensed(pieces, 80)
-        assert sum(len(piece.text) for piece in short if piece.fate is not Fate.SKIPPED) < 300
-        assert sum(len(piece.text) for piece in short if piece.fate is not Fate.ADDED) == len("".join(parts))
+        assert sum(len(piece.text) for piece in short if piece.kind is not DiffKind.SKIPPED) < 300
+        assert sum(len(piece.text) for piece in short if piece.kind is not DiffKind.ADDED) == len("".join(parts))
 
 
 @pytest.mark.parametrize("text", ["a b ", "是", "\n", ". "])
 def test_long_texts_of_one_part_again_and_again_are_compared_too(text: str) -> None:
     before = text * (20_000 // len(text))
     pieces = word_diff(before, before[:-100] + "x" + text * 3)
-    assert "".join(piece.text for piece in pieces if piece.fate is not Fate.ADDED) == before
+    assert "".join(piece.text for piece in pieces if piece.kind is not DiffKind.ADDED) == before
 
 
 def test_items_of_a_list_are_compared_each() -> None:
-    assert [(piece.text, str(piece.fate)) for piece in list_diff(["tea", "cat"], ["tea", "pot"])] == [
+    assert [(piece.text, str(piece.kind)) for piece in list_diff(["tea", "cat"], ["tea", "pot"])] == [
         ("tea", "same"),
         ("cat", "removed"),
         ("pot", "added"),

@@ -56,7 +56,7 @@ def link(memory: AgenticMemorySystem, source: str, target: str, type: str, reaso
 
 
 def unlink(memory: AgenticMemorySystem, link: Link) -> str:
-    """Take a link away; a note whose place was taken by it holds again."""
+    """Take a link away; a note whose place was taken by it is current again."""
     replaced = memory.read(link.target) if link.type is LinkType.SUPERSEDES else None
     if replaced is not None and replaced.superseded_by == link.source:
         gone = memory.unsupersede(link.target)
@@ -107,35 +107,35 @@ def supersede(memory: AgenticMemorySystem, old: str, new: str, reason: str = "")
     return f"{named[new]} is current now, in place of {named[old]}"
 
 
-def hold(memory: AgenticMemorySystem, id: str, instead: str | None) -> str:
-    """Say that a superseded note holds after all, in place of the one that does now, if one does."""
+def make_current(memory: AgenticMemorySystem, id: str, instead: str | None) -> str:
+    """Make a superseded note current again, in place of the one that is current now, if one is."""
     if instead is not None:
         return supersede(memory, instead, id)
-    return stand_again(memory, id)
+    return reinstate(memory, id)
 
 
-def stand_again(memory: AgenticMemorySystem, id: str) -> str:
-    """Make a superseded note stand again, beside what took its place."""
+def reinstate(memory: AgenticMemorySystem, id: str) -> str:
+    """Make a superseded note current again, beside what took its place."""
     stood = memory.unsupersede(id)
     return f"{_titles(memory, [id])[id]} {'is current again' if stood else 'is current already'}"
 
 
 def retract(memory: AgenticMemorySystem, id: str) -> str:
-    """Take a note back, with nothing in its place."""
+    """Retract a note, with nothing in its place."""
     taken = memory.retract(id)
     return f"{_titles(memory, [id])[id]} {'is no longer current' if taken else 'was no longer current'}"
 
 
 def keep(memory: AgenticMemorySystem, id: str) -> str:
-    """Say that a note holds in spite of what speaks against it."""
+    """Keep a note current in spite of what contradicts it."""
     return f"Kept {_titles(memory, [id])[id]}" if memory.keep(id) else "Nothing contradicts it any more"
 
 
 def keep_both(memory: AgenticMemorySystem, earlier: str, later: str) -> str:
-    """Say that two notes that disagree both hold."""
+    """Keep two notes that disagree both current."""
     if memory.keep(earlier) or memory.keep(later):
         return "Both are current"
-    return "Both stand already, for one and the same thing: say which is right"
+    return "Both are current already and give two values for one thing: say which is right"
 
 
 def merge_fork(source: AgenticMemorySystem, fork: AgenticMemorySystem | str, name: str, *, here: bool) -> str:

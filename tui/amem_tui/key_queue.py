@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from textual import events
 from textual.app import App
@@ -28,15 +28,6 @@ _PATIENCE = 0.25
 _ROUNDS = 4
 #: Seconds between two looks whether a screen is there.
 _AGAIN = 0.01
-
-
-@runtime_checkable
-class Settles(Protocol):
-    """A screen that may be about to show what the next key is meant for."""
-
-    @property
-    def settling(self) -> bool:
-        """Whether it is, and keys had better wait."""
 
 
 class Echo(Message, bubble=True):
@@ -60,10 +51,10 @@ class OneKeyAtATime(App[Result], Generic[Result]):
 
     @property
     def takes_keys(self) -> bool:
-        """Whether what is in front is there yet; keys wait until it is."""
+        """Whether what is in front is there yet, and not `settling`: about to show what the next key is meant for."""
         screen = self.screen
         opened = self._awaited is None or self._awaited.is_finished
-        return opened and screen.is_mounted and not (isinstance(screen, Settles) and screen.settling)
+        return opened and screen.is_mounted and not getattr(screen, "settling", False)
 
     @property
     def typing(self) -> bool:

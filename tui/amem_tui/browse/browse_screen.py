@@ -17,7 +17,7 @@ from amem_tui import changes
 from amem_tui.browse.listing import (
     Listing,
     ListRequest,
-    NewsTeller,
+    NewsToasts,
     how_to_begin,
     how_to_widen,
     ids_of,
@@ -116,7 +116,7 @@ class BrowseScreen(NotesScreen):
         #: The newest operation that was seen, and the notes that the person opened by other ways than the list.
         self._seen: int | None = None
         self._own: set[str] = set()
-        self._news = NewsTeller(self._client.say, self.set_timer)
+        self._news = NewsToasts(self._client.say, self.set_timer)
         self._facets = Facets()
         #: What the facets were counted besides: conditions, and words that notes hold.
         self._counted: tuple[Conditions, str] = (Conditions(), "")
@@ -205,7 +205,7 @@ class BrowseScreen(NotesScreen):
         self._subtitle()
         self._open_line(fresh=asked.fresh)
         visible = {row.id for place in notes.seen if (row := notes.entry_at(place)) is not None}
-        self._news.hear(news, but=visible | self._own)
+        self._news.add(news, but=visible | self._own)
         self._seen = news.newest
         if (listing.conditions, listing.starting) != self._counted:
             if self._count_later is not None:

@@ -78,7 +78,7 @@ def read_news(memory: AgenticMemorySystem, since: int | None) -> News:
     return News(newest, made)
 
 
-def told(counts: Mapping[str, int]) -> str:
+def news_words(counts: Mapping[str, int]) -> str:
     """``3 new notes by ▲ scribe``."""
     authors = [str(maker(actor)) for actor in counts]
     more = f" and {len(authors) - _NAMED} more" if len(authors) > _NAMED else ""
@@ -101,7 +101,7 @@ def deletion_words(memory: AgenticMemorySystem, id: str, zone: tzinfo) -> tuple[
 _PAUSE = 4.0
 
 
-class NewsTeller:
+class NewsToasts:
     """Gathers news and `say`s them at most every few seconds; `later` calls something after so many seconds."""
 
     def __init__(self, say: Callable[[str], None], later: Callable[[float, Callable[[], None]], object]) -> None:
@@ -110,7 +110,7 @@ class NewsTeller:
         self._free = 0.0
         self._waiting = False
 
-    def hear(self, news: News, *, but: Set[str]) -> None:
+    def add(self, news: News, *, but: Set[str]) -> None:
         """Take in what is new, and say it, now or soon; `but` need not be told of."""
         for actor, ids in news.made.items():
             if unseen := len(set(ids) - but):
@@ -123,7 +123,7 @@ class NewsTeller:
                 self._tell()
 
     def _tell(self) -> None:
-        self._say(told(self._counts))
+        self._say(news_words(self._counts))
         self._counts.clear()
         self._free = monotonic() + _PAUSE
         self._waiting = False

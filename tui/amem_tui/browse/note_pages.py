@@ -116,7 +116,7 @@ def bar(share: float, width: int = _BAR) -> Content:
 
 
 def card_title(card: Card | None, id: str, width: int = 90) -> Content:
-    """What a note at the other end of something is called; one that does not speak for the present is dimmed."""
+    """The title of a note at the other end of something; of one that is not active dimmed, with its status."""
     if card is None:
         return Content.styled(f"{one_line(id, 12)} is not here", "$muted italic")
     name = one_line(title(card.text), width)
@@ -156,7 +156,7 @@ _ENTRIES = 8
 def read_note(memory: AgenticMemorySystem, asked: PageRequest, *, text: str | None = None) -> list[Part]:
     """The page. `text` shows only these words of the note, its beginning, and leaves the rest for later."""
     note = asked.note
-    parts: list[Part] = [_head(asked), *_standing(memory, note), space()]
+    parts: list[Part] = [_head(asked), *_status(memory, note), space()]
     words = standing_text(note.content if text is None else text, note.overturned)
     parts += parts_of(words, lambda names: memory.named(names, note.id))
     if text is not None:
@@ -182,8 +182,8 @@ def _head(asked: PageRequest) -> Block:
     return Block(Content("   ").join(whole))
 
 
-def _standing(memory: AgenticMemorySystem, note: MemoryNote) -> Iterator[Part]:
-    """What keeps the note from speaking for the present, or casts doubt on it."""
+def _status(memory: AgenticMemorySystem, note: MemoryNote) -> Iterator[Part]:
+    """Why the note is not current, or may be out of date."""
     flags = memory.flags(note.id)
     named = [*([note.superseded_by] if note.superseded_by else []), *(flag.because for flag in flags)]
     cards = memory.cards_of(named) if named else {}

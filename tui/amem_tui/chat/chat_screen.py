@@ -192,7 +192,7 @@ class ChatScreen(NotesScreen):
         self._reader = Refresher(self._read, partial(self.run_worker, group="chat"))
         self._reading = asyncio.Lock()
         self.answering: TurnView | None = None
-        self.standing = Answering()
+        self.answerer = Answering()
         #: Turns whose lesson is on its way.
         self._awaited: list[int] = []
 
@@ -227,7 +227,7 @@ class ChatScreen(NotesScreen):
             elif self.session is not None:
                 await self._follow_chat(self.session)
             notes = await self.ask(self.memory.count)
-            self._stand(replace(self.standing, notes=notes))
+            self._show_answerer(replace(self.answerer, notes=notes))
         self._show_aside()
 
     async def _follow_chat(self, session: str) -> None:
@@ -261,10 +261,10 @@ class ChatScreen(NotesScreen):
 
     @work(exclusive=True, group="who")
     async def _look_who_answers(self) -> None:
-        self._stand(await self.ask(self.conversation.answering))
+        self._show_answerer(await self.ask(self.conversation.answering))
 
-    def _stand(self, found: Answering) -> None:
-        self.standing = found
+    def _show_answerer(self, found: Answering) -> None:
+        self.answerer = found
         self.set_class(self.conversation.incognito, "-incognito")
         parts = [Content.assemble(("◆ ", "$accent"), one_line(found.who))] if found.who else []
         parts.append(Content.assemble((plural(found.notes, "note"), "$muted")))
@@ -310,7 +310,7 @@ class ChatScreen(NotesScreen):
         except commands.Leave:
             self.action_leave()
             return
-        self._stand(self.standing)
+        self._show_answerer(self.answerer)
         self._look_who_answers()
         self._show_aside()
         await self._client.look()
@@ -348,7 +348,7 @@ class ChatScreen(NotesScreen):
                     if isinstance(piece, Exception):
                         raise piece
                     if piece.kind is PieceKind.RECALLED:
-                        recalled, model = piece.recalled, not self.standing.problem
+                        recalled, model = piece.recalled, not self.answerer.problem
                         await view.waits(recalled, 0, model=model)
                         if self.transcript.looked_at is view:
                             await self.panel.show_turn(TurnDetail(recalled=recalled, shown=model))
@@ -364,7 +364,7 @@ class ChatScreen(NotesScreen):
             if now:
                 await view.write(now)
             elif recalled is not None and not view.answer and reply is None:
-                await view.waits(recalled, monotonic() - since, model=not self.standing.problem)
+                await view.waits(recalled, monotonic() - since, model=not self.answerer.problem)
             if reply is not None and not backlog:
                 return reply
 
@@ -376,7 +376,9 @@ class ChatScreen(NotesScreen):
                 self._awaited.append(reply.turn)
         unanswered = reply.state is TurnState.UNANSWERED
         problem, hint = (reply.error, reply.hint) if unanswered else ("", "")
-        self._stand(replace(self.standing, who=self.standing.who * (not unanswered), problem=problem, hint=hint))
+        self._show_answerer(
+            replace(self.answerer, who=self.answerer.who * (not unanswered), problem=problem, hint=hint)
+        )
         self._tell()
         self._show_aside()
         if not self.is_current:
@@ -542,7 +544,7 @@ class ChatScreen(NotesScreen):
         last = self.transcript.last
         if last is not None and last.state is not TurnState.ANSWERED:
             return last.question
-        return "" if self.standing.problem else None
+        return "" if self.answerer.problem else None
 
     def action_panel(self) -> None:
         if self.panel.has_focus:
@@ -631,4 +633,4 @@ class ChatScreen(NotesScreen):
 
     def action_incognito(self) -> None:
         self.conversation.incognito = not self.conversation.incognito
-        self._stand(self.standing)
+        self._show_answerer(self.answerer)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from textual.content import Content
 
 from amem.note_changes import (
-    Fate,
+    DiffKind,
     Piece,
     condensed,
     field_name,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from amem_tui.page import Line
 
 
-_STYLES = {Fate.SAME: "", Fate.REMOVED: "strike $error", Fate.ADDED: "$success", Fate.SKIPPED: "$muted"}
+_STYLES = {DiffKind.SAME: "", DiffKind.REMOVED: "strike $error", DiffKind.ADDED: "$success", DiffKind.SKIPPED: "$muted"}
 
 
 def changed_text(before: str, after: str, *, around: int | None = None) -> tuple[Content, Content, Content]:
@@ -39,9 +39,9 @@ def changed_text(before: str, after: str, *, around: int | None = None) -> tuple
     pieces = word_diff(clean(before), clean(after))
     if around is not None:
         pieces = condensed(pieces, around)
-    arrow = [(" → ", "$muted")] if [each.fate for each in pieces] == [Fate.REMOVED, Fate.ADDED] else []
-    old = [_styled(each) for each in pieces if each.fate is not Fate.ADDED]
-    new = [_styled(each) for each in pieces if each.fate is not Fate.REMOVED]
+    arrow = [(" → ", "$muted")] if [each.kind for each in pieces] == [DiffKind.REMOVED, DiffKind.ADDED] else []
+    old = [_styled(each) for each in pieces if each.kind is not DiffKind.ADDED]
+    new = [_styled(each) for each in pieces if each.kind is not DiffKind.REMOVED]
     both = [*old, *arrow, *new] if arrow else [_styled(each) for each in pieces]
     return Content.assemble(*old), Content.assemble(*new), Content.assemble(*both)
 
@@ -49,17 +49,17 @@ def changed_text(before: str, after: str, *, around: int | None = None) -> tuple
 def items(before: Sequence[str], after: Sequence[str]) -> tuple[Content, Content, Content]:
     """Two lists, side by side and as one: (before, after, both)."""
     pieces = list_diff([one_line(each, 400) for each in before], [one_line(each, 400) for each in after])
-    both = [[each for each in pieces if each.fate is not gone] for gone in (Fate.ADDED, Fate.REMOVED, None)]
+    both = [[each for each in pieces if each.kind is not gone] for gone in (DiffKind.ADDED, DiffKind.REMOVED, None)]
     old, new, one = (Content(", ").join([Content.assemble(_styled(each)) for each in some]) for some in both)
     return old, new, one
 
 
 def _styled(piece: Piece) -> tuple[str, str]:
-    if piece.fate is Fate.SKIPPED:
-        return f" … {len(piece.text):,} characters … ", _STYLES[piece.fate]
+    if piece.kind is DiffKind.SKIPPED:
+        return f" … {len(piece.text):,} characters … ", _STYLES[piece.kind]
     # A line break that came or went would otherwise not be seen.
-    marked = piece.fate is not Fate.SAME and not piece.text.strip() and "\n" in piece.text
-    return (piece.text.replace("\n", "↵\n") if marked else piece.text), _STYLES[piece.fate]
+    marked = piece.kind is not DiffKind.SAME and not piece.text.strip() and "\n" in piece.text
+    return (piece.text.replace("\n", "↵\n") if marked else piece.text), _STYLES[piece.kind]
 
 
 #: A list of so many characters goes on one line.

@@ -317,7 +317,7 @@ def operation_parts(found: Doings, cards: Mapping[str, Card], cause: str, zone: 
     for each in found.reviews:
         lines.append(_line("proposed for" if each.operation == operation.id else "decided on", each.note, titles))
     lines += [_line("possibly out of date:", id, titles) for id in found.flagged]
-    lines += [_line("said once more:", id, titles) for id in found.witnessed]
+    lines += [_line("stated again:", id, titles) for id in found.witnessed]
     parts += map(Block, lines)
     more = len({*operation.created, *operation.notes}) - len(found.changes)
     if more > 0:

@@ -443,7 +443,7 @@ class ReviewScreen(NotesScreen):
         if isinstance(item, Conflict):
             self._decide(changes.keep_both, self.memory, item.earlier, item.later)
         elif isinstance(item, Link):
-            self._decide(lambda: f"Both are current: {changes.stand_again(self.memory, item.target)}")
+            self._decide(lambda: f"Both are current: {changes.reinstate(self.memory, item.target)}")
 
     @work(group="change")
     async def _decide(self, decision: Callable[..., str], *args: object) -> None:
@@ -458,7 +458,7 @@ def _hold(memory: AgenticMemorySystem, dispute: Dispute, id: str) -> str:
         return changes.supersede(memory, earlier, later, dispute.conflict.verdict.reason)
     if dispute.conflict is not None and id == earlier:
         return changes.retract(memory, later)
-    said = changes.hold(memory, id, dispute.holder(id))
+    said = changes.make_current(memory, id, dispute.holder(id))
     held = any(note.id == id and note.status is Status.ACTIVE for note in dispute.notes)
     return f"{said}, nothing changes" if held else f"Decided anew: {said}; u takes that back"
 
