@@ -116,7 +116,6 @@ LOOKALIKES = [
     "I love you.",
     "I love the colours!",
     "I love spending time with my friends.",
-    "班车改成七点发车了。",
     "My boss is on holiday.",
     "My office is a mess.",
     "Our deadline is tight.",

@@ -14,11 +14,11 @@ from amem.language.statements.clauses import GAP
 from amem.language.statements.objects import (
     TRADES_ZH,
     amount_zh,
-    clock_in,
     date_in,
     is_known_place,
     name_in,
     version_in,
+    when_in,
 )
 from amem.language.statements.people import Subject
 from amem.language.statements.tense import DATED, Aspect, Shape, chinese, instead, since_when, times
@@ -85,7 +85,7 @@ def place_in(text: str, predicates: Predicates) -> str:
 
 _STREET = re.compile(
     r"(?P<street>[\u4e00-\u9fff]{2,18}?(?:[路街道巷弄里]|胡同|小区|花园|公寓|苑|新村))\s?\d+(?:号|弄|栋|幢|座|单元)"
-    r"(?:院|楼)?(?:[\dA-Z]+(?:号楼?|栋|幢|座|单元|楼|层|室|户))*"
+    r"(?:院|楼)?(?:[\dA-Z]+(?:号楼?|栋|幢|座|单元|楼|层|室|户))*(?:\d{2,4}(?![\d年月日号]))?"
 )
 #: What goes on so after a town's name is part of a street's: 南京西路, 北京路.
 _OF_STREET = re.compile(r"[东南西北中]?[一二三四五]?[路街道]")
@@ -186,7 +186,7 @@ _WHEN = (
 _MANNER = re.compile(
     rf"(?:{_WHEN}|刚才|已经?|终于|正式|一直|都|也|还|仍然?|又|才|就|再|其实|当时|这次|于是|年初|年底|以后|之后|平时|平常|经常|通常"
     r"|主要|全部?|全面|全家|一家|一起|统一|逐步|顺利|自从|决定|确定|本来|真的|确实|特别|非常|很|最|挺|比较|超级?|从小|生来|天生"
-    r"|不再|不|没有?|并未|未|向来|始终|(?:在|于)?(?:新|这个|那个)?(?:公司|家)里?|新的?|现任|直属|经过讨论|讨论后|开会后"
+    r"|不再|不|没有?|并未|未|向来|始终|(?:在|于)(?:新|这个|那个)?(?:公司|家)里?|(?:公司|家)里|新的?|现任|直属|经过讨论|讨论后|开会后"
     r"|为了[^，]{1,12}|大家|一致)+$"
 )
 _BEFORE_SUBJECT = re.compile(
@@ -276,7 +276,7 @@ def _named(text: str, scene: Scene) -> Subject | None:
         return _owned(text, scene)
     if _THING.fullmatch(text) and not _NO_NAME.search(text):
         return scene.cast.meet(Subject(canonical_subject(text), False))
-    if not _NAME.fullmatch(text) or _NO_NAME.search(text):
+    if not (_NAME.fullmatch(text) or _KIN_END.fullmatch(text)) or _NO_NAME.search(text):
         return None
     if text.isascii() or text[0].isascii():
         return scene.cast.meet(Subject(text, True if is_person(text.split()[0]) else None))
@@ -517,12 +517,13 @@ def _takeover(text: str, scene: Scene) -> list[Fact]:
 # From a shape that matched to facts: the object cut out and judged by what its predicate takes.
 
 #: Around the thing whose version or date it is.
-_AFTER_THING = re.compile(r"(?:从[^，]{1,10}|时间|的?版本号?|的|已经?|把|将|现在|我们|把它|了|今天|昨天|刚刚?|正式)+$")
+_AFTER_THING = re.compile(r"(?:的?版本号?|的|已经?|把|将|现在|我们|把它|了|今天|昨天|刚刚?|正式)+$")
+_AFTER_EVENT = re.compile(r"(?:从[^，]{1,10}|时间|的|已经?|把|将|现在|我们|把它|了|今天|昨天|刚刚?|正式)+$")
 _BEFORE_THING = re.compile(r"^(?:我们|我|把|将|的|今天|昨天|刚刚?|请?记住|项目把)+")
 #: What 是 and 在 may say a time of.
 _EVENT = re.compile(
     "(?:会议?|课|预约|面试|考试|航班|[早午晚]饭|[早午晚聚]餐|活动|比赛|演出|手术|体检|评审|培训|讲座|婚礼|典礼|训练|门诊|直播"
-    "|发布|上线|复查|评审|彩排|练习)$"
+    "|发布|上线|复查|彩排|练习|集合|出发|营业|接送|闹钟|班车|保养|取车)$"
 )
 _NO_THING = re.compile(r"[是在有和跟从到说不没]|[^\w .+#-]|.{15}")
 #: Of these a thing may be the subject, too.
@@ -552,7 +553,8 @@ def made(shape: Shape, subject: Subject, parts: dict[str, str], scene: Scene) ->
         found = [phrase_in(part) for part in listed(value)]
         return [Fact(subject.name, shape.predicate, each) for each in found if each]
     if kind == "place" and shape.aspect is not Aspect.END and (home := home_in(value, scene.predicates)):
-        return [Fact(subject.name, *each) for each in home]
+        lives = subject.name != WE or subject.we  # a company lives nowhere
+        return [Fact(subject.name, *each) for each in home[: 1 + lives]]
     now = _cut(kind, value, scene)
     if not now:
         may_lack = kind == "none" or (shape.kind.endswith("?") and not value)
@@ -568,14 +570,17 @@ def made(shape: Shape, subject: Subject, parts: dict[str, str], scene: Scene) ->
 
 def made_of_thing(shape: Shape, parts: dict[str, str], before: str, scene: Scene) -> list[Fact]:
     """Versions and dates are those of a thing; of nothing in particular they are ours."""
-    thing = _BEFORE_THING.sub("", _AFTER_THING.sub("", before.strip(" ，,"))).strip()
+    after = _AFTER_THING if shape.predicate == "version" else _AFTER_EVENT
+    thing = _BEFORE_THING.sub("", after.sub("", before.strip(" ，,"))).strip()
     if thing and (_NO_THING.search(thing) or (shape.kind == "event" and not _EVENT.search(thing))):
         return []
     if shape.kind == "release":
         return [Fact(f"{canonical_subject(thing)}的{parts['act']}" if thing else parts["act"], "date", parts["o"])]
     subject = canonical_subject(thing) if thing else WE
     if shape.predicate != "version":
-        day, clock = date_in(parts["o"]), clock_in(parts["o"])
+        timed = _EVENT.search(thing) or "时间" in before  # 天天改稿改到一点: until one
+        day, clock = when_in(parts["o"])
+        clock = clock if timed else ""
         if not thing and shape.predicate != "deadline":
             return []
         found = [Fact(subject, shape.predicate, day)] if day else []
@@ -636,6 +641,8 @@ def _tools(shape: Shape, subject: Subject, value: str, parts: dict[str, str], sc
         return [Fact(name, "doctor", title["name"])] if medical else []
     table = scene.predicates
     moved = parts.get("x", "")
+    if (of := _TOOL_OF.fullmatch(moved)) and table.is_technology(of["tool"]):
+        subject, moved = subject_in(of["owner"], scene) or subject, of["tool"]  # 替换了 Heron 的 MySQL
     thing = _is_thing(parts, table) if shape.tail.startswith("(?:把") else False
     before = tool_in(parts.get("x2") or ("" if thing else moved), table, known=True)
     if shape.aspect is Aspect.END:
@@ -653,6 +660,9 @@ def _tools(shape: Shape, subject: Subject, value: str, parts: dict[str, str], sc
         return [Fact(scene.cast.me.name if subject.name == WE else subject.name, "prefers", new)]
     facts = [Fact(subject.name, "uses", new)]
     return [*facts, Fact(subject.name, "uses", before, False)] if before else facts
+
+
+_TOOL_OF = re.compile(r"(?P<owner>[^，]{1,20}?)\s?的\s?(?P<tool>[A-Za-z].*)")
 
 
 def _is_thing(parts: dict[str, str], table: Predicates) -> bool:
@@ -682,7 +692,7 @@ _FOR_NOW = re.compile(r"(?<!从)(?:今天|今晚|中午|晚上|昨天|昨晚|周
 _TOLD = re.compile(r"了|现在|目前|如今|已经?|刚|起|昨|去年|上个?月|上周|今天|过敏|\d月|[一二三四五六七八九十]月")
 #: 王芳说她搬家了: who "she" is; 我说过我住在……: said by whoever speaks.
 _REPORT = re.compile(
-    r"(?P<who>[^，,]{1,10}?)(?:今天|昨天|刚刚?)?(?:跟我|对我|和我|给我|向我|跟大家)?(?:说过?|告诉(?:了)?(?:我|大家)|提到过?)[，,：:]?\s*(?P<whose>[他她我])"
+    r"(?P<who>[^，,]{1,10}?)(?:今天|昨天|刚刚?)?(?:跟我|对我|和我|给我|向我|跟大家)?(?:说过?|告诉(?:了)?(?:我|大家)|提到过?)[，,：:]?\s*(?P<whose>[他她它我])"
 )
 _CARED_FOR = re.compile(
     rf"(?P<whose>[^，]{{1,8}}?(?=的)|我?(?:{KIN_ZH}))的?(?:主治|家庭|儿科|皮肤科|过敏科)?(?:牙医|医生|大夫|护士|老师|教练)"
@@ -768,7 +778,7 @@ def _of_role(text: str, scene: Scene) -> list[Fact]:
 
 def _whose_role(found: re.Match[str]) -> str:
     """我在阿里的领导 and 我们公司的领导 as 我的领导; of a company that one left, as it stands."""
-    return found[0] if _FORMER.search(found[0]) else f"{found['who']}的"
+    return found[0] if _FORMER.search(found[0]) else f"{found['who'] or found['own'] or '我'}的"
 
 
 _FORMER = re.compile(
@@ -777,8 +787,8 @@ _FORMER = re.compile(
 #: The address of a company, or its number, is nobody's own.
 _PREMISES = re.compile("(?:公司|单位|店|厂|诊所|学校|医院|车行|酒店|办公室|工作室)的?$")
 _AT_WORK = re.compile(
-    "^(?P<who>我|他|她|[^，的是在]{2,8}?)们?"
-    "(?:(?:现在)?在[^，的是]{1,12}的|的?(?:公司|单位|部门)里?的)(?:直属|顶头|直接)?"
+    "^(?:(?P<who>我|他|她|[^，的是在]{2,8}?)们?(?:(?:现在)?在[^，的是]{1,12}的|的?新?(?:公司|单位|部门)里?的)"
+    "|(?P<own>[我他她])们?新?(?:公司|单位|部门)|新(?:公司|单位|部门)的)(?:直属|顶头|直接)?"
     "(?=(?:上司|领导|老板|主管|经理|组长|技术负责人|工位|办公室|职位|岗位)(?:是|叫|换|姓|在))"
 )
 
@@ -790,7 +800,7 @@ def _as_told(text: str, scene: Scene) -> str:
         return text
     if (of := _CARED_FOR.fullmatch(report["who"])) and report["whose"] != "我":
         return f"{of['whose']}{text[report.end() :]}"  # what the doctor says is said of the patient
-    subject = subject_in(report["who"], scene)
+    subject = subject_in(report["who"], scene) if report["whose"] != "它" else None
     mine = subject is not None and subject.first
     if subject is None or mine is not (report["whose"] == "我") or "们" in text[report.end() : report.end() + 1]:
         return text

@@ -408,9 +408,19 @@ def _is_verbal(listed: Sequence[str], at: int) -> bool:
         return False
     if at and word[0].isupper() and not word.isupper():
         return False
-    return (
-        folded in english().forms or folded in _OPENERS or (at > 0 and (folded in _ADVERBS or folded in _OPENERS_LATER))
-    )
+    forms = english().forms
+    following = forms.get(listed[at + 1].casefold(), frozenset()) if at and at + 1 < len(listed) else frozenset()
+    if (
+        at
+        and folded not in _OPENERS
+        and Form.BASE in forms.get(folded, ())
+        and (
+            listed[at + 1 : at + 2] in (["is"], ["was"], ["will"])
+            or (Form.PAST in following and Form.BASE not in following)
+        )
+    ):
+        return False  # "the Heron launch was", "the release slipped"
+    return folded in forms or folded in _OPENERS or (at > 0 and (folded in _ADVERBS or folded in _OPENERS_LATER))
 
 
 def _of_report(subject: Subject, rest: str, scene: Scene, text: str) -> list[Fact]:
@@ -424,8 +434,11 @@ def _of_report(subject: Subject, rest: str, scene: Scene, text: str) -> list[Fac
         return []  # what an article says of others
     if cares and pronoun in ("he", "she", "they"):
         return []
+    of_another = subject.owner not in (None, "", USER, WE, scene.cast.me.name)
     if pronoun == "i" if subject.first else pronoun in ("he", "she", "they"):
-        return _predicated(subject, more.split(), scene, text)
+        found = _predicated(subject, more.split(), scene, text)
+        # "Ana's mother says she is allergic": Ana or her mother, and it must not be the wrong one.
+        return [each for each in found if not (of_another and scene.predicates.is_safety(each.predicate))]
     if pronoun in ("he", "she", "they", "i", "we", "it"):
         return []
     return _facts_of(rest, scene, follows=False)

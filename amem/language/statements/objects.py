@@ -58,13 +58,15 @@ _DATE = re.compile(
     r"|(?:(?:\d{4}|今|明)年)?\d{1,2}月(?:\d{1,2}[日号]|[底初])?|(?:下下?个?|本|这)?(?:周|星期)[一二三四五六日天]|\d{1,2}[日号])",
     re.IGNORECASE,
 )
-_TIME_OF_DAY = re.compile(
-    r"(?:at |from )?(?P<time>(?:[01]?\d|2[0-3])[:：][0-5]\d(?: ?[ap]\.?m\b\.?)?"
+_CLOCK_FACE = (
+    r"(?:(?:[01]?\d|2[0-3])[:：][0-5]\d(?: ?[ap]\.?m\b\.?)?"
     r"|(?:1[0-2]|[1-9])(?: ?[ap]\.?m\b\.?| o'clock\b)|(?:half past|(?:a )?quarter (?:past|to)) [a-z]+|noon\b|midnight\b"
     r"|(?:(?:凌晨|清晨|早上|上午|中午|下午|傍晚|晚上|早|晚)\s?)?"
     r"(?:[01]?\d|2[0-4]|二?十[一二三四五六七八九]?|[一二两三四五六七八九])"
-    r"(?:[:：][0-5]\d|[点时](?:半|整|一刻|三刻|[0-5]?\d分?|[一二三四五]?十[一二三四五六七八九]?分?)?))(?![\d%])",
-    re.IGNORECASE,
+    r"(?:[:：][0-5]\d|[点时](?:半|整|一刻|三刻|[0-5]?\d分?|[一二三四五]?十[一二三四五六七八九]?分?)?))(?![\d%])"
+)
+_TIME_OF_DAY = re.compile(
+    rf"(?:at |from )?(?P<time>{_CLOCK_FACE}(?:\s?(?:-|–|to|till|until|到|至)\s?{_CLOCK_FACE})?)", re.IGNORECASE
 )
 #: A street with its number, and the town where that is named: "14 Mill Lane in Cork", "Lindenstrasse 4".
 _WORD = r"[^\W\d_a-zß-ÿ][\w'’.-]*"
@@ -210,14 +212,15 @@ def version_in(text: str) -> str:
     return "" if found is None else found["version"]
 
 
-def clock_in(text: str) -> str:
-    """The time of day that `text` begins with, or with a date before or behind it, as it is written."""
-    plain = text.strip()
-    plain = re.sub(r"^每(?:天|个?工作日|晚)的?", "", plain)
-    if (day := _DATE.match(plain)) is not None:
-        plain = plain[day.end() :].lstrip(" ,的")
-    found = _TIME_OF_DAY.match(plain)
-    return "" if found is None else found["time"]
+def when_in(text: str) -> tuple[str, str]:
+    """The day and the time of day that `text` begins with, in either order and as written; '' for what it lacks."""
+    plain = re.sub(r"^每(?:天|个?工作日|晚)的?", "", text.strip())
+    day = date_in(plain)
+    rest = re.sub(r"^[ ,的]+", "", plain[plain.find(day) + len(day) :]) if day else plain
+    found = _TIME_OF_DAY.match(rest)
+    if found is None:
+        return day, ""
+    return day or date_in(re.sub(r"^,? ?(?:on )?", "", rest[found.end() :])), found["time"]
 
 
 def date_in(text: str) -> str:
@@ -391,6 +394,11 @@ def led_by_scope(text: str, scene: Scene) -> tuple[str, str]:
     return (text, "") if found is None else (found["rest"], _thing(found, scene))
 
 
+def is_all_of_ours(noun: str) -> bool:
+    """Whether a noun names no thing of its own: what "the docs" use is what we use."""
+    return noun in _OURS
+
+
 def thing_named(text: str, scene: Scene) -> str:
     """The thing that "the buoy catalogue" or "clinic scheduler" is; '' where it is all of ours ("our database")."""
     noun = _WHOLE.sub("", text.strip())
@@ -433,7 +441,10 @@ _MONEY_ZH = re.compile(
     r"(?:人民币|[€$£¥])?\s?[\d,.]*[\d一二三四五六七八九十两百千万]+\s?(?:块钱?|元钱?|欧元?|美元|镑|万元?|千元?)?"
 )
 #: A bound on the amount is not the amount.
-_LIMIT = re.compile(r".{0,12}?(?:以内|以下|以上|封顶|上限|的?差)|,? (?:or (?:less|more)|at (?:most|least)|max|tops)\b")
+_LIMIT = re.compile(
+    r".{0,12}?(?:以内|以下|以上|封顶|上限|的?差)|,? (?:or (?:less|more)|at (?:most|least)|max|tops"
+    r"|(?:a|per) (?:year|day|night))\b"
+)
 _NUMBER = re.compile(r"(?P<o>\+?\(?\d[\d\s()./-]{4,24}\d)(?!\w)")
 _EMAIL = re.compile(r"(?P<o>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)")
 #: A street with a number on either side, and what follows it: "Rua da Rosa 14, Lisbon", "14 Mill Lane".

@@ -22,7 +22,7 @@ _KIN = words(
     "cousin niece nephew grandma grandmother grandpa grandfather granddad fiancé fiancée fiance fiancee landlord "
     "landlady stepmother stepfather mother-in-law father-in-law sister-in-law brother-in-law twin ex ex-wife "
     "ex-husband ex-boss teammate buddy bestie cat dog pet parrot rabbit hamster puppy kitten teacher doctor therapist "
-    "coach assistant intern client customer student professor nanny"
+    "parent grandparent coach assistant intern client customer student professor nanny"
 )
 _CALENDAR = words(
     "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august "

@@ -10,9 +10,9 @@ from amem.language.lexicon import is_everyday, is_person
 from amem.language.scripts import words
 from amem.language.statements.objects import (
     TITLED,
-    clock_in,
     date_in,
     employers,
+    is_all_of_ours,
     is_known_place,
     name_in,
     person_named,
@@ -26,6 +26,7 @@ from amem.language.statements.objects import (
     titles,
     value_in,
     version_in,
+    when_in,
 )
 from amem.language.statements.tense import TASTES, Aspect, times
 from amem.language.subjects import USER, WE, canonical_subject
@@ -64,18 +65,25 @@ _ANYBODY = words("anyone anybody anything everyone everybody everything us all p
 _ARTICLES = words("the a an our my")
 
 
+_TOOL_OF = re.compile(r"(?:the )?(?P<owner>[A-Z][\w-]*(?: [a-z]+)?)['’]s (?P<tool>[A-Z].*)")
+
+
 def tools(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
     """What is used now (group ``o``) and what no more (``x``)."""
     if shape.aspect is Aspect.BEGIN and TITLED.match(parts.get("o", "")):
         return _practitioner(parts, subject, scene)
+    if whose := _TOOL_OF.match(parts.get("x", "")):
+        parts = parts | {"x": whose["tool"]}  # "replaced Heron's MySQL with PostgreSQL"
     new, old = (tool_name(parts.get(part, ""), scene, tastes=True) for part in ("o", "x"))
     if taste := scene.predicates.role(new or old) if scene.predicates.role(new or old) in TASTES else None:
         return _tastes(shape, new, old, subject) if taste == "theme" or shape.aspect is not Aspect.STATE else []
-    about = _about(parts, subject, scene)
+    about = canonical_subject(whose["owner"]) if whose else _about(parts, subject, scene)
     if shape.aspect is Aspect.END:
         # "I gave up Italian": only of us and of systems need what is dropped be no tool that the table knows.
         personal = subject.name != WE and subject.person is not False
-        if not old or (personal and shape.tail.startswith(("up ", "(?P<x>")) and scene.predicates.role(old) is None):
+        if not old or (
+            personal and shape.tail.startswith(("up ", "(?P<x>")) and not scene.predicates.is_technology(old)
+        ):
             return []
         ended = [Fact(about, "uses", old, False)]
         return [*ended, Fact(about, "uses", new)] if new else ended
@@ -181,6 +189,8 @@ def _about(parts: dict[str, str], subject: Subject, scene: Scene) -> str:
         return WE  # what "the site" runs on is what we host on
     if parts.get("thing"):
         return thing_named(parts["thing"], scene) or subject.name
+    if subject.owner == "" and is_all_of_ours(subject.noun):
+        return WE
     if not subject.first and subject.name != WE:
         return subject.name
     for text in (parts.get("o", ""), parts.get("x", "")):
@@ -296,8 +306,8 @@ def _with(row: Predicate, owner: str, before: Sequence[str], value: str, scene: 
         named = f"{owner}'s " if before and owner not in ("", USER, WE) else ""
         subject = named + " ".join(before) or owner or WE
         match = _AT_DATE.match(value)
-        read = {"version": version_in, "time": clock_in}.get(row.value, date_in)
-        found = read(match["o"] if match and row.value != "version" else value)
+        said = match["o"] if match else value
+        found = version_in(value) if row.value == "version" else when_in(said)[row.value == "time"]
     elif (row.personal and owner in ("", WE)) or (owner == WE and row.hangs_on == "works_at"):
         # "The rent is 950 euros", "our landlord": whoever lives there says so.
         subject, found = scene.cast.me.name, "" if before else value_in(row.value, value, scene)
@@ -433,6 +443,8 @@ def _moves(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) 
     left = place_in(parts["x"], scene.predicates, lower=scene.lower)
     if not place or subject.person is False or (parts["x"] and not left):
         return []
+    if left and not (is_known_place(place) or is_known_place(left)):
+        return []  # "Maria moved from Google to Meta"
     # "We moved to Notion", "I moved to GitLab": any product; a team that moved house did so to a place that is known.
     odd = any(mark.isupper() for word in place.split() for mark in word[1:])
     if not is_known_place(place) and (subject.name == WE or odd):
@@ -443,7 +455,8 @@ def _moves(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) 
 
 def _dates(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
     """What was put on a day: the deadline of something, or the day on which something takes place."""
-    day, clock = date_in(parts["o"]), "" if _ONCE.search(parts["o"]) else clock_in(parts["o"])
+    day, clock = when_in(parts["o"])
+    clock = "" if _ONCE.search(parts["o"]) else clock
     thing = parts.get("thing", "")
     listed = (thing or (subject.name if subject.owner == "" else subject.noun)).split()
     if not (day or clock) or not listed or (not thing and subject.person is not False):
