@@ -132,10 +132,13 @@ def doubt_of(note: MemoryNote) -> str:
     return f"可能已过时：{reason}" if written_in_cjk(note.content) else f"may be out of date: {reason}"
 
 
-def mark(each: Overturned) -> str:
-    """What is said of a statement that no longer holds: "until 2026-06-22, then: I moved to Berlin"."""
+def mark(each: Overturned, *, chinese: bool | None = None) -> str:
+    """What is said of a statement that no longer holds: "until 2026-06-22, then: I moved to Berlin".
+
+    In Chinese or English; None: in the language of the statement.
+    """
     then = _cut(each.then.rstrip(_ENDS))
-    if written_in_cjk(each.text):
+    if written_in_cjk(each.text) if chinese is None else chinese:
         return f"至{each.until:%Y-%m-%d}，" + (f"之后：{then}" if then else "此后不再成立" if each.by else "已收回")
     return f"until {each.until:%Y-%m-%d}, " + (f"then: {then}" if then else "no longer so" if each.by else "taken back")
 

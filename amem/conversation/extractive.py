@@ -6,13 +6,14 @@ It is in the language of the question; a note that is quoted keeps its own.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from amem.clock import zone
+from amem.conversation.listing import notes_of_a_sort, notes_of_a_time, of_a_time, timely
 from amem.conversation.reply import lines_for
 from amem.language import index_terms, query_terms
-from amem.rendering import holding_text, text_within
+from amem.rendering import holding_text, mark
 from amem.retrieval.confidence import Support, best_support, supporting, told_over
 from amem.retrieval.highlight import passage, spans
 from amem.retrieval.question import Period
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from amem.conversation.ports import Memory
     from amem.language.intervals import Interval
-    from amem.note import MemoryNote
+    from amem.note import MemoryNote, Overturned
     from amem.retrieval.fact_leg import Filled
     from amem.retrieval.hit import Hit
 
@@ -35,6 +36,10 @@ _MOST_FACTS = 3
 #: A note whose score is this share of the best one's may answer as well: quoted with it where it is newer, and where
 #: it is older this much.
 _NEAR, _NEARLY_EQUAL = 0.66, 0.9
+#: So many notes are told of a time, or of a sort, that has more of them.
+_MOST_LISTED = 10
+#: So far from a time what is asked of it may have been.
+_LOOSE = timedelta(days=7)
 #: With these a time begins in the middle of a sentence.
 _TIME_WORDS = frozenset(
     ("in", "on", "at", "during", "over", "around", "before", "after", "by", "as", "since", "last", "this")
@@ -57,10 +62,11 @@ def extract(
     hits: Sequence[Hit],
     notes: Mapping[str, MemoryNote],
     support: Support,
+    now: datetime,
     *,
     cite: bool,
 ) -> Extract:
-    """What these hits, which give an answer this `support`, say to the question.
+    """What these hits, which give an answer this `support`, say to the question, asked at `now`.
 
     With `cite`, hit number n (from 1) is cited as ``[n]``; notes that are no hits but replaced one, or speak against
     one, are numbered after them.
@@ -72,6 +78,11 @@ def extract(
     if filled.period is not None and filled.exact:
         of_event = reading is not None and reading.event is not None
         return answer.extract(answer.tell_then(filled, of_event=of_event))
+    whole = of_a_time(question, filled.period, now)
+    if whole is not None:
+        return answer.extract(answer.tell_time(notes_of_a_time(memory, question, whole, hits, notes, now), whole))
+    if not filled.exact and (several := notes_of_a_sort(question, filled.period, hits, notes)):
+        return answer.extract(answer.tell_list(several))
     if filled.topic and not filled.exact:
         # Only what speaks of the thing that is asked about says yes or no to it.
         stating = {id for each in (*filled.facts, *filled.ended) for id in each.notes}
@@ -81,9 +92,9 @@ def extract(
     else:
         best = supporting(hits) or tuple(hit.id for hit in sorted(hits, key=lambda hit: -hit.confidence))
     if filled.period is not None and support is Support.STRONG:
-        timely = _of_the_time(hits, filled)
-        best = tuple(id for id in best if id in timely) or best
-        support = support if best[0] in timely else Support.WEAK
+        then = _of_the_time(hits, notes, filled)
+        best = tuple(id for id in best if id in then) or best
+        support = support if best[0] in then else Support.WEAK
     asides = _slots(filled.asides)
     if filled.exact and filled.ended and not filled.facts:
         support = Support.STRONG  # however little the hits have of what came after
@@ -96,7 +107,8 @@ def extract(
         support = Support.WEAK if answer.doubted else support
     elif answer.doubted:
         support = Support.WEAK
-    answer.quote_another(alike=support is not Support.STRONG)
+    if filled.period is None:  # what was noted later is of another time than the one that is asked about
+        answer.quote_another(alike=support is not Support.STRONG)
     if asides:
         answer.add_facts(asides)
         support = Support.WEAK if support is Support.NONE else support
@@ -153,6 +165,41 @@ class _Answer:
             self.say(f"{fact}{quote}{cited}{doubt}")
         return bool(facts)
 
+    def tell_time(self, notes: Sequence[MemoryNote], period: Period) -> Support:
+        """List what is of a time, or say that nothing is."""
+        span = self._span(period)
+        if not notes:
+            self.say(self.words.nothing_then.format(span))
+            return Support.NONE
+        words = f"{_inside(period.words)} ({span})" if period.words and not self.words.language else ""
+        words = words or (f"{period.words}（{span}）" if period.words else span)
+        return self.tell_list(notes, words)
+
+    def tell_list(self, notes: Sequence[MemoryNote], words: str = "") -> Support:
+        """List notes that are in order of time, under these words; of many the last."""
+        self._notes |= {note.id: note for note in notes}
+        shown = notes[-_MOST_LISTED:]
+        quotes = [f"{self._quotation(note.id)}{self._cited([note.id])}" for note in shown]
+        if len(notes) == 1:
+            self.say(f"{words}{self.words.colon}{quotes[0]}")
+        else:
+            count = self.words.notes if len(shown) == len(notes) else self.words.latest
+            told = count.format(len(shown), len(notes))
+            head = self.words.comma.join(filter(None, (words, told)))
+            self.say("\n".join([f"{head}{self.words.colon.strip()}", *(f"- {quote}" for quote in quotes)]))
+        self._quoted = True
+        return Support.STRONG
+
+    def _span(self, period: Period) -> str:
+        """The days of a time."""
+        if not self.words.language:
+            return period.span()
+        first = "" if period.since is None else f"{period.since:%Y-%m-%d}"
+        last = "" if period.until is None else f"{period.until - timedelta(microseconds=1):%Y-%m-%d}"
+        if first and last:
+            return first if first == last else f"{first} 至 {last}"
+        return f"{first} 起" if first else f"至 {last}"
+
     def tell_then(self, filled: Filled, *, of_event: bool) -> Support:
         """Say what was so in the time that is asked about, else what is known of the nearest time; how sure that is.
 
@@ -191,11 +238,11 @@ class _Answer:
         """Quote a note; first what replaced a statement of it that the quotation holds, last what makes it doubtful."""
         quote = self._quotation(id)
         note, hit = self._notes[id], self._hits[id]
-        gone = [mark for mark in note.overturned if mark.by and mark.text in quote and self._note(mark.by) is not None]
-        after = dict.fromkeys(mark.by for mark in gone if mark.by != id)
+        gone = [each for each in note.overturned if each.by and each.text in quote and self._note(each.by) is not None]
+        after = dict.fromkeys(each.by for each in gone if each.by != id)
         asked = hit.explanation.matched
         rest = len(spans(holding_text(note.content, note.overturned), asked))
-        first = [mark.by for mark in gone if mark.by in after and len(spans(mark.text, asked)) > rest]
+        first = [each.by for each in gone if each.by in after and len(spans(each.text, asked)) > rest]
         now = "".join(f"{self._quotation(by)}{self._cited([by])}{self.words.semicolon}" for by in dict.fromkeys(first))
         cited = self._cited([id, *(by for by in after if by not in first)])
         doubt = self._doubt([id]) if doubts else ""
@@ -258,26 +305,45 @@ class _Answer:
         return self._notes.get(id)
 
     def _quotation(self, id: str) -> str:
-        """The sentence of a note that says most of what is asked, with who said it and when."""
+        """The sentence of a note that says most of what is asked, with who said it and when, and what became of it."""
         note = self._notes[id]
-        text = " ".join(text_within(note, lambda whole: len(whole) <= _WHOLE).split())
+        text = " ".join(note.content.split())
         if len(text) > _WHOLE:
             hit = self._hits.get(id)
-            found = passage(text, ()) if hit is None else hit.passage
-            text = " ".join(found.text.split())
+            held = " ".join((holding_text(note.content, note.overturned) or note.content).split())
+            found = passage(held, ()) if hit is None or note.overturned else hit.passage
+            text = held if len(held) <= _WHOLE else " ".join(found.text.split())
         day = f"{note.at.astimezone(zone(self._memory.settings.timezone)):%Y-%m-%d}" if note.at else ""
         told = ", ".join(filter(None, (note.speaker or "", day)))
+        gone = [self._mark(each, text) for each in note.overturned if " ".join(each.text.split()) in text]
+        told = self.words.semicolon.join(filter(None, (told, *gone)))
         return f"“{text}”{f' ({told})' if told else ''}"
 
+    def _mark(self, each: Overturned, text: str) -> str:
+        """What became of a statement of a text that is quoted, which names it where the text says more."""
+        said = " ".join(each.text.split())
+        rest = text.replace(said, "", 1)
+        named = f"“{said}” " if any(map(str.isalnum, rest)) else ""
+        return f"{named}{mark(each, chinese=bool(self.words.language))}"
 
-def _of_the_time(hits: Iterable[Hit], filled: Filled) -> set[str]:
-    """The hits that are of the time that is asked about, or state what was so in it."""
+
+def _of_the_time(hits: Iterable[Hit], notes: Mapping[str, MemoryNote], filled: Filled) -> set[str]:
+    """The hits that are of the time that is asked about, as loosely as people name one, or state what was so in it."""
     stating = {id for each in filled.facts for id in each.notes}
-    return {
-        hit.id
-        for hit in hits
-        if hit.id in stating or any(leg.leg == "time" and leg.scaled >= 1.0 for leg in hit.explanation.legs)
-    }
+    assert filled.period is not None
+    near = [hit.id for hit in hits if hit.id in stating or _near(notes[hit.id].at, filled.period)]
+    return {*near, *timely(hits)}
+
+
+def _near(moment: datetime | None, period: Period) -> bool:
+    """Whether it lies in the period or so little outside that "last week" may mean it."""
+    if moment is None:
+        return False
+    slack = _LOOSE
+    if period.since is not None and period.until is not None:
+        slack = max(slack, (period.until - period.since) / 2)
+    begun = period.since is None or moment >= period.since - slack
+    return begun and (period.until is None or moment < period.until + slack)
 
 
 def _inside(words: str) -> str:

@@ -391,7 +391,8 @@ class Prompting:
             return said.idle
         if not asks(text):
             return said.noted if learns else said.not_noted
-        return extract(self._memory, text[:_ASKED], prepared.hits, prepared.notes, prepared.support, cite=False).text
+        found, now = prepared, self._clock.now()
+        return extract(self._memory, text[:_ASKED], found.hits, found.notes, found.support, now, cite=False).text
 
     def _support(self, session: Session, text: str, hits: Sequence[Hit], past: Sequence[Turn]) -> Support:
         """How well what was recalled supports an answer; what the user said earlier in this chat may hold one, too."""

@@ -192,7 +192,7 @@ class Asker:
         remarks: tuple[str, ...],
     ) -> Answer:
         """The answer that the notes give themselves."""
-        made = extract(self._memory, question, hits, read.notes, support, cite=True)
+        made = extract(self._memory, question, hits, read.notes, support, self._clock.now(), cite=True)
         places = {hit.id: place for place, hit in enumerate(hits)}
         further = iter(range(len(hits), len(hits) + len(made.notes)))
         numbers = [places[id] if id in places else next(further) for id in made.notes]

@@ -46,12 +46,16 @@ class Lines:
     then: str
     yes: str
     no: str
+    nothing_then: str
+    notes: str
+    latest: str
     noted: str
     not_noted: str
     idle: str
     colon: str
     stop: str
     semicolon: str
+    comma: str
 
     def support(self, support: Support) -> str:
         """What a model is told of how well the notes support an answer."""
@@ -86,12 +90,16 @@ ENGLISH = Lines(
     then="then",
     yes="yes: ",
     no="no: ",
+    nothing_then="that is not in memory: there is nothing for {}",
+    notes="{} notes",
+    latest="the last {} of {} notes",
     noted="Noted.",
     not_noted="I keep nothing of this chat.",
     idle="Tell me something to save as a note, or ask what is saved.",
     colon=": ",
     stop=".",
     semicolon="; ",
+    comma=", ",
 )
 CHINESE = Lines(
     language=ZH,
@@ -112,12 +120,16 @@ CHINESE = Lines(
     then="那时",
     yes="是的：",
     no="不是：",
+    nothing_then="记忆里没有这段时间（{}）的内容",
+    notes="{} 条笔记",
+    latest="{1} 条笔记中的最后 {0} 条",
     noted="记下了。",
     not_noted="这次对话的内容我不会保存。",
     idle="告诉我要记下的事，或者问问记忆里有什么。",
     colon="：",
     stop="。",
     semicolon="；",
+    comma="，",
 )
 
 

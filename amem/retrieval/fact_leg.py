@@ -325,7 +325,7 @@ class Slots:
         asked = self._asking.of(rest)
         wanted = asked.predicates & self._predicates().rows.keys()
         if not wanted and not chain:
-            return Filled()
+            return Filled(period=period)
         subjects, names = self._subjects(session, text, whose, asked)
         by_chain = self._asking.of(chain) if chain else asked
         found, ended, elsewhen = self._of(session, subjects, by_chain, moment, period)

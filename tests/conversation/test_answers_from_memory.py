@@ -279,3 +279,107 @@ def test_what_is_noted_later_of_something_else_is_not_quoted(memory: AgenticMemo
     )
 
     assert ask(memory, "What is the shed code?").text == "“The garden shed code is 4417.” (2026-05-20) [1]"
+
+
+DAYS = {
+    "Gave my first talk at the ward meeting.": "2026-08-02",
+    "Hiked up the Wisenberg with Otto.": "2026-08-10",
+    "Booked the train to Ghent for 12 December.": "2026-08-12",
+    "In January 2027 I start the certificate.": "2026-08-18",
+    'Read "Piranesi" in one weekend.': "2026-09-03",
+    "Baked spelt bread, too salty.": "2026-09-30",
+    'Read "Klara and the Sun"; cried at the end.': "2026-09-29",
+    "Dinner with the class on 9 October at seven.": "2026-09-28",
+}
+TAGE = {
+    "国庆前整理了书房。": "2026-08-03",
+    "牙疼，去看了牙医。": "2026-08-20",
+    "读完了《三体》，一口气读了三天。": "2026-09-19",
+    "读完了《边城》。": "2026-09-22",
+    "10月9日要带豆花去复查。": "2026-09-28",
+    "和赵敏喝了咖啡。": "2026-09-30",
+}
+
+
+@pytest.mark.parametrize(
+    ("said", "question", "lines"),
+    [
+        (
+            DAYS,
+            "what did I do in August?",
+            [
+                "In August (2026-08-01 to 2026-08-31), 3 notes:",
+                "- “Gave my first talk at the ward meeting.” (2026-08-02) [",
+                "- “Hiked up the Wisenberg with Otto.” (2026-08-10) [",
+                "- “Booked the train to Ghent for 12 December.” (2026-08-12) [",
+            ],
+        ),
+        (DAYS, "what did I do yesterday?", ["Yesterday (2026-09-30): “Baked spelt bread, too salty.” (2026-09-30) ["]),
+        (
+            DAYS,
+            "what are my plans for next week?",
+            ["Next week (2026-10-05 to 2026-10-11): “Dinner with the class on 9 October at seven.” (2026-09-28) ["],
+        ),
+        (
+            DAYS,
+            "which books did I read?",
+            [
+                "2 notes:",
+                '- “Read "Piranesi" in one weekend.” (2026-09-03) [',
+                '- “Read "Klara and the Sun"; cried at the end.” (2026-09-29) [',
+            ],
+        ),
+        (DAYS, "what happened in May 2024?", ["That is not in memory: there is nothing for 2024-05-01 to 2024-05-31."]),
+        (
+            TAGE,
+            "上上个月我做了什么？",
+            [
+                "上上个月（2026-08-01 至 2026-08-31），2 条笔记：",
+                "- “国庆前整理了书房。” (2026-08-03) [",
+                "- “牙疼，去看了牙医。” (2026-08-20) [",
+            ],
+        ),
+        (TAGE, "昨天我做了什么？", ["昨天（2026-09-30）：“和赵敏喝了咖啡。” (2026-09-30) ["]),
+        (
+            TAGE,
+            "下周有什么安排？",
+            ["下周（2026-10-05 至 2026-10-11）：“10月9日要带豆花去复查。” (2026-09-28) ["],
+        ),
+        (
+            TAGE,
+            "我读过哪些书？",
+            [
+                "2 条笔记：",
+                "- “读完了《三体》，一口气读了三天。” (2026-09-19) [",
+                "- “读完了《边城》。” (2026-09-22) [",
+            ],
+        ),
+        (TAGE, "2023年我做了什么？", ["记忆里没有这段时间（2023-01-01 至 2023-12-31）的内容。"]),
+    ],
+)
+def test_a_question_for_all_of_a_time_or_a_sort_is_answered_with_a_list(
+    memory: AgenticMemorySystem, said: dict[str, str], question: str, lines: list[str]
+) -> None:
+    told(memory, said)
+    answer = ask(memory, question)
+    found = answer.text.splitlines()
+    assert len(found) == len(lines)
+    assert all(line.startswith(start) for line, start in zip(found, lines, strict=True))
+    assert answer.in_memory is bool(answer.citations)
+
+
+def test_of_many_notes_of_a_time_the_last_are_listed(memory: AgenticMemorySystem) -> None:
+    told(memory, {f"Repaired the {thing}.": "2026-08-10" for thing in ("lamp", "gate", "pump", "roof", "bell", "oven")})
+    told(memory, {f"Sold the {thing}.": "2026-08-11" for thing in ("lamp", "gate", "pump", "roof", "bell", "oven")})
+    first, *lines = ask(memory, "what did I do in August?").text.splitlines()
+    assert first == "In August (2026-08-01 to 2026-08-31), the last 10 of 12 notes:"
+    assert len(lines) == 10
+    assert lines[-1].startswith("- “Sold the")
+
+
+def test_what_became_of_a_statement_stands_outside_the_quotation_in_the_language_of_the_question(
+    memory: AgenticMemorySystem,
+) -> None:
+    told(memory, {"我住在成都，房子在玉林。": "2024-03-02", "我搬到杭州了。": "2026-03-08"})
+    answer = ask(memory, "What was said about 玉林?").text
+    assert "“我住在成都，房子在玉林。” (2024-03-02; “我住在成都” until 2026-03-08, then: 我搬到杭州了)" in answer

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from datetime import datetime, time
+from datetime import datetime, time, timedelta
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 from amem.language.numerals import MONTHS, WEEKDAYS
 from amem.language.scripts import words
+from amem.language.times.asked import WEEKDAY, tells_what_was
 from amem.language.times.dates import MONTH, bare, mentions, stretches
 from amem.language.times.relative import festivals, seasons, with_dates
 from amem.language.times.spans import Named, Span, before, iso, longest, month_of, same_day, weekday_of
@@ -70,7 +71,8 @@ def named(text: str, today: date) -> list[Named]:
 _MAY_DATE = re.compile(
     r"\d\s?[月日号]|[一二三四五六七八九十]月"
     r"|\d(?:st|nd|rd|th)?(?: of)? (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
-    r"|(?:uary|march|april|may|june|july|august|ber) \d|(?:spring|summer|autumn|winter)(?: of)? \d|\d年的?[春夏秋冬]",
+    r"|(?:uary|march|april|may|june|july|august|ber) \d|(?:spring|summer|autumn|winter)(?: of)? \d|\d年的?[春夏秋冬]"
+    r"|(?:[nseirt])day\b|(?:周|星期|礼拜)[一二三四五六日天]",
     re.IGNORECASE,
 )
 
@@ -79,15 +81,21 @@ def named_in_note(text: str, said: date) -> list[Named]:
     """Every time that a note of that day names, in order, for whoever looks for it by its time.
 
     Beside what it `mentions` these are days without their year, of which the nearest is meant ("dinner on
-    25 November"), months of a year that is told by the present one (明年三月), and seasons of a year.
+    25 November"), months of a year that is told by the present one (明年三月), seasons of a year, and weekdays: the
+    last one of a note that tells what was, else the next.
     """
     found = mentions(text, said)
     if _MAY_DATE.search(text) is None:
         return found
     more: list[Named] = []
     for each in chain(bare(text, said), seasons(text, said)):
-        # A weekday, or a month without a year, may mean any of them.
-        if each.span is not None and (each.span.unit == "day" if each.bare else not each.relative):
+        if each.span is None:
+            continue
+        if WEEKDAY.search(text, each.start, each.end):
+            ahead = each.span.first < said and not tells_what_was(text)
+            more.append(replace(each, span=replace(each.span, first=each.span.first + timedelta(weeks=ahead))))
+        # A month without a year may mean any of them.
+        elif each.span.unit == "day" if each.bare else not each.relative:
             more.append(_nearest(each, each.span, said))
     return longest([*found, *more])
 

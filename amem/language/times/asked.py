@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from amem.language.numerals import SPELLED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 # Is it about what is to come?
 
@@ -57,6 +61,61 @@ def asks_for_all(rest: str) -> bool:
     if re.search(r"\b(?:who|where|when|why|how|which)\b|谁|哪[里儿个天家位]|为什么|多少|几", rest, re.IGNORECASE):
         return False
     return not any(map(str.isalnum, _ALL_ZH.sub("", _ALL.sub("", rest))))
+
+
+_DONE = re.compile(
+    r"^(?:(?:I|we|my \w+) )?(?:\w{2,}ed|bought|sold|made|got|went|met|sent|wrote|paid|told|gave|found)\b|了|过",
+    re.IGNORECASE,
+)
+
+
+def tells_what_was(note: str) -> bool:
+    """Whether a note tells of what is over."""
+    return _BEHIND.search(note) is not None or tells_of_deed(note)
+
+
+def tells_of_deed(note: str) -> bool:
+    """Whether a note tells what was done, though it may name a day to come: "Booked the train for 12 December"."""
+    return _DONE.search(note) is not None
+
+
+# Does it ask for all of a sort: what was done with somebody, which books were read?
+
+_DEEDS = re.compile(
+    r"\bwhat (?:all )?(?:did|have|has|had) \w+(?: and \w+)? (?:do|done)\b|\bwhat happened\b"
+    r"|[做干]了?些?什么|发生[了过]?些?什么",
+    re.IGNORECASE,
+)
+#: A work that a question names by its sort, what a note has that names one, and that it was read or seen.
+_WORKS = tuple(
+    (re.compile(asked, re.IGNORECASE), re.compile(named), re.compile(enjoyed, re.IGNORECASE))
+    for asked, named, enjoyed in (
+        (
+            r"\b(?:books?|novels?) (?:did|have|has|had)\b.*\bread\b|(?:读|看)[过完了]?(?:哪些|什么|几本)书",
+            r"《[^》]+》|[\"“][A-Z][^\"”]+[\"”]|\b[Bb]ook\b|\bnovel\b|小说",
+            r"\b(?:re-?)?read(?:ing)?\b|\bfinished\b|读|看[完过了]",
+        ),
+        (
+            r"\b(?:films?|movies?) (?:did|have|has|had)\b.*\b(?:see|seen|watch(?:ed)?)\b"
+            r"|看[过完了]?(?:哪些|什么|几部)(?:电影|片子)",
+            r"《[^》]+》|[\"“][A-Z][^\"”]+[\"”]|\b[Ff]ilm\b|\b[Mm]ovie\b|\b[Cc]inema\b|电影",
+            r"\b(?:saw|seen|see|watch(?:ed|ing)?|cinema)\b|看",
+        ),
+    )
+)
+
+
+def asks_for_deeds(text: str) -> bool:
+    """Whether a question is for what was done: "what did I do with Otto?"."""
+    return _DEEDS.search(text) is not None
+
+
+def tells_of_work(question: str) -> Callable[[str], bool] | None:
+    """What tells whether a note is of a book that was read, or a film that was seen; None where none is asked for."""
+    for asked, named, enjoyed in _WORKS:
+        if asked.search(question):
+            return lambda note: named.search(note) is not None and enjoyed.search(note) is not None
+    return None
 
 
 # What more a question wants than to know what was so.

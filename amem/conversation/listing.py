@@ -1,0 +1,129 @@
+"""Which notes a question for several asks for: all of a time ("what did I do last week?"), or all of a sort."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, time, timedelta
+from typing import TYPE_CHECKING
+
+from amem.clock import zone
+from amem.language.times.asked import asks_ahead, asks_for_all, asks_for_deeds, tells_of_deed, tells_of_work
+from amem.note import Kind
+from amem.query import Filter
+from amem.retrieval.calibration import Support
+from amem.retrieval.legs import times_of
+from amem.retrieval.question import Period, asks_for_several
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from amem.conversation.ports import Memory
+    from amem.note import MemoryNote
+    from amem.retrieval.hit import Hit
+
+#: Notes of a time that are looked at, the latest first, and for what is to come the latest of all.
+_WITHIN, _LATEST = 500, 1_000
+#: Notes about a time are no notes of it.
+_NOT_OF_A_TIME = (Kind.QUESTION, Kind.TOPIC)
+#: More than one sentence: then a note of the time may speak of another one besides.
+_SEVERAL_SENTENCES = re.compile(r"[.;!?。；！？]\s*\S")
+#: So much of what is asked a note of a sort holds, and so great a share of the surest one's confidence it has.
+_HELD, _NEAR = 0.75, 0.25
+
+
+def of_a_time(question: str, period: Period | None, now: datetime) -> Period | None:
+    """The time of which a question wants everything; None where it wants something else.
+
+    One for plans that names no time is about all that is to come.
+    """
+    if period is None:
+        ahead = asks_ahead(question) and asks_for_all(question)
+        return Period("", now, None) if ahead else None
+    return period if asks_for_all(question.replace(period.words, " ")) else None
+
+
+def notes_of_a_time(
+    memory: Memory, question: str, period: Period, hits: Sequence[Hit], notes: Mapping[str, MemoryNote], now: datetime
+) -> list[MemoryNote]:
+    """The notes of a time in its order: those that were written in it, and those that say that they are about it.
+
+    What is to come is nothing that was done, and what was done no plan. `notes` are those of the `hits`.
+    """
+    ahead = asks_ahead(question)
+    found = {id: notes[id] for id in timely(hits)}
+    if not ahead:
+        written = Filter(since=period.since, until=period.until)
+        found |= {note.id: note for note in memory.list(written, limit=_WITHIN)}
+    if period.until is None or period.until > now:
+        found |= {note.id: note for note in memory.list(limit=_LATEST)}
+    local = zone(memory.settings.timezone)
+    when: dict[str, datetime] = {}
+    for id, note in found.items():
+        if note.at is None or note.kind in _NOT_OF_A_TIME or note.metadata.get("episode"):
+            continue
+        at = note.at.astimezone(local)
+        days = [
+            (datetime.combine(first, time(), local), datetime.combine(after, time(), local))
+            for first, after in times_of(note.content, at.date())
+        ]
+        inside = [each for each in days if _is_in(*each, period)]
+        named = [first for first, after in inside if (after > now if ahead else first <= now)]
+        if named:
+            when[id] = min(named)
+        elif not ahead and _holds(period, at) and _is_of_its_day(note.content, days, at):
+            when[id] = at
+    return [found[id] for id in sorted(when, key=lambda id: (when[id], found[id].at))]
+
+
+def _is_of_its_day(text: str, days: Sequence[tuple[datetime, datetime]], at: datetime) -> bool:
+    """Whether what a note tells was when it was written, though it may name other days."""
+    if not days or _SEVERAL_SENTENCES.search(text):
+        return True
+    return all(first > at for first, _ in days) and tells_of_deed(text)
+
+
+def timely(hits: Iterable[Hit]) -> list[str]:
+    """The hits that the time leg puts in the time that is asked about."""
+    return [hit.id for hit in hits if any(leg.leg == "time" and leg.scaled >= 1.0 for leg in hit.explanation.legs)]
+
+
+def _holds(period: Period, moment: datetime) -> bool:
+    begun = period.since is None or moment >= period.since
+    return begun and (period.until is None or moment < period.until)
+
+
+def _is_in(first: datetime, after: datetime, period: Period) -> bool:
+    """Whether what is from `first` until `after` lies in the period, and is no longer than it."""
+    if (period.until is not None and first >= period.until) or (period.since is not None and after <= period.since):
+        return False
+    if period.since is None or period.until is None:
+        return True
+    return after - first <= period.until - period.since + timedelta(days=1)
+
+
+def notes_of_a_sort(
+    question: str, period: Period | None, hits: Sequence[Hit], notes: Mapping[str, MemoryNote]
+) -> list[MemoryNote]:
+    """The hits that a question for several asks for, in order of time; none where it wants one, or not two are sure.
+
+    With `period`, only those of that time.
+    """
+    asked = question if period is None else question.replace(period.words, " ")
+    is_work = tells_of_work(asked)
+    if is_work is None and not asks_for_several(asked) and not asks_for_deeds(asked):
+        return []
+    then = {*timely(hits)} if period is not None else {hit.id for hit in hits}
+    of_it = [hit for hit in hits if hit.id in then and hit.explanation.signs is not None]
+    if is_work is not None:
+        chosen = [hit for hit in of_it if is_work(hit.content)]
+    elif any(hit.support is Support.STRONG for hit in of_it):
+        least = _NEAR * max(hit.confidence for hit in of_it)
+        chosen = [hit for hit in of_it if hit.support is Support.STRONG or (_holds_it(hit) and hit.confidence >= least)]
+    else:
+        return []
+    found = [notes[hit.id] for hit in chosen]
+    return sorted(found, key=lambda note: (note.at is not None, note.at)) if len(found) > 1 else []
+
+
+def _holds_it(hit: Hit) -> bool:
+    return hit.explanation.signs is not None and hit.explanation.signs.held >= _HELD
