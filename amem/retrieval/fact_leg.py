@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from amem.language import index_terms, normalize
 from amem.language.fact_wording import ROLE_WORDS, Asking
 from amem.language.intervals import intervals, same_value
-from amem.language.subjects import KIN_ZH, USER, WE, canonical_subject, spellings, subject_key, translations
+from amem.language.subjects import KIN_ZH, USER, WE, bare_name, canonical_subject, spellings, subject_key, translations
 from amem.language.terms import content_terms, query_terms
 from amem.language.times import mentions
 from amem.language.times.asked import asks_for_a_day_or_deed, without_tense
@@ -71,6 +71,7 @@ def named(text: str, user: str) -> dict[str, str]:
     owned = [*_POSSESSIVE.findall(text), *(run for run in runs if run[0] == "我" or "的" in run)]
     keys = {subject_key(run): run for run in runs}
     keys |= {subject_key(canonical_subject(each, user=user)): each for each in owned}
+    keys |= {subject_key(bare): run for run in runs if (bare := bare_name(run)) != run}  # "the Heron project" is Heron
     return {canonical.get(key, key): run for key, run in keys.items()}
 
 

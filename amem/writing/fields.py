@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 # Facts brought into the one form that they are kept in, whoever stated them: rules, a model, or a person.
 
-#: The subjects that no note needs to name, and what makes something somebody's.
-_KNOWN = f"{USER} {WE} 的"
+#: The subjects that no note needs to name ("we ship on 15 June" is of the release), and what makes something somebody's.
+_KNOWN = f"{USER} {WE} release launch 的"
 
 
 @dataclass(frozen=True, slots=True)
