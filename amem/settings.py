@@ -205,7 +205,8 @@ class Settings(BaseModel):
     nli_confidence: float = Field(default=0.85, ge=0, le=1)
     """Least probability at which the cross-encoder's verdict counts."""
     trust_user: float = Field(default=0.9, ge=0, le=1)
-    """How far what a person said is believed, before witnesses; kept with a note when it arrives."""
+    """How far what a person said is believed; kept with a note when it arrives. Half of it counts for a note's trust,
+    beside how new it is (0.15 at first) and who else said so: a note of one's own begins with 0.60."""
     trust_document: float = Field(default=0.8, ge=0, le=1)
     """That of what comes from files."""
     trust_tool: float = Field(default=0.8, ge=0, le=1)

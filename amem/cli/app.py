@@ -88,6 +88,8 @@ def use_utf8() -> None:
                 stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
+#: An option that is named instead of another is as like it as "--limt" and "--limit", not as "--bogus" and "--user".
+_ALIKE = 0.75
 #: What the library calls by its arguments, as a shell calls it.
 _FLAGS = {"replace=True": "--force", "dry_run=True": "--dry-run"}
 
@@ -122,7 +124,7 @@ def _told(error: Exception, command: str) -> tuple[str, str, int]:
         case typer.Abort():
             return "aborted", "", ExitCode.FAILED
         case typer.TyperException():
-            message = error.format_message().rstrip(".")  # none of a group without a command: its help is out
+            message = _likely(error).format_message().rstrip(".")  # none of a group without a command: its help is out
             _, _, path = getattr(getattr(error, "ctx", None), "command_path", f"amem {command}").partition(" ")
             hint = f"amem {path}{' ' * bool(path)}--help says more" if error.exit_code == ExitCode.USAGE else ""
             return f"{message[:1].lower()}{message[1:]}", hint, error.exit_code
@@ -133,6 +135,15 @@ def _told(error: Exception, command: str) -> tuple[str, str, int]:
             named = f": {error.filename}" if error.filename else ""
             return f"{error.strerror or error}{named}", "", ExitCode.FAILED
     return f"unexpected {type(error).__name__}: {error}", "run it again with --debug", ExitCode.FAILED
+
+
+def _likely(error: Any) -> Any:
+    """The error, of the options that it names as possible only those that may well have been meant."""
+    if named := getattr(error, "possibilities", None):
+        from difflib import get_close_matches
+
+        error.possibilities = get_close_matches(error.option_name, named, cutoff=_ALIKE)
+    return error
 
 
 def _tell_error(what: str, hint: str, debug: bool) -> None:

@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 _MOST = 60
 #: Characters of a title: a line of a shell has room for so many, Chinese ones too.
 _TITLE = 36
+#: A collection that another process is at, that may not be read, or that is damaged.
+_CANNOT_BE_READ = (
+    *(sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH),
+    *(sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB),
+)
 _PLAIN = re.compile(r"[\w@%+/:.,-]*")
 _UNSPOKEN = re.compile(r"[^\w .,，。、：？！-]+")
 _BEGINNING = 400
@@ -100,8 +105,11 @@ def _rows(statement: str, values: tuple[object, ...]) -> list[tuple[str, str]]:
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=0.2)) as database:
             return list(database.execute(statement, values))
-    except sqlite3.Error:
-        return []
+    except sqlite3.Error as error:
+        # There is no room for an error in a line that is being typed: amem doctor tells of these.
+        if error.sqlite_errorcode & 0xFF in _CANNOT_BE_READ:
+            return []
+        raise
 
 
 def _home() -> Path:

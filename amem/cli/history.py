@@ -45,21 +45,24 @@ def log(
     with call.browsed() as memory:
         timezone = memory.settings.timezone
         start = None if since == "all" else moment(since, timezone)
-        trees = nested(memory.log(since=start, limit=_MOST, actor=actor))[:limit]
-        summaries = Summaries(memory)
+        trees = nested(memory.log(since=start, limit=_MOST, actor=actor))
+        # Whoever reads the log on a screen looks for what changed.
+        folded = on_terminal() and not everything and not call.as_json
+        shown = [tree for tree in trees if tree.taught or not folded][:limit]
+        quiet = sum(not tree.taught for tree in trees[: trees.index(shown[-1]) if shown else None]) if folded else 0
+        trees, summaries = shown, Summaries(memory)
         if call.as_json:
             return Shown([summaries.record(tree) for tree in trees])
         if on_terminal():
             rows = list(chain.from_iterable(_rows(summaries, tree, zone(timezone), everything) for tree in trees))
         else:
             rows = [_cells(summaries, tree) for tree in _flat(trees)]
-        told = []
-        if not trees and since == "all":
-            told = ["nothing happened"]
-        elif not trees:
-            told = [f"nothing since {since}; see further back with --since 7d or all"]
+        told = [f"{counted(quiet, 'conversation')} taught nothing (--all shows them)"] if quiet else []
+        if not trees and not quiet:
+            further = f"nothing since {since}; see further back with --since 7d or all"
+            told = ["nothing happened" if since == "all" else further]
         elif on_terminal():
-            told = [f"{counted(memory.count(), 'note')} in all; take one back with: {call.command('undo')} OP"]
+            told.append(f"{counted(memory.count(), 'note')} in all; take one back with: {call.command('undo')} OP")
         if waiting := len(memory.reviews()):
             told.append(f"{counted(waiting, 'proposed change')} to decide: {call.command('review')}")
     columns = ("op", "when", "who", "what")

@@ -59,7 +59,7 @@ def add(
     ] = False,
 ) -> Shown:
     """Remember a note: it is analysed, linked, and changes what it touches."""
-    from amem.clock import SystemClock
+    from amem.clock import ASTRAY, SystemClock
     from amem.writing.intake import NewNote, take_in
 
     fields = given.given(tags=tag, metadata=pairs(meta) if meta else None)
@@ -72,9 +72,11 @@ def add(
         receipt = memory.add(content, time=time, wait=not no_wait, **fields)
         note = memory.read(receipt.id)
     told = []
+    if receipt.stored and note is not None and note.at is not None and note.at > SystemClock().now() + ASTRAY:
+        told = [f"its time is still to come: {note.at.astimezone(zone(settings.timezone)):%Y-%m-%d}"]
     if receipt.astray:
         ids, mend = ", ".join(map(short_id, receipt.astray)), call.command("doctor", "--repair")
-        told = [f"dated by a clock in the future, so it overturns nothing: {ids} ({mend})"]
+        told += [f"dated by a clock in the future, so it overturns nothing: {ids} ({mend})"]
     if no_wait and receipt.enrichment == "pending":
         call.remarks.append(f"the note waits for its analysis: {call.command('work')} (or enrich) does it")
     if receipt.error:

@@ -73,6 +73,8 @@ def search(
         blank = not hits and memory.count() == 0
     local = zone(settings.timezone)
     told = [] if hits else [call.without_notes(settings) if blank else "nothing found"]
+    if hits and group_by and not any(hit.group is not None and hit.group.id for hit in hits):
+        told = [f"none of these is of a {group_by}, so they stand as they would without --group-by"]
     return Drawing(hits, (hit_row(hit, local) for hit in hits), lambda page: draw_hits(page, hits, local), told=told)
 
 

@@ -309,9 +309,11 @@ class Corrector:
         """Say that a note holds in spite of its flags; returns how many there were. Raises NoteNotFound."""
         with self._store.write() as session:
             _found(session, id)
-            flagged = session.flags.open(id)
+            flagged, settled = session.flags.open(id), session.flags.dismissed(id)
             disputed = [
-                link for link in session.links.to(id) if link.type in (LinkType.CONTRADICTS, LinkType.SUPERSEDES)
+                link
+                for link in session.links.to(id)
+                if link.type in (LinkType.CONTRADICTS, LinkType.SUPERSEDES) and link.source not in settled
             ]
             if not flagged and not disputed:
                 return 0

@@ -113,7 +113,11 @@ def write_lines(path: Path, lines: Iterable[str]) -> int:
         raise InvalidInput(f"{path} is not a regular file", hint="name a file; - is standard output")
     number = 0
     # A name that nobody can foresee, and so nobody can have put a link at.
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name[:50]}.", suffix=".part", dir=path.parent)
+    try:
+        descriptor, name = tempfile.mkstemp(prefix=f".{path.name[:50]}.", suffix=".part", dir=path.parent)
+    except OSError as error:
+        error.filename = str(path)  # the one that the caller knows of
+        raise
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
             for line in lines:

@@ -356,6 +356,17 @@ def explained(path: Path | None) -> Iterator[None]:
         raise InvalidInput("half of a surrogate pair is not text", hint="give valid Unicode") from error
 
 
+def explain_file(error: OSError, path: Path) -> StorageError:
+    """Why a file that the caller named could not be written, as the StorageError that says what to do about it."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return StorageFull(f"no space left for {path}", hint="free some space and try again")
+    if isinstance(error, FileNotFoundError):
+        return StorageError(
+            f"cannot write {path}: there is no folder {path.parent}", hint="make it, or name another file"
+        )
+    return StorageError(f"cannot write {path}: {error.strerror}", hint="name another file")
+
+
 def explain_folder(error: OSError, folder: Path) -> StorageError:
     """Why a folder could not be made, as the StorageError that says what to do about it."""
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):

@@ -215,6 +215,12 @@ class Flags:
             self._session.records(statement, id=id), lambda row: f"flag {row['id']}", _flag_of
         )
 
+    def dismissed(self, id: str) -> set[str]:
+        """Notes in spite of which this one holds, as a person said last."""
+        of_it = " AND said.note = (SELECT key FROM notes WHERE id = :id)"
+        statement = f"SELECT because FROM flags WHERE dismissed = 1 AND id IN ({_STANDING.format(of_it)})"
+        return set(self._session.column(statement, id=id))
+
     def decided(self, id: str) -> set[str]:
         """Notes of which a person has said that this one holds in spite of them, or that they hold in spite of it."""
         pairs = self._session.rows(_DECIDED.format(" AND (notes.id = :id OR f.because = :id)"), id=id)

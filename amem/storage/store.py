@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from amem.errors import StorageCorrupt, StorageError
 from amem.note import EVERYONE, NOBODY
 from amem.storage.backup import new_folder, write_backup, write_copy
-from amem.storage.database import BUSY_SECONDS, FILE_NAME, Database, explain_folder
+from amem.storage.database import BUSY_SECONDS, FILE_NAME, Database, explain_file, explain_folder
 from amem.storage.origins import mark_copy
 from amem.storage.rows import UNREADABLE, refuse_undecoded, stored_text, time_text, unreadable
 from amem.strength import EACH_KIND
@@ -412,7 +412,7 @@ class Store:
             with self.database.snapshot() as raw:
                 return write_backup(raw, path, replace=replace)
         except OSError as error:
-            raise explain_folder(error, path) from error
+            raise explain_file(error, path) from error
 
     def shrink(self) -> None:
         """Leave no trace of purged notes in the file's free space, and no backup of before a schema was changed.

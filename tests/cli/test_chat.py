@@ -147,6 +147,16 @@ class TestPipe:
         assert re.fullmatch(r"learnt nothing from a conversation \(2 messages of [0-9a-f]{8}\)", told[1])
         assert not told[0].startswith("learnt nothing")
 
+    def test_on_a_screen_the_log_only_counts_talks_that_taught_nothing(
+        self, chat: Cli, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        chat.ok("chat", input="What is the name of my dog?\nI moved to Porto in May.\n")
+        monkeypatch.setattr("amem.cli.history.on_terminal", lambda: True)
+        shown, every = chat("log"), chat("log", "--all")
+        assert "1 conversation taught nothing (--all shows them)" in shown.stderr
+        assert "learnt nothing" not in shown.stdout
+        assert "learnt nothing" in every.stdout
+
     def test_another_model_answers_when_it_is_named(self, chat: Cli, ollama: FakeOllama) -> None:
         ollama.models.append("qwen3:4b")
         (reply,) = chat.ok("chat", "--model", "qwen3:4b", "--json", input="Where does Ana live?\n").splitlines()

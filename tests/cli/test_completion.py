@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -87,3 +89,18 @@ def test_a_home_without_notes_offers_nothing_and_is_not_made(cli: Cli, monkeypat
     monkeypatch.setenv("COMP_WORDS", f"amem --home={cli.home} -c 'none show ")
     assert (complete_id(""), complete_tag(""), complete_topic("")) == ([], [], [])
     assert not cli.home.exists()
+
+
+def test_a_damaged_collection_offers_nothing_and_a_wrong_statement_is_an_error(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AMEM_HOME", str(cli.home))
+    database = cli.home / "memories" / "amem.db"
+    database.parent.mkdir(parents=True)
+    database.write_text("not a database" * 100)
+    assert complete_id("") == []
+    database.unlink()
+    with closing(sqlite3.connect(database)) as other:
+        other.execute("CREATE TABLE notes (another INTEGER)")
+    with pytest.raises(sqlite3.OperationalError, match="no such column"):
+        complete_id("")

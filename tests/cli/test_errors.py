@@ -254,3 +254,45 @@ def test_what_amem_did_not_foresee_is_one_line_too(capsys: pytest.CaptureFixture
 def test_control_characters_in_a_message_do_not_reach_the_terminal(cli: Cli) -> None:
     cli.add("Tea at five.")
     assert "\x1b" not in cli("show", "\x1b[31mred").stderr
+
+
+def test_a_file_that_cannot_be_written_is_named_as_it_was_given(cli: Cli, tmp_path: Path) -> None:
+    cli.add("Tea at five.")
+    away = tmp_path / "away" / "notes"
+    assert cli.refused("backup", str(away)) == (
+        f"cannot write {away}: there is no folder {away.parent} (make it, or name another file)"
+    )
+    assert cli.refused("export", str(away)) == f"No such file or directory: {away}"
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("--bogus", "no such option: --bogus (amem list --help says more)"),
+        ("--limt", "no such option: --limt (Possible options: --limit) (amem list --help says more)"),
+    ],
+)
+def test_only_an_option_that_may_have_been_meant_is_named(cli: Cli, typed: str, said: str) -> None:
+    assert cli.refused("list", typed, code=2) == said
+
+
+def test_a_time_to_come_is_said_with_the_note(cli: Cli) -> None:
+    assert cli("add", "The lease ends.", "--time", "2130").stderr.splitlines()[0] == (
+        "its time is still to come: 2130-01-01"
+    )
+    assert "still to come" not in cli("add", "The lease began.", "--time", "2020").stderr
+
+
+def test_a_search_by_topic_says_that_there_is_none(cli: Cli) -> None:
+    cli.add("Tea at five.")
+    told = cli("search", "tea", "--group-by", "topic").stderr
+    assert told.splitlines() == ["none of these is of a topic, so they stand as they would without --group-by"]
+
+
+def test_keeping_a_note_twice_is_one_step_of_the_log(cli: Cli) -> None:
+    old, new = cli.add("The bridge is open."), cli.add("Rain is forecast for the bridge.")
+    cli.ok("link", new, old, "--type", "contradicts")
+    assert cli.json("keep", old)["kept"] == [old]
+    before = cli.json("log")
+    assert cli.json("keep", old)["kept"] == []
+    assert cli.json("log") == before
