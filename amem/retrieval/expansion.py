@@ -254,10 +254,10 @@ def better(*ways: Mapping[str, Reached]) -> dict[str, Reached]:
 def _offers(ties: Iterable[Tie], frontier: Mapping[str, Reached], hop: int) -> dict[str, Reached]:
     offers: dict[str, Reached] = {}
     for tie in ties:
-        here, there, link = tie.here, tie.there, tie.link
-        worth = frontier[here].relevance * FACTORS[link.type] * surety(link) / sqrt(tie.fan)
+        here, there = tie.here, tie.there
+        worth = frontier[here].relevance * FACTORS[tie.type] * tie.surety / sqrt(tie.fan)
         if here != there and (there not in offers or worth > offers[there].relevance):
-            step = Via(here, str(link.type), hop, link.reason)
+            step = Via(here, str(tie.type), hop, tie.reason)
             offers[there] = Reached(worth, (step, *frontier[here].via))
     return offers
 

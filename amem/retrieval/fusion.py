@@ -71,6 +71,7 @@ class Fused:
     def __init__(self, keys: Keys, columns: Sequence[_Column], candidates: Keys) -> None:
         self.keys = keys
         self._found = is_among(keys, candidates)
+        self._rows = {key: row for row, key in enumerate(keys.tolist())}
         self._columns = columns
         self.relevance: Floats = np.zeros(len(keys))
         for column in columns:
@@ -84,17 +85,17 @@ class Fused:
 
     def of(self, key: int) -> float:
         """The relevance of one note; 0 when it is not among them."""
-        row = self._row(key)
+        row = self._rows.get(key)
         return 0.0 if row is None else float(self.relevance[row])
 
     def has(self, key: int) -> bool:
         """Whether it is a candidate."""
-        row = self._row(key)
+        row = self._rows.get(key)
         return row is not None and bool(self._found[row])
 
     def parts(self, key: int, *, silent: bool = False) -> dict[str, Part]:
         """What each leg that says anything for a candidate gave it; with `silent` what each thinks of any note."""
-        row = self._row(key)
+        row = self._rows.get(key)
         if row is None or not (silent or self._found[row]):
             return {}
         return {
@@ -106,10 +107,6 @@ class Fused:
     def raw(self, name: str) -> Floats | None:
         """A leg's own scores, in the order of the keys; None for a leg that abstained."""
         return next((each.raw for each in self._columns if each.name == name), None)
-
-    def _row(self, key: int) -> int | None:
-        row = int(np.searchsorted(self.keys, key))
-        return row if row < len(self.keys) and self.keys[row] == key else None
 
 
 class Fusion(Protocol):

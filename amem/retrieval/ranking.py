@@ -84,9 +84,13 @@ class Gate:
         found: list[int] = asked[self.passes(asked)].tolist()
         return found
 
+    def of_kind(self, kind: Kind, keys: Keys) -> NDArray[np.bool_]:
+        """Which of these notes are of that kind."""
+        return self._of(keys).of_kind(kind, keys)
+
     def passes(self, keys: Keys) -> NDArray[np.bool_]:
         """Which of `keys` may answer."""
-        states = States.of_some(self._session, keys) if self._states is None else self._states
+        states = self._of(keys)
         found = states.active(keys) if not self._filtered else np.ones(len(keys), dtype=np.bool_)
         if self.allowed is not None:
             found &= is_among(keys, self.allowed)
@@ -106,6 +110,9 @@ class Gate:
                 self._rows[key] = Row(*row)
                 self.keys[row[0]] = key
         return self._rows
+
+    def _of(self, keys: Keys) -> States:
+        return States.of_some(self._session, keys) if self._states is None else self._states
 
     def among(self, keys: Keys) -> Gate:
         """The same filter for these notes alone; `keys` ascend."""
@@ -271,12 +278,12 @@ class Ranker:
         places = max(query.k, pool(query.k) if diversity > 0 else 0)
         k = None if every else max(places, self._reranking.depth(query))
         first = heard = self._panel.ask(asked, legs_of(query), also)
-        # Where some are too far, any may be among the best of the others.
-        most = None if query.filter.minimum_cosine is not None else k
-        direct = _admitted(gate, heard.fused, most, standing.least)
+        # Where some are too far, or are read again, others may be among the best.
+        most = None if query.filter.minimum_cosine is not None or self._reranking.depth(query) else k
+        direct = _admitted(gate, heard.fused, most, standing)
         if not direct:
             heard = self._panel.last_resort(asked, also)
-            direct = _admitted(gate, heard.fused, most, standing.least)
+            direct = _admitted(gate, heard.fused, most, standing)
         bar = 0.0 if k is None else _bar(direct.values(), k, standing.least)
         heard, reached = self._reached(asked, heard, direct, bar, also)
         found = {key: Reached(value, ()) for key, value in direct.items()}
@@ -378,14 +385,15 @@ class Ranker:
         return timely(asked.session, recency, keys, moment, self._zone, self._predicates())
 
 
-def _admitted(gate: Gate, fused: Fused, k: int | None, least: float) -> dict[int, float]:
+def _admitted(gate: Gate, fused: Fused, k: int | None, standing: Priors) -> dict[int, float]:
     """The most relevant notes that may answer, with their relevance: all, or all that can be among the best `k`."""
     keys, relevance = fused.best()
     passing = gate.passes(keys)
     keys, relevance = keys[passing], relevance[passing]
     if k is not None and 0 < k < len(keys):
-        count = int(np.count_nonzero(relevance >= least * relevance[k - 1]))
-        keys, relevance = keys[:count], relevance[:count]
+        ceilings = relevance * np.where(gate.of_kind(Kind.QUESTION, keys), standing.most(Kind.QUESTION), 1.0)
+        kept = ceilings >= standing.floor * np.partition(ceilings, -k)[-k]
+        keys, relevance = keys[kept], relevance[kept]
     return dict(zip(keys.tolist(), relevance.tolist(), strict=True))
 
 

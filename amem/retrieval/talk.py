@@ -45,7 +45,12 @@ class Beside:
         worth: Floats = decay ** away.astype(np.float64)
         return worth
 
-    def where(self, rows: NDArray[Any]) -> Beside:
+    def of(self, key: int) -> Beside:
+        """Those of one note."""
+        first, last = np.searchsorted(self.keys, (key, key + 1)).tolist()
+        return self.where(slice(first, last))
+
+    def where(self, rows: NDArray[Any] | slice) -> Beside:
         """These rows alone."""
         return Beside(self.keys[rows], self.neighbours[rows], self.steps[rows])
 
@@ -199,7 +204,7 @@ class Talk:
 
     def around(self, keys: Sequence[int] | Keys) -> Beside:
         """The neighbours of these notes in the same conversation."""
-        if self._turns is None:
+        if self._turns is None or not len(self._turns.keys):
             nothing = np.empty(0, dtype=np.int64)
             return Beside(nothing, nothing, nothing)
         found = self._turns.beside(np.asarray(keys, dtype=np.int64))

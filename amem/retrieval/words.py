@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from amem.retrieval.legs import Asked, Floats, Keys
+    from amem.retrieval.talk import Beside
     from amem.settings import Settings
     from amem.storage.store import Session
 
@@ -129,11 +130,13 @@ class Words:
         self._held, self._own = held, own
         self._decay = decay
         self._known: dict[int, float] = {}
+        #: The neighbours that hold words, of the notes that were scored.
+        self._lenders: list[Beside] = []
 
     def among(self, asked: Asked) -> Words:
         """What the same words say to the same question where other notes may answer."""
         said = Words(asked, self.terms, self._held, self._own, self._most, self._decay)
-        said._known = self._known
+        said._known, said._lenders = self._known, self._lenders
         return said
 
     @cached_property
@@ -165,8 +168,9 @@ class Words:
 
     def lent(self, key: int) -> tuple[Lent, ...]:
         """The neighbours that lent the note words, and which; the nearest first."""
-        around = self._asked.talk.around([key])
-        if not len(around.keys):
+        self.scores(np.array([key], dtype=np.int64))
+        around = next((held for each in self._lenders if len((held := each.of(key)).keys)), None)
+        if around is None:
             return ()
         own, offers = self._row(key), self._rows(around.neighbours) * around.worth(self._decay)[:, None]
         lenders: dict[int, list[str]] = {}
@@ -195,6 +199,7 @@ class Words:
         around = self._asked.talk.around(keys)
         around = around.where(is_among(around.neighbours, self._held))
         if len(around.keys):
+            self._lenders.append(around)
             order = np.argsort(keys)
             hosts = order[np.searchsorted(keys, around.keys, sorter=order)]
             np.maximum.at(best, hosts, self._rows(around.neighbours) * around.worth(self._decay)[:, None])

@@ -92,23 +92,33 @@ _TIES = (
     " UNION ALL SELECT links.target, links.key, links.type, 1"
     " FROM json_each(:ids) AS asked CROSS JOIN links ON links.target = asked.value"
     "), counted AS (SELECT here, key, count(*) OVER (PARTITION BY here, type, side) AS fan FROM ties)"
-    " SELECT counted.here, counted.fan, links.* FROM counted JOIN links ON links.key = counted.key"
+    " SELECT counted.here, counted.fan, source, target, links.type, reason, confidence, weight"
+    " FROM counted JOIN links ON links.key = counted.key"
     " WHERE counted.fan <= :most ORDER BY links.key, counted.here"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """A link as the note `here`, one of its ends, has it: one of `fan` of its type on that side of the note."""
+    """A link from the note `here`, one of its ends, to the other; one of `fan` of its type on that side of `here`.
+
+    `surety` is how far it is relied on, 0..1: its confidence, weighed by use.
+    """
 
     here: str
-    link: Link
+    there: str
+    type: LinkType
+    reason: str
+    surety: float
     fan: int
 
-    @property
-    def there(self) -> str:
-        """The other end."""
-        return self.link.target if self.here == self.link.source else self.link.source
+    @classmethod
+    def of(cls, row: Mapping[Any, Any]) -> Tie:
+        """A tie from its row; what is wrong with a damaged one raises."""
+        ends = row["source"], row["target"]
+        there = ends[row["here"] == ends[0]]
+        surety = min(1.0, max(0.0, row["confidence"] * row["weight"]))
+        return cls(row["here"], there, LinkType(row["type"]), row["reason"], surety, row["fan"])
 
 
 class Links:
@@ -138,7 +148,7 @@ class Links:
         A link with both ends among them is there twice.
         """
         rows = self._session.records(_TIES, ids=listed(ids), most=most)
-        return self._session.readable(rows, link_label, lambda row: Tie(row["here"], link_of(row), row["fan"]))
+        return self._session.readable(rows, link_label, Tie.of)
 
     def topics_of(self, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
         """Id and text of the topic that each of these notes is part of, of several the first by id; none for others."""

@@ -16,7 +16,7 @@ from amem.language.numerals import MONTHS, WEEKDAYS
 from amem.language.scripts import words
 from amem.language.times.asked import WEEKDAY, tells_what_was
 from amem.language.times.dates import MONTH, bare, mentions, stretches
-from amem.language.times.relative import festivals, seasons, with_dates
+from amem.language.times.relative import festivals, holds, seasons, with_dates
 from amem.language.times.spans import Named, Span, before, iso, longest, month_of, same_day, weekday_of
 
 if TYPE_CHECKING:
@@ -75,6 +75,11 @@ _MAY_DATE = re.compile(
     r"|(?:[nseirt])day\b|(?:周|星期|礼拜)[一二三四五六日天]",
     re.IGNORECASE,
 )
+#: One of these is in whatever of that is ASCII, which is sooner seen: keep both in step.
+_DATED = (
+    *("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec", "uary", "ber"),
+    *("spring", "summer", "autumn", "winter", "day"),
+)
 
 
 def named_in_note(text: str, said: date) -> list[Named]:
@@ -85,7 +90,7 @@ def named_in_note(text: str, said: date) -> list[Named]:
     last one of a note that tells what was, else the next.
     """
     found = mentions(text, said)
-    if _MAY_DATE.search(text) is None:
+    if (text.isascii() and not holds(text, _DATED)) or _MAY_DATE.search(text) is None:
         return found
     more: list[Named] = []
     for each in chain(bare(text, said), seasons(text, said)):
