@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from amem.language.lexicon import Sort, lexicon
@@ -67,13 +68,19 @@ def spelled(found: Iterable[Name]) -> tuple[str, ...]:
 
 def names(reading: Reading) -> list[Name]:
     """Every name in a text already taken apart, in order."""
+    return list(_names_in(reading.text))
+
+
+@lru_cache(maxsize=256)
+def _names_in(text: str) -> tuple[Name, ...]:
+    reading = read(text)
     found = [Name(match[0], match.start(), match.end(), date=True) for match in _DATE.finditer(reading.text)]
     titles = list(titles_in(reading.text))
     inside = [*_latin(reading), *_chinese(reading)]
     found += titles
     found += [name for name in inside if not any(title.start <= name.start < title.end for title in titles)]
     found.sort(key=lambda name: (name.start, name.end))
-    return found
+    return tuple(found)
 
 
 def titles_in(text: str) -> Iterator[Name]:

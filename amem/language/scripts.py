@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 # Which script a character belongs to, as far as amem treats scripts differently.
 
@@ -44,6 +45,11 @@ def cjk_share(text: str) -> float:
 
 def written_in_cjk(text: str) -> bool:
     """Whether a text is to be read (and answered) as Chinese is: from this share on, English names in it or not."""
+    return not text.isascii() and _written_in_cjk(text)
+
+
+@lru_cache(maxsize=2048)
+def _written_in_cjk(text: str) -> bool:
     return cjk_share(text) >= _CJK_FROM
 
 

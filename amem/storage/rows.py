@@ -180,8 +180,8 @@ def _reader(field: str) -> Callable[[Any], Any] | None:
     """What makes a note's value of a column that is not empty; None where they are the same."""
     if field in _ENUMS:
         return {str(each): each for each in _ENUMS[field]}.__getitem__
-    if field in ("keywords", "tags", "entities", "metadata"):
-        return json.loads
+    if field == "metadata":
+        return lambda text: {} if text == "{}" else json.loads(text)
     if field in _JSON:
         return lambda text: [] if text == "[]" else from_plain(field, json.loads(text))
     if field in _TIMES:

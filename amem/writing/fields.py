@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 # Facts brought into the one form that they are kept in, whoever stated them: rules, a model, or a person.
 
-#: The subjects that no note needs to name ("we ship on 15 June" is of the release), and what makes something somebody's.
+#: The subjects that no note needs to name ("we ship on 15 June" is of the release), and what makes it somebody's.
 _KNOWN = f"{USER} {WE} release launch 的"
 
 

@@ -87,10 +87,16 @@ def _triggers(reading: Reading) -> Iterator[str]:
         yield from forms
         if word.sort >= Sort.COMMON:
             yield from (f"={form}" for form in forms)
-        for size in (2, 3):
+        for size in (2, 3) if forms[0] in _phrases_begin_with() else ():
             if at + size <= len(found):
                 *first, last = (each.text.casefold() for each in found[at : at + size])
                 yield from (" ".join((*first, form)) for form in _singular(last))
+
+
+@cache
+def _phrases_begin_with() -> frozenset[str]:
+    """The first words of all triggers of several words."""
+    return frozenset(trigger.split(" ", 1)[0] for trigger in lexicon().triggers if " " in trigger)
 
 
 def _singular(form: str) -> Iterator[str]:
