@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _WORD = re.compile(r"\w+")
 _MOST_WORDS = 40
+#: "What does Heron use?": as a word by itself "use" says too little to be looked up.
+_USES = re.compile(r"^(?:what|which)\b.*\b(?:do|does|did) .+ use\b")
 _NONE: Mapping[frozenset[str], str] = {}
 #: What the roles of amem's own table are called in Chinese; a role of one's own is called what it is.
 ROLE_WORDS: Mapping[str, tuple[str, ...]] = {
@@ -91,6 +93,8 @@ class Asking:
         terms = frozenset(query_terms(question))
         for term in terms & self._latin.keys():
             named.update(name for needed, name in self._latin[term] if needed <= terms)
+        if not named and _USES.search(folded):
+            named = set(self._of_role & {"uses"})
         roles = frozenset(named) & self._roles
         # Whoever asks for "our database" asks for what plays that role.
         asked = frozenset(named) - self._roles | (self._of_role if roles else frozenset())

@@ -71,7 +71,7 @@ def named(text: str, user: str) -> dict[str, str]:
     owned = [*_POSSESSIVE.findall(text), *(run for run in runs if run[0] == "我" or "的" in run)]
     keys = {subject_key(run): run for run in runs}
     keys |= {subject_key(canonical_subject(each, user=user)): each for each in owned}
-    keys |= {subject_key(bare): run for run in runs if (bare := bare_name(run)) != run}  # "the Heron project" is Heron
+    keys |= {subject_key(bare): run for run in runs if (bare := bare_name(run.capitalize())) != run.capitalize()}
     return {canonical.get(key, key): run for key, run in keys.items()}
 
 
