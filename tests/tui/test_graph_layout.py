@@ -5,12 +5,13 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from itertools import combinations
+from typing import get_args
 
 import pytest
 from amem_tui.graph import drawing as braille
-from amem_tui.graph.canvas import steps
+from amem_tui.graph.canvas import Way, beyond
 from amem_tui.graph.drawing import STROKES, Stroke, branches, draw, drawn
-from amem_tui.graph.layout import Layout, natural, place, point, toward
+from amem_tui.graph.layout import Layout, natural, place, toward
 from amem_tui.graph.scene import Edge, Node, Scene
 from rich.cells import cell_len
 
@@ -144,24 +145,31 @@ def test_a_layout_of_the_same_notes_keeps_their_order() -> None:
     assert sum(one == other for one, other in zip(order(first), order(again), strict=True)) >= 11
 
 
+def leads(layout: Layout) -> dict[tuple[str, Way], str]:
+    """Where each arrow key leads from each node."""
+    keys = [(id, way) for id in layout.spots for way in get_args(Way)]
+    return {key: there for key in keys if (there := beyond(layout, *key)) is not None}
+
+
+@pytest.mark.parametrize("size", [(120, 25), (80, 15)])
 @pytest.mark.parametrize("count", [1, 2, 6, 20, 39])
-def test_arrow_keys_reach_every_node_from_the_centre(count: int) -> None:
+def test_arrow_keys_reach_every_node_from_the_centre(count: int, size: tuple[int, int]) -> None:
     for seed in range(8):
-        layout = place(scene(count, seed=seed, depth=1 + seed % 3), 120, 25)
-        leads = steps(layout)
+        layout = place(scene(count, seed=seed, depth=1 + seed % 3), *size)
         reached, waiting = {"0"}, ["0"]
         while waiting:
             here = waiting.pop()
-            for (source, _), there in leads.items():
+            for (source, _), there in leads(layout).items():
                 if source == here and there not in reached:
                     reached.add(there)
                     waiting.append(there)
         assert reached == layout.spots.keys()
 
 
-def test_an_arrow_key_leads_in_its_direction() -> None:
-    layout = place(scene(20, depth=2), 120, 25)
-    for (here, way), there in steps(layout).items():
+@pytest.mark.parametrize("count", [2, 5, 20, 39])
+def test_an_arrow_key_leads_in_its_direction(count: int) -> None:
+    layout = place(scene(count, depth=2), 120, 25)
+    for (here, way), there in leads(layout).items():
         one, other = layout.spots[here], layout.spots[there]
         assert {
             "up": other.row < one.row,
@@ -171,11 +179,10 @@ def test_an_arrow_key_leads_in_its_direction() -> None:
         }[way]
 
 
-def test_places_on_a_ring_are_found_again() -> None:
-    for place_ in (0.0, 0.1, 0.25, 0.4, 0.6, 0.75, 0.9):
-        assert toward(*point(place_)) == pytest.approx(place_, abs=1e-6)
-    assert point(0.25) == pytest.approx((1, 0))
-    assert toward(0, 0) == 0.25
+def test_a_place_on_a_ring_is_a_share_of_a_turn_from_the_top() -> None:
+    directions = {(0, -1): 0, (1, 0): 0.25, (0, 1): 0.5, (-1, 0): 0.75, (0, 0): 0.25}
+    assert {at: toward(*at) for at in directions} == pytest.approx(directions)
+    assert toward(1, -1) < 0.25 < toward(1, 1) < 0.5 < toward(-1, 1) < 0.75 < toward(-1, -1)
 
 
 def test_a_line_is_made_of_dots_and_has_the_colour_of_the_weightiest_through_its_cell() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from rich.segment import Segment
 from rich.style import Style
@@ -14,7 +14,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from amem_tui.graph.drawing import FAINT, LIT, PLAIN, STROKES, NodeClicked, Picture, Run, draw
-from amem_tui.graph.layout import ASPECT, Layout, Spot, place
+from amem_tui.graph.layout import Layout, Spot, place
 from amem_tui.themes import CONTRAST, toned, towards
 
 if TYPE_CHECKING:
@@ -25,81 +25,31 @@ if TYPE_CHECKING:
     from amem_tui.graph.scene import Scene
 
 
-# From node to node with the arrow keys: to the nearest in a direction, and to every one by some way.
-
 Way = Literal["up", "down", "left", "right"]
-_WAYS: tuple[Way, ...] = get_args(Way)
-#: What lies beside the way counts so many times as far as what lies along it.
-_ASIDE = 2.2
-
-Steps = dict[tuple[str, Way], str]
 
 
-def steps(layout: Layout) -> Steps:
-    """Where each arrow key leads from each node. From the centre every node can be reached."""
-    spots, found = layout.spots, Steps()
-    for here in spots:
-        for way in _WAYS:
-            far = {there: _distance(spots[here], spots[there], way) for there in spots if there != here}
-            near = [(distance, there) for there, distance in far.items() if distance is not None]
-            if near:
-                found[here, way] = min(near)[1]
-    start = layout.scene.centre
-    while start in spots and (better := _reaching_more(found, layout, start)) is not None:
-        found = better
-    return found
+def beyond(layout: Layout, here: str, way: Way) -> str | None:
+    """The node to which an arrow key leads: by rows within a side, and sideways through the middle.
 
+    From the middle every node can be reached.
+    """
+    spots, middle = layout.spots, layout.spots[layout.middle]
+    one, sign = spots[here], -1 if way in ("up", "left") else 1
 
-def _reaching_more(found: Steps, layout: Layout, start: str) -> Steps | None:
-    """The steps with a node that no key leads to put on the way between two others; None when that helps no more."""
-    spots, reached = layout.spots, _reached(found, start)
-    offers = sorted(
-        (distance, here, way, there)
-        for there in spots
-        if there not in reached
-        for here in reached
-        for way in _WAYS
-        if (distance := _distance(spots[here], spots[there], way)) is not None
-    )
-    for _, here, way, there in offers:
-        tried = found | {(here, way): there}
-        before = found.get((here, way))
-        if before is not None and _distance(spots[there], spots[before], way) is not None:
-            tried[there, way] = before
-        if len(_reached(tried, start)) > len(reached):
-            return tried
-    return None
+    def side(id: str) -> int:
+        return 0 if id == layout.middle else 1 if spots[id].port >= middle.port else -1
 
-
-def _reached(found: Steps, start: str) -> set[str]:
-    seen, waiting = {start}, [start]
-    while waiting:
-        here = waiting.pop()
-        new = {found[here, way] for way in _WAYS if (here, way) in found} - seen
-        seen |= new
-        waiting += new
-    return seen
-
-
-def _distance(here: Spot, there: Spot, way: Way) -> float | None:
-    """How far a node is in a direction, in cells; None when it does not lie there at all."""
-    x, y = _gap(here, there), (there.row - here.row) * ASPECT
-    along, aside = (y, abs(x)) if way in ("up", "down") else (x, abs(y))
-    if way in ("up", "left"):
-        along = -along
-    if along <= 0 or aside > 3 * along + 4 * ASPECT:
-        return None
-    return along + _ASIDE * aside
-
-
-def _gap(here: Spot, there: Spot) -> float:
-    """How far to the right (left when negative) another label begins; 0 when one is above the other."""
-    if there.left > here.right:
-        return there.left - here.right + 1
-    if there.right < here.left:
-        return there.right - here.left - 1
-    middle = (there.left + there.right - here.left - here.right) / 2
-    return middle / 8
+    mine = [id for id in spots if id not in (here, layout.middle) and side(here) in (0, side(id))]
+    if way in ("up", "down"):
+        found = [id for id in mine if (spots[id].row - one.row) * sign > 0]
+        through = (middle.row - one.row) * sign > 0
+    else:
+        found = [id for id in mine if (spots[id].port - one.port) * sign > 0 and side(id) in (side(here), sign)]
+        through = side(here) == -sign
+        if through:  # inwards along the row, then to the middle
+            found = [id for id in found if spots[id].row == one.row]
+    near = {id: (abs(spots[id].row - one.row), abs(spots[id].port - one.port)) for id in found}
+    return min(near, key=near.__getitem__, default=layout.middle if through else None)
 
 
 _NAMES = (
@@ -129,7 +79,6 @@ class GraphCanvas(Widget, can_focus=True):
         self._scene: Scene | None = None
         #: Where everything is.
         self.laid_out: Layout | None = None
-        self._steps: Steps | None = None
         self.picture: Picture | None = None
         self._styles: dict[tuple[str, int, str], Style] = {}
 
@@ -144,11 +93,10 @@ class GraphCanvas(Widget, can_focus=True):
 
     def beyond(self, way: Way) -> str | None:
         """The node to which an arrow key leads from the chosen one."""
-        if self.laid_out is None or self.chosen is None:
+        layout, chosen = self.laid_out, self.chosen
+        if layout is None or chosen is None or chosen not in layout.spots:
             return None
-        if self._steps is None:
-            self._steps = steps(self.laid_out)
-        return self._steps.get((self.chosen, way))
+        return beyond(layout, chosen, way)
 
     def order(self) -> Sequence[str]:
         return () if self.laid_out is None else tuple(self.laid_out.spots)
@@ -188,7 +136,6 @@ class GraphCanvas(Widget, can_focus=True):
             return
         held = before if before is not None and before.spots else None
         self.laid_out = place(self._scene, self.size.width, self.size.height, before=held)
-        self._steps = None
         self._draw(self.laid_out)
 
     def _draw(self, layout: Layout | None) -> None:

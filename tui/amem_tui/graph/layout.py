@@ -1,10 +1,9 @@
-"""Where each node goes: rings around a centre, and cells of a screen, each label on a row of its own."""
+"""Where each node goes: on which side of its centre and in which order, then to cells of a screen."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from math import atan2, cos, pi, pow, sin, sqrt
 from typing import TYPE_CHECKING
 
@@ -13,15 +12,14 @@ from rich.cells import cell_len
 from amem_tui.graph.scene import Scene
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from amem_tui.graph.scene import Node
 
 
 # Where on its ring each node goes: linked nodes side by side, what hangs on a node behind it.
 #
-# A place on a ring is a share of a turn, 0 at the top and clockwise. Equal shares are equal steps down the screen:
-# rows are what labels need, and a circle's top and bottom would crowd them into a few.
+# A place on a ring is a share of a turn, 0 at the top and clockwise, so that 0.25 is at the right.
 
 #: Between an ellipse (2) and a box: this fills the corners of a screen and still reads as a ring.
 _SHAPE = 2.6
@@ -31,16 +29,8 @@ _WIDEST = 0.5
 _BESIDE = 0.3
 
 
-def point(place: float) -> tuple[float, float]:
-    """(x, y) of a place on the ring around (0, 0) that reaches from -1 to 1 each way, y downwards."""
-    place %= 1.0
-    y = -1 + 4 * place if place < 0.5 else 3 - 4 * place
-    x = pow(max(0.0, 1 - pow(abs(y), _SHAPE)), 1 / _SHAPE)
-    return (x if place < 0.5 else -x), y
-
-
 def toward(x: float, y: float) -> float:
-    """The place on the ring in this direction from its middle; the inverse of `point`."""
+    """The place on a ring in this direction from its middle, y downwards."""
     reach = pow(pow(abs(x), _SHAPE) + pow(abs(y), _SHAPE), 1 / _SHAPE)
     if reach == 0:
         return 0.25
@@ -165,28 +155,25 @@ def _signed(turn: float) -> float:
     return (turn + 0.5) % 1.0 - 0.5
 
 
-# From places on rings to cells of a screen: each node's label on a row of its own stretch, none over another.
+# From places on rings to cells of a screen: every label on a row of its own on its side of the centre, as long as there
+# are rows. So none is over another, each may be as long as there is room to the edge, and nothing is searched for.
 
 #: A cell is about so many times as high as it is wide.
 ASPECT = 2.0
-#: Blank cells between two labels on one row.
-_GAP = 2
-#: Widths to begin with, in cells: the widest at which every node finds room is taken, then labels grow.
-_BEGINNINGS = (18, 14, 10, 7, 3)
+#: Blank cells between two labels on one row, and the fewest that a label takes there.
+_GAP, _NARROWEST = 2, 3
 #: The longest label where there are many, and of a few; the centre's may be so much longer.
 _LONGEST, _OF_FEW, _CENTRAL = 30, 60, 10
 #: How much of the width is left for labels beside the last ring: of up to so many notes, and of more.
 _MARGINS, _MARGIN = ((6, 0.38), (12, 0.3)), 0.16
-#: A ring is drawn apart by no more than this.
-_STRETCH = 1.7
+#: Rows for each of a few notes on a side, which stay near each other in the middle: longer lines say nothing more.
+_ROWS_EACH = 5.0
 #: From so many notes on those beyond the only neighbour are placed around that.
 _HANGING = 4
-#: Rows that rings of a few notes reach up and down, for each of them.
-_ROWS_EACH = 2.0
-#: How much sooner rings reach the top and the bottom than the sides.
-_UPRIGHT = 0.55
-#: How far from where it belongs a label may go: rows up or down, steps of two cells to the side.
-_ROWS, _STEPS = 6, 16
+#: How far below the centre its only neighbour is, in rows.
+_BELOW = 3
+#: By how much circles are drawn smaller until there are rows for all.
+_SMALLER = (1.0, 0.8, 0.6, 0.4, 0.0)
 #: A label's cells beside the name: a blank at each end, the glyph and a blank after it.
 FRAME = 4
 
@@ -211,12 +198,13 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A scene on `width` x `height` cells. A node that found no room at all has no spot."""
+    """A scene on `width` x `height` cells around the node `middle`. A node that found no room at all has no spot."""
 
     scene: Scene
     width: int
     height: int
     spots: Mapping[str, Spot]
+    middle: str
 
     def at(self, x: int, y: int) -> str | None:
         return next((id for id, spot in self.spots.items() if spot.holds(x, y)), None)
@@ -228,16 +216,108 @@ def place(scene: Scene, width: int, height: int, *, before: Layout | None = None
     With the layout `before` this one, nodes that it shows stay, seen from the centre, on the side where they were.
     """
     if width < FRAME or height < 1:
-        return Layout(scene, width, height, {})
+        return Layout(scene, width, height, {}, scene.centre)
     seen = _from_hub(scene)
     around = places(seen, _facing(seen, before))
-    spots: dict[str, Spot] = {}
-    for beginning in _BEGINNINGS:
-        spots = _placed(seen, around, width, height, beginning)
-        if len(spots) == len(scene.nodes):
+    sides = [
+        sorted((id for id in around if around[id] < 0.5), key=around.__getitem__),
+        sorted((id for id in around if around[id] >= 0.5), key=around.__getitem__, reverse=True),
+    ]
+    for smaller in _SMALLER:
+        radii = {id: smaller * _radius(node, seen, height) for id, node in seen.nodes.items()}
+        if all(sum(_rows(radii[id]) for id in side) <= height for side in sides):
             break
-    spots = _centred(_grown(seen, spots, width), width, height)
-    return Layout(scene, width, height, {id: spots[id] for id in scene.nodes if id in spots})
+    spots = _Halves(seen, radii, width, height).spots(*sides)
+    placed = _centred({id: spots[id] for id in scene.nodes if id in spots}, width, height)
+    return Layout(scene, width, height, placed, seen.centre)
+
+
+class _Halves:
+    """Places labels in the two halves of a screen, the centre's in the middle."""
+
+    def __init__(self, scene: Scene, radii: Mapping[str, float], width: int, height: int) -> None:
+        self._scene, self._radii, self._height = scene, radii, height
+        count = len(scene.nodes)
+        self._longest = min(max(_LONGEST, _OF_FEW - 2 * count), max(width // 4, width * 4 // (3 + count)))
+        most = width if count <= 2 else width // 2
+        label = min(natural(scene.nodes[scene.centre]), self._longest + _CENTRAL, most)
+        self._middle, self._half = width // 2, (width - 1) // 2
+        self._centre = Spot((height - 1) // 2, self._middle - label // 2, label, self._middle, radii[scene.centre])
+        self._deepest = max(node.hop for node in scene.nodes.values())
+        outer = max(natural(node) for node in scene.nodes.values() if node.hop == self._deepest)
+        share = next((share for least, share in _MARGINS if count <= least), _MARGIN)
+        #: How far the last ring reaches, in cells from the middle.
+        self._reach = self._half - (8 if any(radii.values()) else max(6, min(width * share, outer)))
+
+    def spots(self, right: Sequence[str], left: Sequence[str]) -> dict[str, Spot]:
+        """Where each node goes, by sides from the top; what finds no room is left out."""
+        found = {self._scene.centre: self._centre}
+        if len(right) + len(left) == 1 and self._centre.row + _BELOW < self._height:
+            (id,) = (*right, *left)  # below the centre both names have the width of the screen
+            label = min(natural(self._scene.nodes[id]), self._longest, 2 * self._half)
+            at = self._middle - label // 2
+            return found | {id: Spot(self._centre.row + _BELOW, at, label, self._middle, self._radii[id])}
+        found |= dict(self._side(right))
+        for id, spot in self._side(left):
+            found[id] = replace(spot, left=2 * self._middle - spot.right + 1, port=2 * self._middle - spot.port)
+        return found
+
+    def _side(self, ids: Sequence[str]) -> Iterator[tuple[str, Spot]]:
+        """The nodes of one side, as if it were the right one."""
+        if len(ids) > self._height:
+            yield from self._crowded(ids)
+            return
+        heights = [_rows(self._radii[id]) for id in ids]
+        span = min(self._height, sum(heights) * _ROWS_EACH)
+        step, y = (span - sum(heights)) / max(1, len(ids)), (self._height - span) / 2
+        for id, rows in zip(ids, heights, strict=True):
+            row = int(y + (step + rows) / 2)
+            spot = self._spot(id, row)
+            if row == self._centre.row and step >= 1 and spot.width < natural(self._scene.nodes[id]):
+                spot = self._spot(id, row + 1)  # beside the centre there is less room for a name
+            yield id, spot
+            y += rows + step
+
+    def _spot(self, id: str, row: int) -> Spot:
+        """A label as near to its ring as there is room for it between the centre and the edge."""
+        node, radius, centre = self._scene.nodes[id], self._radii[id], self._centre
+        around = round(radius * ASPECT)
+        beside = abs(row - centre.row) <= int(centre.radius) + int(radius)
+        least = 2 + (max(centre.width // 2, round(centre.radius * ASPECT)) + 1 if beside else 0)
+        high = abs(row - centre.row) / max(1, self._height // 2)
+        shape = pow(max(0.0, 1 - pow(high, _SHAPE)), 1 / _SHAPE)
+        wanted = round(self._reach * (0.25 + 0.75 * node.hop / self._deepest) * shape)
+        label = min(natural(node), self._longest, self._half - least + 1)
+        before = label // 2 if radius else 0
+        inner, outer = max(around, before), max(around, label - before - 1)
+        port = max(least + inner, min(wanted, self._half - outer))
+        return Spot(row, self._middle + port - before, label, self._middle + port, radius)
+
+    def _crowded(self, ids: Sequence[str]) -> Iterator[tuple[str, Spot]]:
+        """More nodes than rows: several on each row but the centre's, the nearest to the centre first."""
+        rows = [row for row in range(self._height) if row != self._centre.row]
+        most = self._half // (_NARROWEST + _GAP)
+        each = min(most, -(-len(ids) // max(1, len(rows))))
+        for row, start in zip(rows, range(0, len(ids), max(1, each)), strict=False):
+            beside = sorted(ids[start : start + each], key=lambda id: self._scene.nodes[id].hop)
+            for place, id in enumerate(beside):
+                left = self._middle + 2 + place * (self._half // each)
+                label = min(natural(self._scene.nodes[id]), self._half // each - _GAP)
+                yield id, Spot(row, left, label, left)
+
+
+def _rows(radius: float) -> int:
+    """How many rows a circle takes, or a label without one."""
+    return 2 * int(radius) + 1
+
+
+def _radius(node: Node, scene: Scene, height: int) -> float:
+    """Of the circle around what stands for several notes, in rows: its area goes with their number."""
+    if not node.weight or height < 12:
+        return 0.0
+    largest = max(each.weight for each in scene.nodes.values())
+    widest = min(4.4, height / 6) * min(1.0, sqrt(12 / len(scene.nodes)))
+    return max(1.0, sqrt(node.weight / largest) * widest)
 
 
 def _from_hub(scene: Scene) -> Scene:
@@ -291,153 +371,3 @@ def _facing(scene: Scene, before: Layout | None) -> dict[str, float]:
             x, y = spot.port - middle.port, spot.row - middle.row
             found[id] = toward(x / (before.width / 2), y / (before.height / 2))
     return found
-
-
-class _Rows:
-    """Which cells are taken, row by row."""
-
-    def __init__(self, width: int, height: int) -> None:
-        self._width, self._height = width, height
-        self._taken: list[list[tuple[int, int]]] = [[] for _ in range(height)]
-
-    def free(self, row: int, left: int, right: int) -> bool:
-        """Whether a label fits from `left` to before `right`."""
-        if not 0 <= row < self._height or left < 0 or right > self._width:
-            return False
-        return all(right + _GAP <= start or stop + _GAP <= left for start, stop in self._taken[row])
-
-    def take(self, spot: Spot) -> None:
-        """Keep others away from a label and from what is inside its circle."""
-        around = round(spot.radius * ASPECT)
-        for row in range(spot.row - int(spot.radius), spot.row + int(spot.radius) + 1):
-            if 0 <= row < self._height:
-                ends = (spot.left, spot.right) if row == spot.row else (spot.port - around, spot.port + around + 1)
-                self._taken[row].append(ends)
-
-    def give_back(self, spot: Spot) -> None:
-        """Forget a label, to place it anew."""
-        self._taken[spot.row].remove((spot.left, spot.right))
-
-
-def _placed(scene: Scene, around: Mapping[str, float], width: int, height: int, beginning: int) -> dict[str, Spot]:
-    """As many spots as there is room for, with labels of at most `beginning` cells; the centre first, ring by ring."""
-    rows = _Rows(width, height)
-    reaches = _reaches(scene, width, height)
-    largest = max((node.weight for node in scene.nodes.values()), default=0)
-    spots: dict[str, Spot] = {}
-    middle = (width - 1) / 2, (height - 1) / 2
-    points = {id: point(each) for id, each in around.items()}
-    stretch, shift = _upright([0.0, *(y for _, y in points.values())])
-    for node in sorted(scene.nodes.values(), key=lambda node: node.hop):
-        across, down = (0.0, 0.0) if node.id == scene.centre else points[node.id]
-        reach = reaches[node.hop]
-        radius = _radius(node, largest, height, len(scene.nodes))
-        label = min(natural(node), beginning, width)
-        anchor = 0.5 if node.weight else (1 - across) / 2
-        x, y = middle[0] + across * reach[0], middle[1] + down * stretch * reach[1] + shift * reaches[max(reaches)][1]
-        spot = _nearest_free(rows, x, y, label, anchor, (width, height), radius)
-        if spot is not None:
-            rows.take(spot)
-            spots[node.id] = spot
-    return spots
-
-
-def _upright(heights: Sequence[float]) -> tuple[float, float]:
-    """(by how much to draw rings apart, how far to move them) so that top and bottom of the screen are in use."""
-    top, bottom = min(heights, default=0.0), max(heights, default=0.0)
-    half = (bottom - top) / 2
-    stretch = min(_STRETCH, max(1.0, 0.94 / half)) if half > 0.1 else 1.0
-    return stretch, -stretch * (top + bottom) / 2
-
-
-def _nearest_free(
-    rows: _Rows, x: float, y: float, label: int, anchor: float, size: tuple[int, int], radius: float
-) -> Spot | None:
-    """Where a label of so many cells fits nearest to (x, y), the share `anchor` of it left of there."""
-    width, height = size
-    around, deep = round(radius * ASPECT), int(radius)
-    for down, side in _offsets():
-        row, port = round(y) + down, round(x) + side
-        if not deep <= row < height - deep or not around <= port < width - around:
-            continue
-        left = max(0, min(width - label, round(port - anchor * (label - 1))))
-        if not rows.free(row, left, left + label) or not left <= port < left + label:
-            continue
-        if all(
-            rows.free(each, port - around, port + around + 1)
-            for each in range(row - deep, row + deep + 1)
-            if deep and each != row
-        ):
-            return Spot(row, left, label, port, radius)
-    return None
-
-
-@lru_cache(maxsize=1)
-def _offsets() -> tuple[tuple[int, int], ...]:
-    """(rows, cells) to try one after the other, the nearest first."""
-    every = [(down, 2 * side) for down in range(-_ROWS, _ROWS + 1) for side in range(-_STEPS, _STEPS + 1)]
-    return tuple(sorted(every, key=lambda each: ((ASPECT * each[0]) ** 2 + each[1] ** 2, each)))
-
-
-def _reaches(scene: Scene, width: int, height: int) -> dict[int, tuple[float, float]]:
-    """How far each ring reaches from the middle, in cells across and rows down; the last leaves room for labels."""
-    hops = [node.hop for node in scene.nodes.values()]
-    deepest = max(hops, default=0)
-    weighty = any(node.weight for node in scene.nodes.values())
-    outermost = [natural(node) for node in scene.nodes.values() if node.hop == deepest]
-    # A few may be named at length.
-    share = next((share for count, share in _MARGINS if len(hops) <= count), _MARGIN)
-    room = min(width * share, max(outermost, default=0))
-    across = (width - 1) / 2 - (8 if weighty else max(6.0, room))
-    # A few stay near each other in the middle: lines across the whole screen say nothing more.
-    down = (height - 3) / 2 if weighty else min((height - 1) / 2, _ROWS_EACH * len(hops))
-    found = {0: (0.0, 0.0)}
-    for hop in range(1, deepest + 1):
-        # A ring with much on it comes nearer to the next one: its labels need the rows.
-        inner = sum(0 < each <= hop for each in hops) / max(1, sum(each > 0 for each in hops))
-        share = 1.0 if hop == deepest else min(0.74, max(0.4, 0.65 * hop / deepest + 0.35 * inner))
-        # Rows are scarce and labels lie along them: inner rings are drawn higher than they are wide.
-        found[hop] = (max(1.0, across * share), max(0.0, down * pow(share, _UPRIGHT)))
-    return found
-
-
-def _radius(node: Node, largest: int, height: int, count: int) -> float:
-    """Of the circle around what stands for several notes: its area goes with their number."""
-    if not node.weight or height < 12:
-        return 0.0
-    widest = min(4.4, height / 6) * min(1.0, sqrt(12 / count))
-    return max(1.0, sqrt(node.weight / max(1, largest)) * widest)
-
-
-def _grown(scene: Scene, spots: Mapping[str, Spot], width: int) -> dict[str, Spot]:
-    """Let the labels take what room there is on their rows, in turn, the nearest to the centre first."""
-    found = dict(spots)
-    height = 1 + max((spot.row for spot in spots.values()), default=0)
-    rows = _Rows(width, height)
-    for spot in spots.values():
-        rows.take(replace(spot, radius=0.0))
-    longest = min(max(_LONGEST, _OF_FEW - 2 * len(spots)), max(width // 4, width * 4 // (3 + len(spots))))
-    wanted = {id: min(natural(scene.nodes[id]), longest + (_CENTRAL if id == scene.centre else 0)) for id in spots}
-    # The centre first: what stands beside it would leave it no room.
-    for growing in ([id for id in spots if id == scene.centre], list(spots)):
-        while growing:
-            growing = [id for id in growing if found[id].width < wanted[id] and _grow(found, id, rows, scene)]
-    return found
-
-
-def _grow(found: dict[str, Spot], id: str, rows: _Rows, scene: Scene) -> bool:
-    """Make a label one cell wider, at the end that keeps its port where it belongs if that is free."""
-    spot = found[id]
-    rows.give_back(spot)
-    # The port stays at the end where the label began; in the middle it stays in the middle.
-    before, after = spot.port - spot.left, spot.right - 1 - spot.port
-    balanced = scene.nodes[id].weight or abs(before - after) <= 1
-    leftward = before <= after if balanced else before > after
-    lefts = [spot.left - 1, spot.left] if leftward else [spot.left, spot.left - 1]
-    # Towards the middle are its lines: it goes over these only for as much as it takes to be read at all.
-    for left in lefts if balanced or spot.width < _BEGINNINGS[0] else lefts[:1]:
-        if rows.free(spot.row, left, left + spot.width + 1):
-            found[id] = replace(spot, left=left, width=spot.width + 1)
-            break
-    rows.take(replace(found[id], radius=0.0))
-    return found[id] is not spot
