@@ -42,12 +42,11 @@ if TYPE_CHECKING:
     from amem.maintenance.topics import Topics
     from amem.protocols import Analyst, Embedder, Reranker
     from amem.receipt import Receipt
-    from amem.retrieval.catalogs import JoinedRecall
     from amem.retrieval.context import Placing
     from amem.retrieval.fact_queries import FactQueries
     from amem.retrieval.languages import Advice, LanguageAdvice
     from amem.retrieval.note_lists import NoteLists
-    from amem.retrieval.recall import Recall
+    from amem.retrieval.recall import JoinedRecall, Recall
     from amem.retrieval.tiers import TierReader
     from amem.settings import Settings
     from amem.storage.usage import Uses
@@ -334,7 +333,7 @@ class Parts:
     @service
     def joined_recall(self) -> JoinedRecall:
         """Answers questions from this collection and its catalogs."""
-        from amem.retrieval.catalogs import JoinedRecall, Searched
+        from amem.retrieval.recall import JoinedRecall, Searched
 
         own = Searched(self.settings.collection, self.recall, self.store)
         others = self.catalogs.items()

@@ -15,8 +15,8 @@ from _ranking_scores import percentile
 from _scale_corpus import Corpus, TableEmbedder
 
 from amem.query import Query
-from amem.retrieval.late import LateLeg
 from amem.retrieval.ranking import LEGS
+from amem.retrieval.words import LateLeg
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from amem.language.predicates import Predicates
     from amem.note import MemoryNote, Source
     from amem.query import Filter, Query
-    from amem.retrieval.catalogs import JoinedRecall
     from amem.retrieval.core_notes import CoreNote
     from amem.retrieval.highlight import Passage
     from amem.retrieval.hit import Hit
+    from amem.retrieval.recall import JoinedRecall
     from amem.settings import Settings
     from amem.storage.store import Session, Store
 

@@ -224,7 +224,7 @@ class Ranking:
 class Ranker:
     """Asks the legs, fuses, follows links, has the best read again, applies the prior, spaces out what repeats.
 
-    `trust` says for a question what nearness by meaning is worth, 0..1 (see ``amem.retrieval.fusion``).
+    `trust` says for a question what nearness by meaning is worth, 0..1 (see ``amem.retrieval.languages``).
     """
 
     def __init__(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -10,35 +11,39 @@ import numpy as np
 
 from amem.clock import zone
 from amem.errors import NoteNotFound
+from amem.language import normalize
 from amem.protocols import Literate, TokenEmbedder
 from amem.query import Grouping
 from amem.retrieval.confidence import Confidences
-from amem.retrieval.explaining import explained, kept_out, silent
-from amem.retrieval.explanation import Explanation
+from amem.retrieval.explanation import Explanation, LegShare
 from amem.retrieval.fact_leg import Slots
-from amem.retrieval.fusion import LanguagesOf, dense_trust
 from amem.retrieval.grouping import groups_of, spread_over
-from amem.retrieval.highlight import bounds
+from amem.retrieval.highlight import bounds, matched_words
 from amem.retrieval.hit import Hit
-from amem.retrieval.late import LateLeg
+from amem.retrieval.kept_out import kept_out
+from amem.retrieval.languages import LanguagesOf, dense_trust
 from amem.retrieval.ranking import Priors, Ranked, Ranker, legs_of
 from amem.retrieval.rerank import LEG as RERANK
 from amem.retrieval.rerank import Reranking, pool
 from amem.retrieval.router import as_it_is
+from amem.retrieval.words import LateLeg, Words
 from amem.storage.usage import Uses
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
     from amem.collection import Collection
     from amem.note import MemoryNote, Source
     from amem.protocols import Matrix, Reranker, Vector
     from amem.query import Query
     from amem.retrieval.confidence import Judged
+    from amem.retrieval.explanation import Lent
+    from amem.retrieval.fusion import Part
     from amem.retrieval.hit import Group
+    from amem.retrieval.legs import Answer
     from amem.retrieval.question import Reading
     from amem.retrieval.ranking import Ranking
-    from amem.storage.store import Session
+    from amem.storage.store import Session, Store
 
 #: So many sentences of a note are looked at for the one nearest in meaning.
 _SENTENCES = 64
@@ -290,3 +295,124 @@ def _hit(
         collection=collection,
         group=group,
     )
+
+
+# What a ranking knows of one note, as an explanation of its score.
+
+
+def explained(ranking: Ranking, ranked: Ranked, note: MemoryNote, *, place: int | None) -> Explanation:
+    """Why a ranked note has its score: the shares of all that gave it any."""
+    factor = ranked.prior.factor
+    return Explanation(
+        id=ranked.id,
+        score=ranked.score,
+        relevance=ranked.relevance,
+        prior=ranked.prior,
+        legs=tuple(
+            _share(ranking, ranking.answers.get(leg), ranked.key, leg, part, factor)
+            for leg, part in ranked.parts.items()
+        ),
+        link_share=max(0.0, ranked.relevance - ranked.direct) * factor if ranked.via else 0.0,
+        via=ranked.via,
+        place=place,
+        reading=ranking.reading,
+        fusion=ranking.fusion,
+        notes=(*ranking.notes, *ranked.notes),
+        content=note.content,
+    )
+
+
+def silent(ranking: Ranking, key: int, told: Container[str]) -> tuple[LegShare, ...]:
+    """What the legs not `told` of think of a note, to whose score they gave nothing."""
+    # Where raw input answered for them, the legs' own opinions are told.
+    told_by = ranking if ranking.heard is None else ranking.heard
+    return tuple(
+        _share(ranking, told_by.answers.get(leg), key, leg, part, 0.0)
+        for leg, part in told_by.fused.parts(key, silent=True).items()
+        if leg not in told and not math.isnan(part.raw)
+    )
+
+
+def _share(ranking: Ranking, answer: Answer | None, key: int, leg: str, part: Part, factor: float) -> LegShare:
+    question = ranking.reading.text
+    matched = () if answer is None else answer.matched(key)
+    lent: tuple[Lent, ...] = ()
+    if isinstance(answer, Words):
+        matched = matched_words(question, matched)
+        lent = tuple(replace(each, words=matched_words(question, each.words)) for each in answer.lent(key))
+    if leg == "speaker":
+        matched = (ranking.reading.named,)
+    return LegShare(leg, part.rank, part.raw, part.share * factor, matched, part.scaled, part.weight, lent)
+
+
+# Catalogs: collections that are searched beside a memory's own and never written by it.
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """A collection that is searched."""
+
+    name: str
+    recall: Recall
+    store: Store
+
+
+class JoinedRecall:
+    """Recall over a collection and its `catalogs`, which use one embedder.
+
+    A question is embedded once, and each collection ranks its notes as it does alone. Scores of the convex fusion say
+    how well a note answers, on one scale in all of them (ranks do not, so reciprocal ranks are refused where there are
+    catalogs): hits are merged by score, spread over their groups where groups are asked for, and cut at the `k` of the
+    query. Uses count in the memory's own notes alone.
+    """
+
+    def __init__(self, own: Searched, catalogs: Sequence[Searched] = ()) -> None:
+        self._own = own
+        self._catalogs = tuple(catalogs)
+
+    def search(self, query: Query) -> list[Hit]:
+        """As `search_batch` for one query."""
+        return self.search_batch([query])[0]
+
+    def search_batch(self, queries: Sequence[Query]) -> list[list[Hit]]:
+        """The best `query.k` notes of all collections for each query, best first."""
+        own = self._own.recall
+        if not self._catalogs:
+            return own.search_batch(queries)
+        vectors: dict[str, Vector] = {}
+        asked = [replace(query, touch=False) for query in queries]
+        found = [own.search_batch(asked, vectors=vectors)]
+        for each in self._catalogs:
+            answers = each.recall.search_batch(asked, vectors=vectors)
+            found.append([[replace(hit, is_catalog=True) for hit in hits] for hits in answers])
+        merged = [_merged(answers, query.k) for query, *answers in zip(queries, *found, strict=True)]
+        used = [hit for query, hits in zip(queries, merged, strict=True) if query.touch for hit in hits]
+        if ids := [hit.id for hit in used if not hit.is_catalog]:
+            own.opened(ids)
+        return merged
+
+    def opened(self, ids: Sequence[str]) -> None:
+        """Count the memory's own among these notes as used."""
+        self._own.recall.opened(ids)
+
+    def reading(self, hits: Sequence[Hit]) -> Iterator[tuple[Session, list[Hit]]]:
+        """Each collection that some of the hits are from, open to be read, with these."""
+        for place, each in enumerate((self._own, *self._catalogs)):
+            some = [hit for hit in hits if hit.collection == each.name and hit.is_catalog is (place > 0)]
+            if some:
+                with each.store.read() as session:
+                    yield session, some
+
+
+def _merged(answers: Sequence[Sequence[Hit]], k: int) -> list[Hit]:
+    """The best hits, of equal scores the memory's own first; what several collections say is told by the first."""
+    told: set[str] = set()
+    kept: list[Hit] = []
+    for hits in answers:
+        fresh = [hit for hit in hits if told.isdisjoint((hit.id, normalize(hit.content)))]
+        told.update(word for hit in fresh for word in (hit.id, normalize(hit.content)))
+        kept += fresh
+    kept.sort(key=lambda hit: -hit.score)
+    best = [replace(hit, explanation=replace(hit.explanation, place=place)) for place, hit in enumerate(kept, start=1)]
+    groups = [hit.group for hit in best if hit.group is not None]
+    return [best[place] for place in spread_over(groups, [hit.score for hit in best], k)] if groups else best[:k]
