@@ -81,10 +81,9 @@ def _add(db: sqlite3.Connection, notes: list[dict[str, Any]], embedder: TableEmb
     _insert(db, "notes", notes)
     found = zip(notes, vectors, strict=True)
     blobs = ((each["text_hash"], np.asarray(vector).tobytes(), vector.tokens) for each, vector in found)
-    rows = (
-        {"space": space, "hash": hashed, "vector": one, "tokens": told.vectors.tobytes()} for hashed, one, told in blobs
-    )
-    _insert(db, "vectors", rows)
+    for hashed, one, told in blobs:
+        key = db.execute("INSERT INTO vectors (space, hash, vector) VALUES (?, ?, ?)", (space, hashed, one)).lastrowid
+        db.execute("INSERT INTO words VALUES (?, ?)", (key, told.packed()))
     _insert(db, "note_text", ({"rowid": each["key"], **columns_of(_note(each))} for each in notes))
     terms = [("entity", json.loads(each["entities"]), each["key"]) for each in notes]
     terms += [("keyword", json.loads(each["keywords"]), each["key"]) for each in notes]

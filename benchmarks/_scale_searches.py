@@ -157,7 +157,7 @@ def kept(folder: Path) -> dict[str, Any]:
     (file,) = folder.glob("*/amem.db")
     with closing(sqlite3.connect(file)) as db:
         (notes,) = db.execute("SELECT count(*) FROM notes").fetchone()
-        (words,) = db.execute("SELECT sum(length(tokens)) FROM vectors").fetchone()
+        (words,) = db.execute("SELECT sum(length(packed)) FROM words").fetchone()
         (pages,), (size,) = db.execute("PRAGMA page_count").fetchone(), db.execute("PRAGMA page_size").fetchone()
     return {"database, bytes a note": pages * size / notes, "word vectors, bytes a note": (words or 0) / notes}
 

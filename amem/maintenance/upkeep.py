@@ -139,7 +139,7 @@ class PurgePhase:
 
 
 class TidyPhase:
-    """Lets the database gather statistics, and merges the pieces of its full-text indexes where there are many."""
+    """Lets the database gather statistics, merges pieces of its full-text indexes, and gives back room that is free."""
 
     name = "database"
 
@@ -147,7 +147,7 @@ class TidyPhase:
         self._store = store
 
     def run(self, shift: Shift) -> PhaseReport:
-        """In steps of some milliseconds, so that nobody waits for it."""
+        """In steps of some milliseconds, so that nobody waits, but for a file that is written anew: seconds, once."""
         if not shift.dry_run:
             self._store.tidy(shift.cancelled.is_set)
         return PhaseReport()

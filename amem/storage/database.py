@@ -12,6 +12,7 @@ import sqlite3
 import threading
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from shutil import disk_usage
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 FILE_NAME = "amem.db"
 BUSY_SECONDS = 60.0
 _CACHE_KIB = 65_536
+#: A file is written anew where at least this share of its pages is free, and no fewer than so many (4 MB).
+_FREE, _FREE_PAGES = 0.2, 1_000
 #: So many connections are kept for the next transaction.
 _IDLE = 4
 _INDEXES = ("note_text", "source_text")
@@ -142,7 +145,10 @@ class Database:
                 )
 
     def tidy(self, stop: Callable[[], bool]) -> None:
-        """Merge a full-text index that is in many pieces, a step at a time, and renew what the planner knows."""
+        """Merge a full-text index that is in many pieces, a step at a time, and renew what the planner knows.
+
+        A file of which a fifth is free is written anew.
+        """
         for index in _INDEXES:
             with self.read() as connection:
                 ((pieces,),) = connection.execute(f"SELECT count(DISTINCT segid) FROM {index}_idx").fetchall()
@@ -157,6 +163,23 @@ class Database:
                 step = _STEP
         with self.write() as connection:
             connection.execute("PRAGMA optimize").fetchall()
+        if not stop():
+            self._give_back()
+
+    def _give_back(self) -> None:
+        """Write the file anew where much of it is free, as after a change of its schema; writers wait for that."""
+        if self.path is None:
+            return
+        with self.read() as connection:
+            (free,), (pages,) = (
+                connection.execute(f"PRAGMA {what}").fetchone() for what in ("freelist_count", "page_count")
+            )
+        # It takes room for a second file, and its log for a third.
+        if free < max(_FREE_PAGES, pages * _FREE) or disk_usage(self.path.parent).free < 3 * self.path.stat().st_size:
+            return
+        with explained(self.path), self._write_lock, closing(self._connect()) as raw:
+            raw.execute("VACUUM")
+            raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _refuse_when_closed(self) -> None:
         if self._closed:

@@ -11,7 +11,7 @@ import numpy as np
 from amem.errors import StorageError
 from amem.note import Status
 from amem.storage.sql_values import chunks, listed
-from amem.token_vectors import PACKING, WIDTH, Tokens, TokenVector, tokens_of
+from amem.token_vectors import PACKED, PACKING, Tokens, TokenVector, tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -26,9 +26,11 @@ _CHANGED = (
     " ON held.space = :space AND held.hash = changed.text_hash WHERE changed.vector_seq > :after"
 )
 _TOKENS = (
-    "SELECT notes.key, held.tokens FROM json_each(:keys) AS asked CROSS JOIN notes ON notes.key = asked.value"
-    " CROSS JOIN vectors AS held ON held.space = :space AND held.hash = notes.text_hash WHERE held.tokens IS NOT NULL"
+    "SELECT notes.key, words.packed FROM json_each(:keys) AS asked CROSS JOIN notes ON notes.key = asked.value"
+    " CROSS JOIN vectors AS held ON held.space = :space AND held.hash = notes.text_hash"
+    " CROSS JOIN words ON words.vector = held.key"
 )
+_PUT_WORDS = "INSERT OR IGNORE INTO words SELECT key, :packed FROM vectors WHERE space = :space AND hash = :hash"
 _SPACE = (
     "SELECT id, model, dimension, recipe, (SELECT value FROM meta WHERE key = 'collection'), tokens"
     " FROM spaces WHERE active = 1"
@@ -95,12 +97,16 @@ class Vectors:
     def put(self, space: Space, vectors: Mapping[bytes, NDArray[np.float32]]) -> None:
         """Keep vectors by text hash; those already there stay."""
         rows: list[dict[str, Any]] = []
+        words: list[dict[str, Any]] = []
         for hashed, vector in vectors.items():
             tokens = tokens_of(vector) if space.tokens == PACKING else None
-            blob = np.ascontiguousarray(vector, dtype="<f4").tobytes()
-            words = None if tokens is None else tokens.vectors.tobytes()
-            rows.append({"space": space.id, "hash": hashed, "vector": blob, "tokens": words})
+            rows.append(
+                {"space": space.id, "hash": hashed, "vector": np.ascontiguousarray(vector, dtype="<f4").tobytes()}
+            )
+            if tokens is not None:
+                words.append({"space": space.id, "hash": hashed, "packed": tokens.packed()})
         self._session.insert("vectors", *rows, either="IGNORE")
+        self._session.connection.executemany(_PUT_WORDS, words)
 
     def announce(self, space: Space, hashes: Sequence[bytes]) -> None:
         """Stamp the notes that were waiting for one of these, about to be `put`, so that the dense leg fetches it."""
@@ -113,7 +119,8 @@ class Vectors:
         """The vectors that are already there."""
         found: dict[bytes, NDArray[np.float32]] = {}
         for names, values in _some(hashes):
-            sql = f"SELECT hash, vector, tokens FROM vectors WHERE space = :space AND hash IN ({names})"
+            sql = "SELECT hash, vectors.vector, packed FROM vectors LEFT JOIN words ON words.vector = vectors.key"
+            sql += f" WHERE space = :space AND hash IN ({names})"
             for hashed, blob, words in self._session.rows(sql, space=space.id, **values):
                 tokens = None if words is None else Tokens.unpacked(words)
                 found[hashed] = TokenVector.of(np.frombuffer(blob, dtype="<f4"), tokens)
@@ -122,7 +129,7 @@ class Vectors:
     def tokens(self, space: Space, keys: Sequence[int]) -> tuple[list[int], list[int], Tokens]:
         """The notes of these that have words, how many each has, and the words of all. `space` holds ``PACKING``."""
         rows = self._session.rows(_TOKENS, space=space.id, keys=listed(keys))
-        counts = [len(words) // WIDTH for _, words in rows]
+        counts = [len(words) // PACKED for _, words in rows]
         return [key for key, _ in rows], counts, Tokens.unpacked(b"".join(words for _, words in rows))
 
     def missing(self, ids: Sequence[str] | None = None, *, after: int = 0) -> list[str]:

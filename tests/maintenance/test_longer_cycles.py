@@ -224,6 +224,29 @@ def test_the_monthly_pass_embeds_anew_for_another_model_and_only_then(open_memor
     assert other.search("boiler")[0]["content"] == "The boiler hums."
 
 
+def test_a_file_that_is_half_empty_is_written_anew(open_memory: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("amem.storage.database._FREE_PAGES", 10)
+    memory = open_memory()
+    memory.add_notes([f"Note {number} about the boiler in house {number}." for number in range(20)])
+    store = memory.parts.store
+    path = store.database.path
+    assert path is not None
+    with store.database.write() as connection:
+        connection.execute("CREATE TABLE room (filled BLOB)")
+        connection.executemany("INSERT INTO room VALUES (zeroblob(4000))", [()] * 500)
+        connection.execute("DROP TABLE room")
+    store.tidy(threading.Event().is_set)
+    with store.database.read() as connection:
+        assert connection.execute("PRAGMA freelist_count").fetchone() == (0,)
+        pages = connection.execute("PRAGMA page_count").fetchone()[0]
+    assert path.stat().st_size == pages * 4096
+    assert pages < 500
+    assert memory.count() == 20
+    again = path.stat().st_mtime_ns
+    store.tidy(threading.Event().is_set)
+    assert path.stat().st_mtime_ns == again, "a file that is full is left as it is"
+
+
 def test_an_index_in_many_pieces_is_merged(open_memory: Open) -> None:
     memory = open_memory()
     for number in range(40):

@@ -14,7 +14,7 @@ from amem.maintenance.upkeep import reindex
 from amem.note import Kind
 from amem.protocols import TokenEmbedder
 from amem.testing import HashEmbedder
-from amem.token_vectors import WIDTH, Tokens, TokenVector, product, tokens_of
+from amem.token_vectors import PACKED, PACKING, WIDTH, Tokens, TokenVector, product, tokens_of
 from amem.vectorizer import Vectorizer
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def test_a_collection_made_without_words_gets_them_by_reindexing(
     collection = open_collection(embedder=embedder, late_weight=1.0, folder=tmp_path / "notes")
     without = Vectorizer(collection.store, embedder, "content", tokens=False)
     with_words = Vectorizer(collection.store, embedder, "content")
-    assert (without.packing(), with_words.packing()) == ("", f"words-{WIDTH}")
+    assert (without.packing(), with_words.packing()) == ("", PACKING)
     id = collection.add("The vessel leaves at nine.")
     reindex(collection.store, without, "user:test")
     collection.dense.refresh()
@@ -126,7 +126,7 @@ def test_words_are_packed_small_and_bounded() -> None:
     assert tokens.vectors.shape == (MOST, WIDTH)
     assert tokens.vectors.dtype == np.int8
     assert np.linalg.norm(tokens.rows, axis=1) == pytest.approx(1.0, abs=1e-5)
-    assert (Tokens.unpacked(tokens.vectors.tobytes()).vectors == tokens.vectors).all()
+    assert len(tokens.packed()) == MOST * PACKED
 
 
 @pytest.mark.parametrize("count", [0, 1, 5, 6, 300])
@@ -169,3 +169,20 @@ def test_an_embedder_without_words_is_named(open_memory: Open, tmp_path: Path) -
     with open_memory(settings=settings, embedder=HashEmbedder(256)) as memory:
         (found,) = [each for each in memory.doctor() if each.about == "words"]
     assert "gives no vectors of words" in found.what
+
+
+def test_words_kept_in_half_a_byte_point_where_they_did() -> None:
+    random = np.random.default_rng(4)
+    given = Tokens(random.integers(-127, 128, (500, WIDTH), dtype=np.int8))
+    given.vectors[7] = 0
+    given.vectors[8] = np.eye(1, WIDTH, 3, dtype=np.int8)
+    blob = given.packed()
+    kept = Tokens.unpacked(blob)
+    assert len(blob) == 500 * PACKED
+    assert kept.vectors.shape == (500, WIDTH)
+    assert not kept.vectors[7].any()
+    assert np.flatnonzero(kept.vectors[8]).tolist() == [3]
+    cosines = np.einsum("ij,ij->i", given.rows, kept.rows)
+    assert np.delete(cosines, 7).min() > 0.99
+    assert Tokens.unpacked(kept.packed()).vectors.tolist() == kept.vectors.tolist()
+    assert Tokens(given.vectors[:0]).packed() == b""

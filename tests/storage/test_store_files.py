@@ -9,6 +9,7 @@ import threading
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 from storing import change, put
 
@@ -18,6 +19,7 @@ from amem.query import Filter
 from amem.storage.migrations import scripts
 from amem.storage.store import Store
 from amem.storage.undo import redo, undo
+from amem.token_vectors import PACKING, WIDTH, Tokens, tokens_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -232,6 +234,32 @@ def test_flags_witnesses_and_proposals_of_an_older_schema_are_what_they_were(fol
         session.notes.change("tea", change, session.begin("update", "user"), edited=True)
         undo(session, "user")
         assert session.notes.owned_fields(["tea"])["tea"] == {"tags": "given", "content": "edited"}
+
+
+def test_words_kept_a_byte_a_number_are_kept_in_half_a_byte_from_schema_14_on(folder: Path, clock: FrozenClock) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    vector = np.eye(1, 384, 5, dtype=np.float32)[0]
+    words = np.random.default_rng(3).integers(-127, 128, (15, WIDTH), dtype=np.int8)
+    with closing(sqlite3.connect(folder / "amem.db")) as raw:
+        for name in ("folded", "named", "searched"):
+            raw.create_function(name, 1, str)
+        for number in range(1, 14):
+            raw.executescript(scripts()[number])
+        raw.execute("PRAGMA user_version = 13")
+        raw.execute("INSERT INTO spaces VALUES (1, 'model', 384, 'content', 1, 'words-128')")
+        raw.execute("INSERT INTO vectors VALUES (1, 1, x'01', ?, ?)", (vector.tobytes(), words.tobytes()))
+        raw.execute("INSERT INTO vectors VALUES (2, 1, x'02', ?, NULL)", (vector.tobytes(),))
+        raw.commit()
+    with closing(Store(folder, clock)) as store, store.read() as session:
+        space = session.vectors.space()
+        assert space is not None
+        assert space.tokens == PACKING
+        found = session.vectors.known(space, [b"\x01", b"\x02"])
+        assert found[b"\x01"].tolist() == found[b"\x02"].tolist() == vector.tolist()
+        assert tokens_of(found[b"\x02"]) is None
+        kept = tokens_of(found[b"\x01"])
+        assert kept is not None
+        assert np.einsum("ij,ij->i", kept.rows, Tokens(words).rows).min() > 0.99
 
 
 def test_a_collection_of_the_first_schema_is_backed_up_and_upgraded_with_all_it_holds(
