@@ -107,13 +107,6 @@ def supersede(memory: AgenticMemorySystem, old: str, new: str, reason: str = "")
     return f"{named[new]} is current now, in place of {named[old]}"
 
 
-def make_current(memory: AgenticMemorySystem, id: str, instead: str | None) -> str:
-    """Make a superseded note current again, in place of the one that is current now, if one is."""
-    if instead is not None:
-        return supersede(memory, instead, id)
-    return reinstate(memory, id)
-
-
 def reinstate(memory: AgenticMemorySystem, id: str) -> str:
     """Make a superseded note current again, beside what took its place."""
     stood = memory.unsupersede(id)

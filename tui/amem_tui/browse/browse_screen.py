@@ -20,7 +20,6 @@ from amem_tui.browse.listing import (
     NewsToasts,
     how_to_begin,
     how_to_widen,
-    ids_of,
     page_of,
     read_list,
 )
@@ -254,7 +253,7 @@ class BrowseScreen(NotesScreen):
     @work(group="mark", exclusive=True)
     async def action_mark_all(self) -> None:
         if self._shelf is not None:
-            ids = await self.ask(ids_of, self.memory, self._shelf, _MOST)
+            ids = [card.id for card in await self.ask(self.memory.cards, self._shelf, 0, _MOST)]
         else:
             rows = (self._notes.entry_at(place) for place in range(self._notes.count))
             ids = [row.id for row in rows if row is not None]
@@ -430,15 +429,13 @@ class BrowseScreen(NotesScreen):
 
     @on(Sidebar.Chosen)
     def _choose(self, event: Sidebar.Chosen) -> None:
-        if not event.stay:
+        condition, collection = event.line.condition, event.line.collection
+        if not event.stay or collection is not None:
             self._leave_sidebar()
-        self._narrow(Conditions() if event.condition is None else self._listing.conditions.toggled(event.condition))
-
-    @on(Sidebar.CollectionChosen)
-    def _choose_collection(self, event: Sidebar.CollectionChosen) -> None:
-        self._leave_sidebar()
-        if event.name != self.memory.settings.collection:
-            self._client.app.switch_collection(event.name)
+        if collection is None:
+            self._narrow(Conditions() if condition is None else self._listing.conditions.toggled(condition))
+        elif collection != self.memory.settings.collection:
+            self._client.app.switch_collection(collection)
 
     def _narrow(self, conditions: Conditions, *, keep: str | None = None) -> None:
         self._sidebar.tick(conditions)

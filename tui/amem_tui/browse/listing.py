@@ -253,10 +253,6 @@ def page_of(memory: AgenticMemorySystem, shelf: Shelf, zone: tzinfo, page: int) 
     return [None if card is None else row_of(card, zone) for card in found]
 
 
-def ids_of(memory: AgenticMemorySystem, shelf: Shelf, limit: int) -> list[str]:
-    return [card.id for card in memory.cards(shelf, 0, limit)]
-
-
 def _within(place: int, count: int, found: int | None) -> int:
     return max(0, min(place, count - 1)) if found is None else found
 

@@ -55,7 +55,7 @@ def inline(token: Token, meant: Mapping[str, str | None]) -> tuple[Content, tupl
     parts: list[Content | str | tuple[str, str]] = []
     places: list[Place] = []
     styles: list[str] = []
-    opened: list[tuple[int, Destination]] = []
+    opened: list[tuple[int, Destination, bool]] = []
     at = 0
 
     def say(text: str, *more: str) -> None:
@@ -75,10 +75,9 @@ def inline(token: Token, meant: Mapping[str, str | None]) -> tuple[Content, tupl
         elif child.type == "code_inline":
             say(child.content, "$accent")
         elif child.type == "wikilink":
-            start, destination = at, _known(Named(str(child.meta["target"])), meant)
-            say(child.content, _NOWHERE if _nowhere(destination, meant) else _LINK)
-            if _nowhere(destination, meant):
-                say("?", "$warning")
+            start, (destination, nowhere) = at, _meaning(Named(str(child.meta["target"])), meant)
+            say(child.content, _NOWHERE if nowhere else _LINK)
+            say("?" * nowhere, "$warning")
             places.append(Place(start, at, destination))
         elif child.type == "image":
             start = at
@@ -86,14 +85,13 @@ def inline(token: Token, meant: Mapping[str, str | None]) -> tuple[Content, tupl
             if url := str(child.attrs.get("src", "")):
                 places.append(Place(start, at, _leads_to(url)))
         elif child.type == "link_open":
-            destination = _known(_leads_to(str(child.attrs.get("href", ""))), meant)
-            opened.append((at, destination))
-            styles.append(_NOWHERE if _nowhere(destination, meant) else _LINK)
+            destination, nowhere = _meaning(_leads_to(str(child.attrs.get("href", ""))), meant)
+            opened.append((at, destination, nowhere))
+            styles.append(_NOWHERE if nowhere else _LINK)
         elif child.type == "link_close":
-            start, destination = opened.pop()
+            start, destination, nowhere = opened.pop()
             styles.pop()
-            if _nowhere(destination, meant):
-                say("?", "$warning")
+            say("?" * nowhere, "$warning")
             if at > start:
                 places.append(Place(start, at, destination))
         elif mark in _MARKS:
@@ -106,15 +104,12 @@ def inline(token: Token, meant: Mapping[str, str | None]) -> tuple[Content, tupl
     return Content.assemble(*parts), tuple(places)
 
 
-def _known(destination: Destination, meant: Mapping[str, str | None]) -> Destination:
-    """The note that a name means, where it means one."""
-    id = meant.get(destination.name) if isinstance(destination, Named) else None
-    return destination if id is None else ToNote(id)
-
-
-def _nowhere(destination: Destination, meant: Mapping[str, str | None]) -> bool:
-    """Whether it is a name that means no note."""
-    return isinstance(destination, Named) and destination.name in meant
+def _meaning(destination: Destination, meant: Mapping[str, str | None]) -> tuple[Destination, bool]:
+    """The note that a name means, where it means one, and whether it is a name that means none."""
+    if not isinstance(destination, Named) or destination.name not in meant:
+        return destination, False
+    id = meant[destination.name]
+    return (destination, True) if id is None else (ToNote(id), False)
 
 
 def _leads_to(url: str) -> Destination:

@@ -217,16 +217,10 @@ class Sidebar(CursorList):
 
     @dataclass
     class Chosen(Message):
-        """A condition to put on or take off; None for all notes again. `stay` leaves the keyboard here."""
+        """A condition to put on or take off, all notes, or a collection; `stay` leaves the keyboard here."""
 
-        condition: Condition | None
+        line: Line
         stay: bool
-
-    @dataclass
-    class CollectionChosen(Message):
-        """Another collection is to be opened."""
-
-        name: str
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -351,10 +345,8 @@ class Sidebar(CursorList):
         line = self._line
         if line is None:
             return
-        if line.condition is not None or line.key == "all":
-            self.post_message(self.Chosen(line.condition, stay))
-        elif line.collection is not None:
-            self.post_message(self.CollectionChosen(line.collection))
+        if line.condition is not None or line.key == "all" or line.collection is not None:
+            self.post_message(self.Chosen(line, stay))
         else:
             self._turn(line.key)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from itertools import chain
 from math import atan2, cos, pi, pow, sin, sqrt
 from typing import TYPE_CHECKING
 
@@ -17,129 +18,68 @@ if TYPE_CHECKING:
     from amem_tui.graph.scene import Node
 
 
-# Where on its ring each node goes: linked nodes side by side, what hangs on a node behind it.
+# The order of nodes around their centre: linked nodes side by side, what hangs on a node beside it.
 #
 # A place on a ring is a share of a turn, 0 at the top and clockwise, so that 0.25 is at the right.
-
-#: Between an ellipse (2) and a box: this fills the corners of a screen and still reads as a ring.
-_SHAPE = 2.6
-#: What hangs on one node takes no more of a turn than this, so that it stays on that node's side.
-_WIDEST = 0.5
-#: A lone node goes by so much of its share to the side, towards the top or the bottom.
-_BESIDE = 0.3
 
 
 def toward(x: float, y: float) -> float:
     """The place on a ring in this direction from its middle, y downwards."""
-    reach = pow(pow(abs(x), _SHAPE) + pow(abs(y), _SHAPE), 1 / _SHAPE)
-    if reach == 0:
-        return 0.25
-    down = max(-1.0, min(1.0, y / reach))
-    return (down + 1) / 4 if x >= 0 else (0.5 + (1 - down) / 4) % 1.0
+    return (atan2(x, -y) / (2 * pi)) % 1.0
 
 
 def places(scene: Scene, facing: Mapping[str, float]) -> dict[str, float]:
     """A place for every node but the centre. `facing` are places that nodes should keep as far as possible."""
-    return _Places(scene, facing).found
+    hung: dict[str, list[str]] = {}
+    for id, via in scene.via.items():
+        hung.setdefault(via, []).append(id)
+
+    def branch(id: str) -> list[str]:
+        """The node amid what hangs on it."""
+        below = [branch(each) for each in hung.get(id, [])]
+        return [*chain(*below[: len(below) // 2]), id, *chain(*below[len(below) // 2 :])]
+
+    first = hung.get(scene.centre, [])
+    order = [id for each in _first_ring(scene, {id: branch(id) for id in first}, facing) for id in each]
+    found = {id: (place + 0.5) / len(order) for place, id in enumerate(order)}
+    # Turned so that what is known stays where it was.
+    away = [(facing[id] - place) % 1.0 for id, place in found.items() if id in facing]
+    turn = _mean(away) if away else 0.0
+    return {id: (place + turn) % 1.0 for id, place in found.items()}
 
 
-class _Places:
-    """Gives each node its part of the ring: the centre's neighbours in turn, and behind each what hangs on it."""
+def _first_ring(scene: Scene, branches: Mapping[str, list[str]], facing: Mapping[str, float]) -> list[list[str]]:
+    """The branches in their order: as it was where that is known, else so that links between them are short."""
+    root = {below: id for id, branch in branches.items() for below in branch}
+    between: dict[str, Counter[str]] = {id: Counter() for id in branches}
+    for edge in scene.edges:
+        here, there = root.get(edge.source), root.get(edge.target)
+        if here is not None and there is not None and here != there:
+            between[here][there] += 1
+            between[there][here] += 1
 
-    def __init__(self, scene: Scene, facing: Mapping[str, float]) -> None:
-        self._facing = facing
-        self._hung: dict[str, list[str]] = {}
-        for id, via in scene.via.items():
-            self._hung.setdefault(via, []).append(id)
-        #: How often two nodes are linked, the centre's links left out: they pull in no direction.
-        self._tied: dict[str, Counter[str]] = {id: Counter() for id in scene.nodes}
-        for edge in scene.edges:
-            if scene.centre not in (edge.source, edge.target):
-                self._tied[edge.source][edge.target] += 1
-                self._tied[edge.target][edge.source] += 1
-        #: How much of a ring each node needs: one share, or what hangs on it does.
-        self._size: dict[str, float] = {}
-        for id in sorted(scene.nodes, key=lambda id: -scene.nodes[id].hop):
-            self._size[id] = max(1.0, 0.8 * sum(self._size[below] for below in self._hung.get(id, [])))
-        self.found: dict[str, float] = {}
-        first = self._first_ring(self._hung.get(scene.centre, []))
-        self._share_out(first, self._turn(first), 1.0)
+    def desired(id: str) -> float:
+        # Newcomers go beside what they are linked to, and to the end where that is nothing.
+        near = [facing[other] for other in between[id] if other in facing]
+        return facing.get(id, _mean(near) if near else 0.999)
 
-    def _share_out(self, ids: Sequence[str], start: float, share: float) -> None:
-        """Give these nodes that share of a turn from `start` on, each with what hangs on it behind it."""
-        total = sum(self._size[id] for id in ids)
-        for id in ids:
-            part = share * self._size[id] / total
-            self.found[id] = middle = (start + part / 2) % 1.0
-            start += part
-            below, part = self._leaning(id), min(part, _WIDEST)
-            begin = middle - part / 2
-            if len(below) == 1:  # not straight behind: on the same row there would be no room for either's label
-                begin += part * _BESIDE * (1 if (middle % 0.5) > 0.25 else -1)
-            self._share_out(below, begin, part)
-
-    def _leaning(self, id: str) -> list[str]:
-        """What hangs on a node, those that look elsewhere on the side where that is."""
-        middle = self.found[id]
-
-        def lean(below: str) -> float:
-            if below in self._facing:
-                return _signed(self._facing[below] - middle)
-            near = [
-                _signed(self.found[each] - middle) for each in self._tied[below] if each in self.found and each != id
-            ]
-            return sum(near) / len(near) if near else 0.0
-
-        return sorted(self._hung.get(id, []), key=lean)
-
-    def _first_ring(self, ids: Sequence[str]) -> list[str]:
-        """The order around the centre: as it was where that is known, else so that links between nodes are short."""
-        branch = {below: id for id in ids for below in self._branch(id)}
-        between: dict[str, Counter[str]] = {id: Counter() for id in ids}
-        for one, others in self._tied.items():
-            for other, weight in others.items():
-                here, there = branch.get(one), branch.get(other)
-                if here is not None and there is not None and here != there:
-                    between[here][there] += weight
-        if not any(id in self._facing for id in ids):
-            return _chained(ids, between)
-
-        def desired(id: str) -> float:
-            # Newcomers go beside what they are linked to, and to the end where that is nothing.
-            near = [self._facing[other] for other in between[id] if other in self._facing]
-            return self._facing.get(id, _mean(near) if near else 0.999)
-
-        return sorted(ids, key=desired)
-
-    def _branch(self, id: str) -> list[str]:
-        return [id, *(each for below in self._hung.get(id, []) for each in self._branch(below))]
-
-    def _turn(self, first: Sequence[str]) -> float:
-        """Where the first share begins: so that what is known stays where it was; a lone node stands below the centre.
-
-        There both names have the width of the screen.
-        """
-        total, begin, away = sum(self._size[id] for id in first), 0.0, []
-        for id in first:
-            if id in self._facing:
-                away.append((self._facing[id] - (begin + self._size[id] / total / 2)) % 1.0)
-            begin += self._size[id] / total
-        return _mean(away) if away and len(first) > 1 else 0.0
+    known = any(id in facing for id in branches)
+    return [branches[id] for id in (sorted(branches, key=desired) if known else _chained(list(branches), between))]
 
 
 def _chained(ids: Sequence[str], between: Mapping[str, Mapping[str, int]]) -> list[str]:
     """One after another, each the one with most links to those just before it."""
-    left, chain = list(ids), list[str]()
+    left, row = list(ids), list[str]()
 
     def pull(id: str) -> tuple[int, int]:
-        links = sum(between[id].get(other, 0) * (place + 1) for place, other in enumerate(chain[-4:]))
+        links = sum(between[id].get(other, 0) * (place + 1) for place, other in enumerate(row[-4:]))
         # Without a pull, begin anew with what has fewest links: an end of its own chain.
         return links, 0 if links else -sum(between[id].values())
 
     while left:
-        chain.append(max(left, key=pull))
-        left.remove(chain[-1])
-    return chain
+        row.append(max(left, key=pull))
+        left.remove(row[-1])
+    return row
 
 
 def _mean(shares: Sequence[float]) -> float:
@@ -150,16 +90,13 @@ def _mean(shares: Sequence[float]) -> float:
     return (atan2(y, x) / (2 * pi)) % 1.0
 
 
-def _signed(turn: float) -> float:
-    """A turn by the shorter way, from -0.5 to 0.5."""
-    return (turn + 0.5) % 1.0 - 0.5
-
-
 # From places on rings to cells of a screen: every label on a row of its own on its side of the centre, as long as there
 # are rows. So none is over another, each may be as long as there is room to the edge, and nothing is searched for.
 
 #: A cell is about so many times as high as it is wide.
 ASPECT = 2.0
+#: Rings are between an ellipse (2) and a box: this fills the corners of a screen and still reads as a ring.
+_SHAPE = 2.6
 #: Blank cells between two labels on one row, and the fewest that a label takes there.
 _GAP, _NARROWEST = 2, 3
 #: The longest label where there are many, and of a few; the centre's may be so much longer.

@@ -59,9 +59,6 @@ class Record:
         """The number of the newest version, which is how many there are."""
         return self.versions[0].version if self.versions else 0
 
-    def version(self, number: int) -> Version | None:
-        return next((each for each in self.versions if each.version == number), None)
-
 
 def read_record(memory: AgenticMemorySystem, id: str) -> Record:
     """The note's newest versions, deleted or not."""
@@ -154,8 +151,8 @@ class HistoryScreen(NotesScreen):
 
     @property
     def _chosen(self) -> Version | None:
-        chosen = self._versions.chosen
-        return None if chosen is None or self._record is None else self._record.version(int(chosen))
+        held = {} if self._record is None else {str(each.version): each for each in self._record.versions}
+        return held.get(self._versions.chosen or "")
 
     def turn_to(self, id: str) -> None:
         """Show the history of this note, deleted or not, for as long as one stays in the room."""

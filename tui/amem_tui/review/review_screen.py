@@ -458,7 +458,8 @@ def _hold(memory: AgenticMemorySystem, dispute: Dispute, id: str) -> str:
         return changes.supersede(memory, earlier, later, dispute.conflict.verdict.reason)
     if dispute.conflict is not None and id == earlier:
         return changes.retract(memory, later)
-    said = changes.make_current(memory, id, dispute.holder(id))
+    instead = dispute.holder(id)
+    said = changes.reinstate(memory, id) if instead is None else changes.supersede(memory, instead, id)
     held = any(note.id == id and note.status is Status.ACTIVE for note in dispute.notes)
     return f"{said}, nothing changes" if held else f"Decided anew: {said}; u takes that back"
 
