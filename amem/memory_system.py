@@ -273,7 +273,7 @@ class AgenticMemorySystem(ScopedMemory):
         A note that is not stored yet is stored first.
         """
 
-        from amem.writing.writer import as_new
+        from amem.writing.pipeline import as_new
 
         if self.read(note.id) is None:
             receipt = self._parts.writer.add([as_new(note)], actor=self.actor)[0]

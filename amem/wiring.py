@@ -54,14 +54,13 @@ if TYPE_CHECKING:
     from amem.writing.edits import Editor
     from amem.writing.enrich import Enricher
     from amem.writing.fields import Canon
-    from amem.writing.pipeline import Pipeline
+    from amem.writing.pipeline import Pipeline, Writer
     from amem.writing.publishing import Publisher
     from amem.writing.reanalysis import Thinker
     from amem.writing.restoring import Restorer
     from amem.writing.revising import Reviser
     from amem.writing.upgrade import Upgrader
     from amem.writing.worker import Worker
-    from amem.writing.writer import Writer
 
 Made = TypeVar("Made")
 _log = logging.getLogger("amem")
@@ -440,7 +439,7 @@ class Parts:
     @service
     def writer(self) -> Writer:
         """Adds notes, and does what follows from that."""
-        from amem.writing.writer import Writer
+        from amem.writing.pipeline import Writer
 
         def meet(texts: Iterable[str]) -> None:
             self.languages.meet(texts)  # which is made with the first note that is stored

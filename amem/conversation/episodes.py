@@ -21,9 +21,9 @@ from amem.message import Message, Role
 from amem.note import Enrichment, Kind
 from amem.storage.rows import plain
 from amem.writing.apply import readdress
+from amem.writing.batch import FrequencyCache, StoreVocabulary
 from amem.writing.intake import NewNote, take_in
 from amem.writing.neighbours import ANALYSED, draft_of, fill_in
-from amem.writing.vocabulary import FrequencyCache, StoreVocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

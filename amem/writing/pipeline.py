@@ -11,18 +11,17 @@ from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from amem.analysis import Evolution, Plan
+from amem.analysis import Draft, Evolution, Plan
 from amem.clock import zone
 from amem.conflict.decision import NOBODY_ASKED, from_links
 from amem.note import Enrichment, Link, LinkType, Scope
 from amem.receipt import Cost, Receipt
 from amem.storage.rows import time_text
 from amem.writing.apply import Outcome, carry_out, plan
-from amem.writing.batch import Batch
-from amem.writing.fields import with_places
-from amem.writing.intake import admit
+from amem.writing.batch import Batch, BatchVocabularies, FrequencyCache, StoreVocabulary
+from amem.writing.fields import clean_content, with_places
+from amem.writing.intake import NewNote, admit
 from amem.writing.neighbours import ENRICH_JOB, analysis_of, draft_of, show, with_hashtags
-from amem.writing.vocabulary import BatchVocabularies, FrequencyCache
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -31,12 +30,14 @@ if TYPE_CHECKING:
     from amem.conflict.decision import Opinions
     from amem.conflict.settling import Settler
     from amem.errors import AmemError
+    from amem.note import MemoryNote
     from amem.protocols import Analyst
     from amem.storage.store import Session
+    from amem.writing.batch import BatchVocabulary
     from amem.writing.enrich import Enricher
     from amem.writing.fields import Canon
-    from amem.writing.intake import Intake, NewNote
-    from amem.writing.vocabulary import BatchVocabulary
+    from amem.writing.intake import Intake
+    from amem.writing.worker import Worker
 
 
 # Slow work done some items ahead of whoever takes the results, which come in the order of the items.
@@ -350,3 +351,65 @@ def _state(entry: Intake, analyst: Analyst) -> Enrichment:
     if not analyst.local:
         return Enrichment.PENDING
     return Enrichment.DONE if entry.error is None else Enrichment.DEGRADED
+
+
+# New notes: stored, then finished at once or in the background, with what follows from them.
+
+
+class Writer:
+    """Adds notes to one collection; `keep_up` is told the receipts of each call, `meet` the texts."""
+
+    def __init__(
+        self,
+        collection: Collection,
+        pipeline: Pipeline,
+        worker: Worker,
+        keep_up: Callable[[Sequence[Receipt]], None],
+        meet: Callable[[Sequence[str]], None],
+    ) -> None:
+        self._collection = collection
+        self._pipeline = pipeline
+        self._worker = worker
+        self._keep_up = keep_up
+        self._meet = meet
+
+    def add(
+        self, items: Sequence[NewNote | Mapping[str, Any] | str], *, actor: str, wait: bool = True, **how: Any
+    ) -> list[Receipt]:
+        """Store the items in order, as one operation; `how` as for `Pipeline.add`.
+
+        Without `wait` the background finishes what a model takes its time for.
+        """
+        receipts = self._pipeline.add(items, actor=actor, wait=wait, **how)
+        if not wait and any(receipt.enrichment == "pending" for receipt in receipts):
+            self._worker.wake()
+        self._keep_up(receipts)
+        if any(receipt.stored for receipt in receipts):
+            self._meet([_text(item) for item in items])
+        return receipts
+
+    def analyze(self, content: str, analyst: Analyst) -> dict[str, Any]:
+        """What the analyst makes of a text, as A-Mem's dictionary; stores nothing. Raises as `add` does."""
+        draft = Draft(clean_content(content, self._collection.settings), self._collection.clock.now())
+        found = analyst.analyze(draft, StoreVocabulary(self._collection.store, FrequencyCache()))
+        return {
+            "keywords": [*found.keywords],
+            "context": found.context,
+            "tags": [*found.tags],
+            "kind": str(found.kind),
+            "importance": found.importance,
+            "entities": [*found.entities],
+            "facts": [[fact.subject, fact.predicate, fact.object] for fact in found.facts],
+        }
+
+
+def _text(item: NewNote | Mapping[str, Any] | str) -> str:
+    held = item if isinstance(item, str) else item.content if isinstance(item, NewNote) else item.get("content")
+    return held if isinstance(held, str) else ""
+
+
+def as_new(note: MemoryNote) -> NewNote:
+    """A note object that is not stored yet, as it is added."""
+    names = ("id", "keywords", "context", "tags", "category", "entities", "facts", "metadata", "speaker", "links")
+    fields = {name: value for name in names if (value := getattr(note, name))}
+    return NewNote(note.content, note.timestamp or None, None, fields)

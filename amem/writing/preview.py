@@ -14,9 +14,9 @@ from amem.conflict.decision import ONLY_A_PART, RULES
 from amem.note import LinkType, Scope
 from amem.storage.reviews import open_disagreements
 from amem.verdict import Conflict, Label, Verdict
+from amem.writing.batch import FrequencyCache, StoreVocabulary
 from amem.writing.intake import NewNote, take_in
 from amem.writing.neighbours import draft_of, fill_in
-from amem.writing.vocabulary import FrequencyCache, StoreVocabulary
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -24,9 +24,9 @@ from amem.llm.guarded import Spent
 from amem.note import Scope, Status
 from amem.protocols import BatchAnalyst
 from amem.receipt import Cost
+from amem.writing.batch import FrequencyCache, StoreVocabulary
 from amem.writing.fields import with_places
 from amem.writing.neighbours import ANALYSED, BY_RULES, PREVIOUS_TURNS, Shown, best, draft_of, fill_in, sharing, show
-from amem.writing.vocabulary import FrequencyCache, StoreVocabulary
 
 if TYPE_CHECKING:
     import threading
