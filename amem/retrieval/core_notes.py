@@ -17,7 +17,7 @@ from amem.query import Filter
 from amem.rendering import doubt_of, holding_facts, holding_text, text_within
 from amem.retrieval.budget import BACKGROUND, BACKGROUND_ZH, LABELS_ZH, harmless
 from amem.retrieval.explanation import as_plain
-from amem.retrieval.ranking import Gate
+from amem.retrieval.ranking import EligibleNotes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -65,7 +65,7 @@ def safety_notes(session: Session, predicates: Predicates, allowed: Filter) -> l
     spelled = [normalize(each) for name in names for each in (name, *predicates.rows[name].aliases)]
     moment = allowed.as_of or session.now
     holding = [each for each in intervals(session.facts.stating(spelled), predicates) if each.at(moment)]
-    admitted = Gate(session, allowed).admit_ids({note for each in holding for note in each.notes})
+    admitted = EligibleNotes(session, allowed).passing_ids({note for each in holding for note in each.notes})
     stated: dict[str, list[Interval]] = {}
     for each in holding:
         if id := next((note for note in reversed(each.notes) if note in admitted), ""):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from amem.note import Link, MemoryNote
     from amem.retrieval.legs import Asked
-    from amem.retrieval.ranking import Gate
+    from amem.retrieval.ranking import EligibleNotes
     from amem.storage.links import Tie
     from amem.storage.store import Session
 
@@ -195,8 +195,8 @@ _FAN = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
-    """A note as links see it: the relevance that came to it, and the way, nearest link first."""
+class Lift:
+    """What links lift a note to: the relevance that came to it, and the way, nearest link first."""
 
     relevance: float
     via: tuple[Via, ...]
@@ -210,15 +210,15 @@ def spread(
     least: float = 0.0,
     seeds: int = SEEDS,
     hops: int = _HOPS,
-) -> dict[str, Reached]:
+) -> dict[str, Lift]:
     """What the best `seeds` of `direct` ({id: relevance}) reach within `hops` links, by id.
 
     Only notes that `passing` lets through are reached or passed on from. A note is listed when its best way is worth
     more than what it is itself, and at least `least`; ways that cannot be are not followed.
     """
     strongest = max(FACTORS.values())
-    frontier = {id: Reached(direct[id], ()) for id in best(direct, seeds)}
-    found: dict[str, Reached] = {}
+    frontier = {id: Lift(direct[id], ()) for id in best(direct, seeds)}
+    found: dict[str, Lift] = {}
     for hop in range(1, hops + 1):
         frontier = {id: held for id, held in frontier.items() if held.relevance * strongest >= least}
         if not frontier:
@@ -241,9 +241,9 @@ def best(direct: Mapping[Name, float], count: int) -> list[Name]:
     return sorted(direct, key=lambda name: (-direct[name], name))[:count]
 
 
-def better(*ways: Mapping[str, Reached]) -> dict[str, Reached]:
+def better(*ways: Mapping[str, Lift]) -> dict[str, Lift]:
     """For each note the best of the ways to it."""
-    found: dict[str, Reached] = {}
+    found: dict[str, Lift] = {}
     for each in ways:
         for id, way in each.items():
             if id not in found or way.relevance > found[id].relevance:
@@ -251,14 +251,14 @@ def better(*ways: Mapping[str, Reached]) -> dict[str, Reached]:
     return found
 
 
-def _offers(ties: Iterable[Tie], frontier: Mapping[str, Reached], hop: int) -> dict[str, Reached]:
-    offers: dict[str, Reached] = {}
+def _offers(ties: Iterable[Tie], frontier: Mapping[str, Lift], hop: int) -> dict[str, Lift]:
+    offers: dict[str, Lift] = {}
     for tie in ties:
         here, there = tie.here, tie.there
         worth = frontier[here].relevance * FACTORS[tie.type] * tie.surety / sqrt(tie.fan)
         if here != there and (there not in offers or worth > offers[there].relevance):
             step = Via(here, str(tie.type), hop, tie.reason)
-            offers[there] = Reached(worth, (step, *frontier[here].via))
+            offers[there] = Lift(worth, (step, *frontier[here].via))
     return offers
 
 
@@ -287,13 +287,13 @@ class Neighbour:
 
 def neighbours(asked: Asked, hits: Sequence[int]) -> list[Neighbour]:
     """The turns next to these notes that may answer."""
-    session, gate = asked.session, asked.gate
-    near = asked.talk.around(hits)
+    session, eligible = asked.session, asked.eligible
+    near = asked.window.around(hits)
     near = near.where(np.abs(near.steps) == 1)
     rows = list(zip(near.keys.tolist(), near.neighbours.tolist(), near.steps.tolist(), strict=True))
-    allowed = set(gate.admit(there for _, there, _ in rows))
+    allowed = set(eligible.passing(there for _, there, _ in rows))
     rows = [row for row in rows if row[1] in allowed]
-    gate.rows({key for row in rows for key in row[:2]})
+    eligible.rows({key for row in rows for key in row[:2]})
     said = session.notes.columns([key for row in rows for key in row[:2]], ["content", "speaker"]) if rows else {}
     return [
         Neighbour(here, there, step > 0, step > 0 and _answers(said[here], said[there])) for here, there, step in rows
@@ -301,22 +301,22 @@ def neighbours(asked: Asked, hits: Sequence[int]) -> list[Neighbour]:
 
 
 def replied(
-    gate: Gate, near: Iterable[Neighbour], direct: Mapping[int, float], own: Callable[[int], float]
-) -> dict[str, Reached]:
+    eligible: EligibleNotes, near: Iterable[Neighbour], direct: Mapping[int, float], own: Callable[[int], float]
+) -> dict[str, Lift]:
     """What replies to a hit that asks, by id; `direct` is the hits' relevance by key, `own` that of any note."""
-    found: dict[str, Reached] = {}
+    found: dict[str, Lift] = {}
     for each in near:
         if each.replies and direct[each.hit] > (itself := own(each.key)):
-            _offer(found, gate, each, itself + _REPLY * (direct[each.hit] - itself))
+            _offer(found, eligible, each, itself + _REPLY * (direct[each.hit] - itself))
     return found
 
 
-def next_to(gate: Gate, near: Iterable[Neighbour], direct: Mapping[int, float]) -> dict[str, Reached]:
+def next_to(eligible: EligibleNotes, near: Iterable[Neighbour], direct: Mapping[int, float]) -> dict[str, Lift]:
     """The turns before and after a hit, by id, each when that is worth more than what it is itself."""
-    found: dict[str, Reached] = {}
+    found: dict[str, Lift] = {}
     for each in near:
         if (worth := _BESIDE * direct[each.hit]) > direct.get(each.key, 0.0):
-            _offer(found, gate, each, worth)
+            _offer(found, eligible, each, worth)
     return found
 
 
@@ -326,11 +326,11 @@ def _answers(question: tuple[str, str | None], reply: tuple[str, str | None]) ->
     return any(mark in asked for mark in _ASKS) and (asker is None or asker != speaker)
 
 
-def _offer(found: dict[str, Reached], gate: Gate, near: Neighbour, worth: float) -> None:
-    rows = gate.rows((near.key, near.hit))
+def _offer(found: dict[str, Lift], eligible: EligibleNotes, near: Neighbour, worth: float) -> None:
+    rows = eligible.rows((near.key, near.hit))
     id = rows[near.key].id
     if id not in found or worth > found[id].relevance:
-        found[id] = Reached(worth, (Via(rows[near.hit].id, "next" if near.after else "previous", 1),))
+        found[id] = Lift(worth, (Via(rows[near.hit].id, "next" if near.after else "previous", 1),))
 
 
 # Why: the grounds of what a question found, which often share no word with it.
@@ -353,13 +353,13 @@ def causes(
     passing: Callable[[Iterable[str]], set[str]],
     *,
     least: float = 0.0,
-) -> dict[str, Reached]:
+) -> dict[str, Lift]:
     """What the best two of `direct` ({id: relevance}) rest on, by id, up to five links back.
 
     Only notes that `passing` lets through are listed, each when it is worth more than what it is itself and at least
     `least`. The way may lead over others: that a cause was superseded does not undo what caused that.
     """
-    found: dict[str, Reached] = {}
+    found: dict[str, Lift] = {}
     for seed in best(direct, CAUSE_SEEDS):
         ways = walk(session, seed, DEPTH, most=_MOST)
         grounds = Counter(resting(way.path[-1]) for way in ways.values())
@@ -368,7 +368,7 @@ def causes(
             for link in way.path:
                 worth *= _STEP * surety(link) * sqrt(min(1.0, _GROUNDS / grounds[resting(link)]))
             if worth >= least and worth > max(direct.get(id, 0.0), found[id].relevance if id in found else 0.0):
-                found[id] = Reached(worth, _via(way.path))
+                found[id] = Lift(worth, _via(way.path))
     allowed = passing(found)
     return {id: way for id, way in found.items() if id in allowed}
 

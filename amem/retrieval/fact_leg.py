@@ -16,7 +16,7 @@ from amem.language.terms import content_terms, query_terms
 from amem.language.times import mentions
 from amem.language.times.asked import asks_for_a_day_or_deed, without_tense
 from amem.note import Status
-from amem.retrieval.legs import Listed
+from amem.retrieval.legs import ListAnswer
 from amem.retrieval.router import spans
 from amem.storage.fact_rows import told_at
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from amem.query import Filter
     from amem.retrieval.legs import Asked as Question
     from amem.retrieval.question import Period
-    from amem.retrieval.ranking import Gate
+    from amem.retrieval.ranking import EligibleNotes
     from amem.settings import Settings
     from amem.storage.fact_rows import Stated
     from amem.storage.store import Session
@@ -102,24 +102,24 @@ class FactsLeg:
     def _asking(self) -> Asking:
         return Asking(self._predicates())
 
-    def ask(self, question: Question) -> Listed | None:
+    def ask(self, question: Question) -> ListAnswer | None:
         """Candidates whose facts answer what is asked of the names; None where nothing is asked or nobody named.
 
         Raises InvalidInput for a table of predicates that cannot be read.
         """
         # What is longer than this is no question but a page to find the like of.
-        session, gate, text = question.session, question.gate, question.reading.text[:LONGEST]
+        session, eligible, text = question.session, question.eligible, question.reading.text[:LONGEST]
         asked = self._asking.of(text)
         # One look at the index is all it takes to see that there is nothing to say.
         names = session.facts.known(self._names(text), self._spelled(asked))
-        past = Status.SUPERSEDED in gate.wanted.statuses or ASKS_PAST.search(text) is not None
-        ways = self._walk(session, asked, names, gate, past=past) if names else {}
+        past = Status.SUPERSEDED in eligible.wanted.statuses or ASKS_PAST.search(text) is not None
+        ways = self._walk(session, asked, names, eligible, past=past) if names else {}
         if not ways:
             return None
         rest = self._rest(text, asked, names)
         worth = {key: way.score * _match(text, rest, way.facts[-1].object) for key, way in ways.items()}
         best = sorted(ways, key=lambda key: (-worth[key], -key))[: question.limit]
-        return Listed(
+        return ListAnswer(
             best,
             [worth[key] for key in best],
             max(way.score for way in ways.values()),
@@ -141,11 +141,13 @@ class FactsLeg:
             words += _phrases(predicates, predicate, asked.roles)
         return _left_over(text, words)
 
-    def _walk(self, session: Session, asked: Asked, names: Set[str], gate: Gate, *, past: bool) -> dict[int, _Way]:
+    def _walk(
+        self, session: Session, asked: Asked, names: Set[str], eligible: EligibleNotes, *, past: bool
+    ) -> dict[int, _Way]:
         ways: dict[int, _Way] = {}
         frontier: Mapping[str, _Way] = dict.fromkeys(names, _Way(0.0, (), frozenset()))
         for _ in range(_HOPS):
-            reached = list(self._step(session, asked, frontier, names, gate, past=past))
+            reached = list(self._step(session, asked, frontier, names, eligible, past=past))
             for way in reached:
                 key = way.facts[-1].note
                 if key not in ways or ways[key].score < way.score:
@@ -156,13 +158,20 @@ class FactsLeg:
         return ways
 
     def _step(
-        self, session: Session, asked: Asked, frontier: Mapping[str, _Way], names: Set[str], gate: Gate, *, past: bool
+        self,
+        session: Session,
+        asked: Asked,
+        frontier: Mapping[str, _Way],
+        names: Set[str],
+        eligible: EligibleNotes,
+        *,
+        past: bool,
     ) -> Iterator[_Way]:
         predicates = self._predicates()
         stated = session.facts.stated(frontier, self._spelled(asked), _MOST_FACTS)
-        admitted = set(gate.admit({each.note for each in stated}))
+        admitted = set(eligible.passing({each.note for each in stated}))
         stated = [each for each in stated if each.note in admitted]
-        so = self._so(session, {each.subject_key for each in stated}, asked, gate.wanted) if stated else {}
+        so = self._so(session, {each.subject_key for each in stated}, asked, eligible.wanted) if stated else {}
         for each in stated:
             predicate = predicates.canonical(each.predicate)
             row = predicates.rows.get(predicate)

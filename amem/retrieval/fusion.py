@@ -10,7 +10,7 @@ import numpy as np
 from amem.clock import zone
 from amem.language import query_terms
 from amem.retrieval.fact_leg import FactsLeg
-from amem.retrieval.legs import Answer, Asked, Leg, Listed, MeaningLeg, SpeakerLeg, TimeLeg, is_among
+from amem.retrieval.legs import Answer, Asked, Leg, ListAnswer, MeaningLeg, SpeakerLeg, TimeLeg, is_among
 from amem.retrieval.question_times import Dating
 from amem.retrieval.words import LateLeg, LexicalLeg
 
@@ -181,15 +181,15 @@ def _candidates(answers: Iterable[Answer], joining: Collection[int]) -> Keys:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class LegResults:
     """What each leg had to say that did not abstain, what it counts for, and what that comes to for each note."""
 
     answers: Mapping[str, Answer]
-    counts: Mapping[str, float]
+    weights: Mapping[str, float]
     fused: Fused
 
 
-class Panel:
+class LegFusion:
     """All legs and the way they are fused. `trust` says for a question what nearness by meaning is worth, 0..1."""
 
     def __init__(
@@ -217,28 +217,30 @@ class Panel:
         """The question with the event that it measures time by, if any, looked up; `event` is that one's vector."""
         return replace(asked, reading=self._dating.settle(asked, event))
 
-    def ask(self, asked: Asked, wanted: Collection[str], also: Sequence[int]) -> Heard:
+    def ask(self, asked: Asked, wanted: Collection[str], also: Sequence[int]) -> LegResults:
         """What the `wanted` legs say to a question; `fused` knows the notes `also` given."""
         answers: dict[str, Answer] = {}
-        asked = replace(asked, heard=answers)
+        asked = replace(asked, answers=answers)
         for leg in self._legs:
             if leg.name in wanted and (said := leg.ask(asked)) is not None:
                 answers[leg.name] = said
-        counts: dict[str, float] = {name: getattr(self._settings, f"{name}_weight") for name in answers}
-        for name in counts.keys() & {"dense", "late"}:
-            counts[name] *= self._trust(asked.reading.meaning or asked.reading.text)
-        return Heard(answers, counts, self.fusion.fuse(answers, counts, also))
+        weights: dict[str, float] = {name: getattr(self._settings, f"{name}_weight") for name in answers}
+        for name in weights.keys() & {"dense", "late"}:
+            weights[name] *= self._trust(asked.reading.meaning or asked.reading.text)
+        return LegResults(answers, weights, self.fusion.fuse(answers, weights, also))
 
-    def last_resort(self, asked: Asked, also: Sequence[int]) -> Heard:
+    def last_resort(self, asked: Asked, also: Sequence[int]) -> LegResults:
         """Notes made from raw input that holds the question's words, in place of what the legs did not find."""
         session, terms = asked.session, query_terms(asked.reading.lexical)
         sources = [source.id for source in session.sources.search(terms, asked.limit)]
         made = session.sources.notes_of(sources)
         held = session.notes.keys_of([made[source] for source in sources if source in made])
-        keys = asked.gate.admit(dict.fromkeys(held[made[source]] for source in sources if made.get(source) in held))
-        answers = {"source": Listed(keys, [1 / place for place in range(1, len(keys) + 1)], 1.0)}
-        return Heard(answers, {"source": 1.0}, self.fusion.fuse(answers, {"source": 1.0}, also))
+        keys = asked.eligible.passing(
+            dict.fromkeys(held[made[source]] for source in sources if made.get(source) in held)
+        )
+        answers = {"source": ListAnswer(keys, [1 / place for place in range(1, len(keys) + 1)], 1.0)}
+        return LegResults(answers, {"source": 1.0}, self.fusion.fuse(answers, {"source": 1.0}, also))
 
-    def joined(self, heard: Heard, joining: Collection[int], also: Sequence[int]) -> Heard:
-        """What was heard with these notes among the candidates, scored exactly by each leg."""
-        return replace(heard, fused=self.fusion.fuse(heard.answers, heard.counts, also, joining))
+    def joined(self, results: LegResults, joining: Collection[int], also: Sequence[int]) -> LegResults:
+        """The results with these notes among the candidates, scored exactly by each leg."""
+        return replace(results, fused=self.fusion.fuse(results.answers, results.weights, also, joining))

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from amem.query import Query
     from amem.retrieval.hit import DenseIndex
     from amem.retrieval.question import Period, Reading
-    from amem.retrieval.ranking import Gate
-    from amem.retrieval.talk import Talk
+    from amem.retrieval.ranking import EligibleNotes
+    from amem.retrieval.turns import TurnWindow
     from amem.storage.store import Session
 
 
@@ -39,17 +39,17 @@ if TYPE_CHECKING:
 class Asked:
     """One question on one snapshot. `vector` is that of ``reading.meaning``; `limit` bounds a leg's candidates.
 
-    `talk` knows who stands beside whom. `heard` is what the legs said that were asked before.
+    `window` knows the turns beside a note. `answers` are those of the legs that were asked before, by name.
     """
 
     session: Session
     query: Query
     reading: Reading
     vector: Vector | None
-    gate: Gate
+    eligible: EligibleNotes
     limit: int
-    talk: Talk
-    heard: Mapping[str, Answer] = field(default_factory=dict)
+    window: TurnWindow
+    answers: Mapping[str, Answer] = field(default_factory=dict)
 
 
 class Answer(Protocol):
@@ -88,7 +88,7 @@ class Leg(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Opinion:
+class ScoringAnswer:
     """The part of an answer that finds no notes of its own, but has a say on those of others."""
 
     asked: Asked
@@ -106,13 +106,13 @@ def to_the_point(asked: Asked, keys: Keys) -> Floats:
 
     For legs that know something of a note which is worth nothing where the note has nothing to do with the question.
     """
-    said = [asked.heard[name].scores(keys)[1] for name in ("dense", "lexical") if name in asked.heard]
+    said = [asked.answers[name].scores(keys)[1] for name in ("dense", "lexical") if name in asked.answers]
     mean: Floats = np.mean(said, axis=0) if said else np.ones(len(keys))
     return mean
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListAnswer:
     """The answer of a leg that has no opinion but on what it found, best first.
 
     `most` is the score that counts as 1. `ties_share` is for coarse scores: notes of equal score then share the middle
@@ -165,12 +165,12 @@ def best_among(legs: Sequence[Leg], asked: Asked, keys: Keys) -> list[int]:
     None of more than `MOST`.
     """
     if len(keys) <= asked.limit:
-        return asked.gate.admit(keys.tolist())
+        return asked.eligible.passing(keys.tolist())
     if len(keys) > MOST:
         return []
-    narrow = replace(asked, gate=asked.gate.among(keys))
+    narrow = replace(asked, eligible=asked.eligible.among(keys))
     answers = [answer for leg in legs if (answer := leg.ask(narrow)) is not None]
-    return asked.gate.admit(dict.fromkeys(key for answer in answers for key in answer.keys))
+    return asked.eligible.passing(dict.fromkeys(key for answer in answers for key in answer.keys))
 
 
 # The dense leg: notes that mean what the question means, by the cosine of their vectors.
@@ -188,12 +188,12 @@ class MeaningLeg:
     def __init__(self, dense: DenseIndex) -> None:
         self._dense = dense
 
-    def ask(self, asked: Asked) -> Meaning | None:
+    def ask(self, asked: Asked) -> DenseAnswer | None:
         """The nearest notes; None where the question has no vector. The index must have been refreshed."""
-        return None if asked.vector is None else Meaning(self._dense, asked, asked.vector)
+        return None if asked.vector is None else DenseAnswer(self._dense, asked, asked.vector)
 
 
-class Meaning:
+class DenseAnswer:
     """The dense leg's answer.
 
     A cosine says little by itself: 0.4 is much where notes have 0.1 on average, and nothing where all are about one
@@ -203,7 +203,7 @@ class Meaning:
 
     def __init__(self, dense: DenseIndex, asked: Asked, vector: Vector) -> None:
         self._dense, self._vector = dense, vector
-        keys, _ = dense.search(vector, asked.limit, allowed=asked.gate.allowed)
+        keys, _ = dense.search(vector, asked.limit, allowed=asked.eligible.allowed)
         self.keys: Sequence[int] = keys.tolist()
 
     @cached_property
@@ -231,20 +231,20 @@ class SpeakerLeg:
 
     name = "speaker"
 
-    def ask(self, asked: Asked) -> Said | None:
+    def ask(self, asked: Asked) -> SpeakerAnswer | None:
         """Who said what; None where nobody, or more than one, is named."""
         who = asked.reading.speaker
-        return None if who is None else Said(asked, who)
+        return None if who is None else SpeakerAnswer(asked, who)
 
 
 @dataclass(frozen=True, slots=True)
-class Said(Opinion):
+class SpeakerAnswer(ScoringAnswer):
     """The speaker leg's answer: 1 for what that person said."""
 
     who: str
 
     def scores(self, keys: Keys) -> tuple[Floats, Floats]:
-        rows, wanted = self.asked.gate.rows(keys.tolist()), self.who.casefold()
+        rows, wanted = self.asked.eligible.rows(keys.tolist()), self.who.casefold()
         said = np.array([(rows[key].speaker or "").casefold() == wanted for key in keys.tolist()], dtype=np.float64)
         return said, said
 
@@ -283,13 +283,13 @@ class TimeLeg:
         reading, period = asked.reading, asked.reading.period
         if period is not None:
             within = asked.session.notes.within(period.since, period.until, MOST + 1)
-            return InTime(asked, period, best_among(self._legs, asked, within), within, self._zone)
+            return TimeAnswer(asked, period, best_among(self._legs, asked, within), within, self._zone)
         when = Intent.TEMPORAL in reading.intents and reading.recency is None and reading.event is None
-        return States(asked) if when else None
+        return StatedTimeAnswer(asked) if when else None
 
 
 @dataclass(frozen=True)
-class InTime:
+class TimeAnswer:
     """The time leg's answer: 1 within the period. All its candidates are equally within.
 
     `within` are notes of the period, ascending: all, where they are not too many.
@@ -385,7 +385,7 @@ def times_of(content: str, said: date) -> tuple[tuple[date, date], ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class States(Opinion):
+class StatedTimeAnswer(ScoringAnswer):
     """The time leg's answer to a question that asks when.
 
     "I moved yesterday" answers "when did you move?" better than "the move was hard" does. But many notes state some

@@ -457,9 +457,9 @@ class Dating:
         sought = Reading(event.text, (Intent.GENERAL,), event.text)
         about = replace(asked, reading=sought, vector=vector, limit=_NOTES)
         answers = [answer for leg in self._legs if (answer := leg.ask(about)) is not None]
-        keys = asked.gate.admit(dict.fromkeys(key for answer in answers for key in answer.keys[:_NOTES]))
+        keys = asked.eligible.passing(dict.fromkeys(key for answer in answers for key in answer.keys[:_NOTES]))
         # Who asks when we moved does not tell of it.
-        rows = asked.gate.rows(keys)
+        rows = asked.eligible.rows(keys)
         keys = [key for key in keys if rows[key].kind != Kind.QUESTION]
         if not keys:
             return None

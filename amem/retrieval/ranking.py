@@ -13,15 +13,15 @@ from amem.errors import InvalidInput
 from amem.language import index_terms, query_terms
 from amem.note import Kind, Status
 from amem.rendering import holding_text
-from amem.retrieval.expansion import SEEDS, Reached, best, better, causes, neighbours, next_to, replied, spread
+from amem.retrieval.expansion import SEEDS, Lift, best, better, causes, neighbours, next_to, replied, spread
 from amem.retrieval.explanation import ASKING, Prior
-from amem.retrieval.fusion import Heard, Panel
+from amem.retrieval.fusion import LegFusion, LegResults
 from amem.retrieval.legs import Asked, is_among
 from amem.retrieval.question import Intent
 from amem.retrieval.question_times import timely
 from amem.retrieval.rerank import pool, spaced
 from amem.retrieval.router import Names, Router
-from amem.retrieval.talk import Talks
+from amem.retrieval.turns import TurnCache
 from amem.retrieval.words import Frequencies
 from amem.storage.standings import States
 
@@ -56,7 +56,7 @@ class Row:
     speaker: str | None
 
 
-class Gate:
+class EligibleNotes:
     """Tells which notes may answer, and reads the rows of those that are asked for.
 
     `allowed` is None when every active note may; else the keys that pass the filter, ascending. The `pages` of topics,
@@ -78,7 +78,7 @@ class Gate:
         #: The keys of the notes that were met.
         self.keys: dict[str, int] = {}
 
-    def admit(self, keys: Iterable[int]) -> list[int]:
+    def passing(self, keys: Iterable[int]) -> list[int]:
         """Those of `keys` that may answer, in their order."""
         asked = np.array(list(keys), dtype=np.int64)
         found: list[int] = asked[self.passes(asked)].tolist()
@@ -96,11 +96,11 @@ class Gate:
             found &= is_among(keys, self.allowed)
         return found if self._pages else found & ~states.of_kind(Kind.TOPIC, keys)
 
-    def admit_ids(self, ids: Iterable[str]) -> set[str]:
+    def passing_ids(self, ids: Iterable[str]) -> set[str]:
         """Those of `ids` that may answer."""
         found = self._session.notes.keys_of(list(ids))
         self.keys |= found
-        passing = set(self.admit(found.values()))
+        passing = set(self.passing(found.values()))
         return {id for id, key in found.items() if key in passing}
 
     def rows(self, keys: Iterable[int]) -> Mapping[int, Row]:
@@ -114,14 +114,14 @@ class Gate:
     def _of(self, keys: Keys) -> States:
         return States.of_some(self._session, keys) if self._states is None else self._states
 
-    def among(self, keys: Keys) -> Gate:
+    def among(self, keys: Keys) -> EligibleNotes:
         """The same filter for these notes alone; `keys` ascend."""
         narrow = copy(self)
         narrow.allowed = keys if self.allowed is None else np.intersect1d(self.allowed, keys, assume_unique=True)
         return narrow
 
 
-# What a note's standing says before the question is heard: how well it is remembered, how far it is believed.
+# What a note's standing says before the question is asked: how well it is remembered, how far it is believed.
 
 
 class Priors:
@@ -208,7 +208,7 @@ class Ranking:
     """All that ranking one question found out. `order` is best first; `too_far` failed the minimum cosine.
 
     `answers` holds what each leg had to say that did not abstain, `fused` what that came to; where a last resort took
-    the legs' place, `heard` is what they had said. `notes` are remarks on how the ranking was done, for people.
+    the legs' place, `replaced` is what they had said. `notes` are remarks on how the ranking was done, for people.
     """
 
     reading: Reading
@@ -218,7 +218,7 @@ class Ranking:
     order: list[Ranked] = field(default_factory=list)
     too_far: dict[int, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    heard: Heard | None = None
+    replaced: LegResults | None = None
 
 
 class Ranker:
@@ -242,10 +242,10 @@ class Ranker:
         self._zone = zone(settings.timezone)
         self.router = Router(settings)
         self.frequencies = Frequencies()
-        self._talks = Talks(settings.window)
+        self._turns = TurnCache(settings.window)
         self._names = Names(self.frequencies, settings.user_name)
         self._states: States | None = None
-        self._panel = Panel(dense, settings, self.frequencies, predicates, trust)
+        self._legs = LegFusion(dense, settings, self.frequencies, predicates, trust)
 
     def read(self, session: Session, query: Query) -> Reading:
         """What is asked, of which words, of whom."""
@@ -270,64 +270,66 @@ class Ranker:
         """
         # Whichever of two threads comes last: what either keeps is whole.
         self._states = states = States.of(session, self._states)
-        gate = Gate(session, query.filter, states, pages=reading.overview)
+        eligible = EligibleNotes(session, query.filter, states, pages=reading.overview)
         standing = Priors(query, reading, self._settings)
-        talk = self._talks.seen_by(session)
-        asked = self._panel.settle(Asked(session, query, reading, vector, gate, self._settings.candidates, talk), event)
+        window = self._turns.window_of(session)
+        asked = self._legs.settle(
+            Asked(session, query, reading, vector, eligible, self._settings.candidates, window), event
+        )
         diversity = self._settings.diversity if query.diversity is None else query.diversity
         places = max(query.k, pool(query.k) if diversity > 0 else 0)
         k = None if every else max(places, self._reranking.depth(query))
-        first = heard = self._panel.ask(asked, legs_of(query), also)
+        first = results = self._legs.ask(asked, legs_of(query), also)
         # Where some are too far, or are read again, others may be among the best.
         most = None if query.filter.minimum_cosine is not None or self._reranking.depth(query) else k
-        direct = _admitted(gate, heard.fused, most, standing)
+        direct = _admitted(eligible, results.fused, most, standing)
         if not direct:
-            heard = self._panel.last_resort(asked, also)
-            direct = _admitted(gate, heard.fused, most, standing)
+            results = self._legs.last_resort(asked, also)
+            direct = _admitted(eligible, results.fused, most, standing)
         bar = 0.0 if k is None else _bar(direct.values(), k, standing.least)
-        heard, reached = self._reached(asked, heard, direct, bar, also)
-        found = {key: Reached(value, ()) for key, value in direct.items()}
-        found |= {gate.keys[id]: way for id, way in reached.items()}
+        results, lifts = self._lifts(asked, results, direct, bar, also)
+        found = {key: Lift(value, ()) for key, value in direct.items()}
+        found |= {eligible.keys[id]: way for id, way in lifts.items()}
         too_far = self._too_far(asked, list(found))
         found = {key: way for key, way in found.items() if key not in too_far}
-        rows = gate.rows(found)
+        rows = eligible.rows(found)
         again = self._reranking.read(session, query, {rows[key].id: way.relevance for key, way in found.items()})
-        order = self._order(asked, heard.fused, found, again, standing, None if every else places)
+        order = self._order(asked, results.fused, found, again, standing, None if every else places)
         return Ranking(
             reading=asked.reading,
-            fusion=self._panel.fusion.name,
-            answers=heard.answers,
-            fused=heard.fused,
+            fusion=self._legs.fusion.name,
+            answers=results.answers,
+            fused=results.fused,
             order=spaced(self._dense, order, query.k, diversity, query.minimum_score),
             too_far=too_far,
             notes=again.notes,
-            heard=None if heard.answers is first.answers else first,
+            replaced=None if results.answers is first.answers else first,
         )
 
-    def _reached(
-        self, asked: Asked, heard: Heard, direct: Mapping[int, float], least: float, also: Sequence[int]
-    ) -> tuple[Heard, dict[str, Reached]]:
+    def _lifts(
+        self, asked: Asked, results: LegResults, direct: Mapping[int, float], least: float, also: Sequence[int]
+    ) -> tuple[LegResults, dict[str, Lift]]:
         """What was not found directly, or would stand lower: replies, causes where they are asked for, links.
 
         With what the legs say to the replies, whose own relevance counts as well.
         """
-        gate = asked.gate
+        eligible = asked.eligible
         near = neighbours(asked, best(direct, SEEDS))
-        if joining := {each.key for each in near if each.replies and not heard.fused.has(each.key)}:
-            heard = self._panel.joined(heard, joining, also)
-        ways = [replied(gate, near, direct, heard.fused.of)]
+        if joining := {each.key for each in near if each.replies and not results.fused.has(each.key)}:
+            results = self._legs.joined(results, joining, also)
+        ways = [replied(eligible, near, direct, results.fused.of)]
         why = Intent.CAUSAL in asked.reading.intents
         # All of a subject is what the collection has linked with it, too.
         links = asked.query.expand or asked.reading.overview
         if links or why:
-            rows = gate.rows(direct)
+            rows = eligible.rows(direct)
             by_id = {rows[key].id: value for key, value in direct.items()}
             if why:
-                ways.append(causes(asked.session, by_id, gate.admit_ids, least=least))
+                ways.append(causes(asked.session, by_id, eligible.passing_ids, least=least))
             if links:
-                ways.append(next_to(gate, near, direct))
-                ways.append(spread(asked.session, by_id, gate.admit_ids, least=least))
-        return heard, better(*ways)
+                ways.append(next_to(eligible, near, direct))
+                ways.append(spread(asked.session, by_id, eligible.passing_ids, least=least))
+        return results, better(*ways)
 
     def _too_far(self, asked: Asked, keys: Sequence[int]) -> dict[int, float]:
         """Those of these notes that are less near than was asked for, or of which nobody knows, with their cosines."""
@@ -342,12 +344,12 @@ class Ranker:
         self,
         asked: Asked,
         fused: Fused,
-        found: Mapping[int, Reached],
+        found: Mapping[int, Lift],
         again: Reread,
         standing: Priors,
         k: int | None,
     ) -> list[Ranked]:
-        rows = asked.gate.rows(found)
+        rows = asked.eligible.rows(found)
         relevance = {key: min(1.0, again.relevance(rows[key].id, way.relevance)) for key, way in found.items()}
         if k is not None:
             ceilings = {key: value * standing.most(rows[key].kind) for key, value in relevance.items()}
@@ -377,7 +379,7 @@ class Ranker:
         recency = asked.reading.recency
         if recency is None or not relevance:
             return {}
-        rows = asked.gate.rows(relevance)
+        rows = asked.eligible.rows(relevance)
         ceilings = {key: value * standing.most(rows[key].kind) for key, value in relevance.items()}
         least = standing.floor * max(ceilings.values())
         keys = [key for key, value in ceilings.items() if value >= least]
@@ -385,13 +387,13 @@ class Ranker:
         return timely(asked.session, recency, keys, moment, self._zone, self._predicates())
 
 
-def _admitted(gate: Gate, fused: Fused, k: int | None, standing: Priors) -> dict[int, float]:
+def _admitted(eligible: EligibleNotes, fused: Fused, k: int | None, standing: Priors) -> dict[int, float]:
     """The most relevant notes that may answer, with their relevance: all, or all that can be among the best `k`."""
     keys, relevance = fused.best()
-    passing = gate.passes(keys)
+    passing = eligible.passes(keys)
     keys, relevance = keys[passing], relevance[passing]
     if k is not None and 0 < k < len(keys):
-        ceilings = relevance * np.where(gate.of_kind(Kind.QUESTION, keys), standing.most(Kind.QUESTION), 1.0)
+        ceilings = relevance * np.where(eligible.of_kind(Kind.QUESTION, keys), standing.most(Kind.QUESTION), 1.0)
         kept = ceilings >= standing.floor * np.partition(ceilings, -k)[-k]
         keys, relevance = keys[kept], relevance[kept]
     return dict(zip(keys.tolist(), relevance.tolist(), strict=True))

@@ -26,7 +26,7 @@ from amem.retrieval.ranking import Priors, Ranked, Ranker, legs_of
 from amem.retrieval.rerank import LEG as RERANK
 from amem.retrieval.rerank import Reranking, pool
 from amem.retrieval.router import as_it_is
-from amem.retrieval.words import LateLeg, Words
+from amem.retrieval.words import LateLeg, LexicalAnswer
 from amem.storage.usage import Uses
 
 if TYPE_CHECKING:
@@ -325,7 +325,7 @@ def explained(ranking: Ranking, ranked: Ranked, note: MemoryNote, *, place: int 
 def silent(ranking: Ranking, key: int, told: Container[str]) -> tuple[LegShare, ...]:
     """What the legs not `told` of think of a note, to whose score they gave nothing."""
     # Where raw input answered for them, the legs' own opinions are told.
-    told_by = ranking if ranking.heard is None else ranking.heard
+    told_by = ranking if ranking.replaced is None else ranking.replaced
     return tuple(
         _share(ranking, told_by.answers.get(leg), key, leg, part, 0.0)
         for leg, part in told_by.fused.parts(key, silent=True).items()
@@ -337,7 +337,7 @@ def _share(ranking: Ranking, answer: Answer | None, key: int, leg: str, part: Pa
     question = ranking.reading.text
     matched = () if answer is None else answer.matched(key)
     lent: tuple[Lent, ...] = ()
-    if isinstance(answer, Words):
+    if isinstance(answer, LexicalAnswer):
         matched = matched_words(question, matched)
         lent = tuple(replace(each, words=matched_words(question, each.words)) for each in answer.lent(key))
     if leg == "speaker":

@@ -21,7 +21,7 @@ from amem.retrieval.context import (
     source_entry,
 )
 from amem.retrieval.explanation import as_plain
-from amem.retrieval.ranking import Gate
+from amem.retrieval.ranking import EligibleNotes
 from amem.retrieval.router import as_it_is
 from amem.retrieval.sufficing import Read, Verdict, lines_of, notes_suffice, page_suffices, wanted
 
@@ -268,11 +268,11 @@ class TierReader:
         with self._store.read() as session:
             notes = session.notes.get_many([hit.id for hit in hits], history=False)
             members = session.links.leading_to(list(notes), LinkType.PART_OF)
-            gate = Gate(session, replace(given, kinds=()))
+            eligible = EligibleNotes(session, replace(given, kinds=()))
             held = []
             for note in notes.values():
                 mine = frozenset(members[note.id])
-                if given != Filter() and gate.admit_ids(mine) != mine:
+                if given != Filter() and eligible.passing_ids(mine) != mine:
                     continue
                 stale, wrong = self._stale(session, note, mine, found)
                 written = page_entry(note, _title(note), descent.room, descent.counter, self._placing.zone)
@@ -359,8 +359,8 @@ class TierReader:
         with self._store.read() as session:
             more = session.sources.search(query_terms(descent.asked.subject), _SOURCES)
             made = session.sources.notes_of([source.id for source in more])
-            gate = Gate(session, descent.query.filter)
-            notes = session.notes.get_many(sorted(gate.admit_ids(made.values())), history=False)
+            eligible = EligibleNotes(session, descent.query.filter)
+            notes = session.notes.get_many(sorted(eligible.passing_ids(made.values())), history=False)
         for source in more:
             if source.id not in pairs and (note := notes.get(made.get(source.id, ""))) is not None:
                 pairs[source.id] = note, source

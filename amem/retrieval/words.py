@@ -13,7 +13,7 @@ import numpy as np
 
 from amem.language import asked_terms
 from amem.retrieval.explanation import Lent
-from amem.retrieval.legs import Opinion, is_among
+from amem.retrieval.legs import ScoringAnswer, is_among
 from amem.storage.fulltext import K1, Lengths
 from amem.token_vectors import PACKING, product, tokens_of
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from amem.retrieval.legs import Asked, Floats, Keys
-    from amem.retrieval.talk import Beside
+    from amem.retrieval.turns import NearTurns
     from amem.settings import Settings
     from amem.storage.store import Session
     from amem.storage.vectors import Space
@@ -121,7 +121,7 @@ _HOSTS = 40
 _SPARE = 32
 
 
-class Words:
+class LexicalAnswer:
     """The lexical leg's answer. The common scale is the share of the most that the question's words can give.
 
     `own` holds what each term (column) is worth in each note of `held` (row, keys ascending).
@@ -134,23 +134,23 @@ class Words:
         self._decay = decay
         self._known: dict[int, float] = {}
         #: The neighbours that hold words, of the notes that were scored.
-        self._lenders: list[Beside] = []
+        self._lenders: list[NearTurns] = []
 
-    def among(self, asked: Asked) -> Words:
+    def among(self, asked: Asked) -> LexicalAnswer:
         """What the same words say to the same question where other notes may answer."""
-        said = Words(asked, self.terms, self._held, self._own, self._most, self._decay)
+        said = LexicalAnswer(asked, self.terms, self._held, self._own, self._most, self._decay)
         said._known, said._lenders = self._known, self._lenders
         return said
 
     @cached_property
     def keys(self) -> Sequence[int]:
         """The best by their own words, and turns beside them that have become as good."""
-        limit, gate = self._asked.limit, self._asked.gate
+        limit, eligible = self._asked.limit, self._asked.eligible
         best = self._held[np.lexsort((self._held, -self._own.sum(axis=1)))]
         # A filter says who may answer, not who may lend words.
         hosts = best[:_HOSTS].tolist()
-        own = self._first(best if gate.allowed is None else best[is_among(best, gate.allowed)], limit)
-        near = self._asked.talk.around(hosts).neighbours if self._decay else ()
+        own = self._first(best if eligible.allowed is None else best[is_among(best, eligible.allowed)], limit)
+        near = self._asked.window.around(hosts).neighbours if self._decay else ()
         candidates = np.array(sorted({*own, *map(int, near)}), dtype=np.int64)
         worth = self.scores(candidates)[0]
         return self._first(candidates[np.argsort(-worth, kind="stable")][: np.count_nonzero(worth > 0)], limit)
@@ -181,7 +181,7 @@ class Words:
             lenders.setdefault(int(offers[:, column].argmax()), []).append(self.terms[column])
         rows = sorted(lenders, key=lambda row: (abs(int(around.steps[row])), row))
         keys = [int(around.neighbours[row]) for row in rows]
-        known = self._asked.gate.rows(keys)
+        known = self._asked.eligible.rows(keys)
         return tuple(
             Lent(known[key].id, int(around.steps[row]), tuple(lenders[row]))
             for row, key in zip(rows, keys, strict=True)
@@ -191,7 +191,7 @@ class Words:
         """The first of these that may answer."""
         found: list[int] = []
         for start in range(0, len(keys), limit + _SPARE):
-            found += self._asked.gate.admit(keys[start : start + limit + _SPARE].tolist())
+            found += self._asked.eligible.passing(keys[start : start + limit + _SPARE].tolist())
             if len(found) >= limit:
                 break
         return found[:limit]
@@ -199,7 +199,7 @@ class Words:
     def _windowed(self, keys: Keys) -> Floats:
         """For each note and term the best of its own score and what its neighbours lend."""
         best = self._rows(keys)
-        around = self._asked.talk.around(keys)
+        around = self._asked.window.around(keys)
         around = around.where(is_among(around.neighbours, self._held))
         if len(around.keys):
             self._lenders.append(around)
@@ -297,9 +297,9 @@ class LexicalLeg:
             Fts5Scorer() if settings.lexical == "fts5" else RankBm25Scorer(settings.bm25_k1, settings.bm25_b)
         )
 
-    def ask(self, asked: Asked) -> Words | None:
+    def ask(self, asked: Asked) -> LexicalAnswer | None:
         """What the words say; None where none of them is in any note."""
-        if isinstance(before := asked.heard.get(self.name), Words):
+        if isinstance(before := asked.answers.get(self.name), LexicalAnswer):
             return before.among(asked)
         terms = asked_terms(asked.reading.lexical)
         counts = self._frequencies.of(asked.session, terms) if terms else {}
@@ -314,7 +314,7 @@ class LexicalLeg:
         # No term can give more than k1 + 1 times its rarity.
         holders = np.bincount(places, minlength=len(known)).tolist()
         most = (self._scorer.k1 + 1) * sum(_idf(count, total) for count in holders if count)
-        return Words(asked, known, held, own, most, self._decay)
+        return LexicalAnswer(asked, known, held, own, most, self._decay)
 
 
 def _idf(count: int, total: int) -> float:
@@ -343,7 +343,7 @@ class LateLeg:
         self._decay, self._weight = settings.window_decay, settings.late_weight
         self._frequencies = frequencies
 
-    def ask(self, asked: Asked) -> Near | None:
+    def ask(self, asked: Asked) -> LateAnswer | None:
         """How near the words are; None without vectors of words, or where most notes bear each word of the question."""
         tokens = tokens_of(asked.vector)
         space = asked.session.vectors.space() if tokens is not None and self._weight > 0 else None
@@ -351,7 +351,9 @@ class LateLeg:
             return None
         worth = self._worth(asked, tokens.words)
         said = worth > 0
-        return Near(asked, space, tokens.rows[said], worth[said] / worth.sum(), self._decay) if said.any() else None
+        return (
+            LateAnswer(asked, space, tokens.rows[said], worth[said] / worth.sum(), self._decay) if said.any() else None
+        )
 
     def _worth(self, asked: Asked, words: Sequence[str]) -> Floats:
         """How rare the word of each piece is, shared by its pieces; 0 for a word that is not searched for.
@@ -374,7 +376,7 @@ class LateLeg:
 
 
 @dataclass(frozen=True, slots=True)
-class Near(Opinion):
+class LateAnswer(ScoringAnswer):
     """The late leg's answer. `rows` are the question's pieces at length 1, `worth` adds up to 1."""
 
     space: Space
@@ -394,7 +396,7 @@ class Near(Opinion):
         return ()
 
     def _near(self, keys: Keys) -> Floats:
-        around = self.asked.talk.around(keys)
+        around = self.asked.window.around(keys)
         every = np.union1d(keys, around.neighbours)
         best, held = self._best(every)
         near = best[np.searchsorted(every, keys)]
@@ -406,7 +408,7 @@ class Near(Opinion):
         fit = np.clip((near - _UNRELATED) / (_SAME - _UNRELATED), 0.0, 1.0) @ self.worth
         # Of a note whose words are not kept the whole is all there is to go by.
         bare = ~held[np.searchsorted(every, keys)]
-        if bare.any() and (whole := self.asked.heard.get("dense")) is not None:
+        if bare.any() and (whole := self.asked.answers.get("dense")) is not None:
             fit[bare] = whole.scores(keys[bare])[1]
         return fit
 

@@ -9,17 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amem.retrieval.fusion import Convex, Fusion, ReciprocalRanks
-from amem.retrieval.legs import Listed
+from amem.retrieval.legs import ListAnswer
 
 A, B, C = 1, 2, 3
 EVEN = dict.fromkeys(("dense", "lexical", "facts"), 1.0)
 
 
-def listed(*pairs: tuple[int, float], most: float = 1.0) -> Listed:
-    return Listed([key for key, _ in pairs], [score for _, score in pairs], most)
+def listed(*pairs: tuple[int, float], most: float = 1.0) -> ListAnswer:
+    return ListAnswer([key for key, _ in pairs], [score for _, score in pairs], most)
 
 
-def relevance(fusion: Fusion, **legs: Listed) -> dict[int, float]:
+def relevance(fusion: Fusion, **legs: ListAnswer) -> dict[int, float]:
     fused = fusion.fuse(legs, EVEN)
     return {key: fused.of(key) for key in fused.best()[0].tolist()}
 
@@ -89,19 +89,19 @@ def test_a_note_asked_about_is_scored_but_is_no_candidate() -> None:
 
 
 def test_notes_that_tie_share_the_middle_of_their_places() -> None:
-    answer = Listed([5, 6, 7, 8], [2.0, 1.0, 1.0, 1.0], 2.0, ties_share=True)
+    answer = ListAnswer([5, 6, 7, 8], [2.0, 1.0, 1.0, 1.0], 2.0, ties_share=True)
     assert answer.ranks() == {5: 1, 6: 3, 7: 3, 8: 3}
 
 
 def test_a_name_that_many_carry_lifts_each_of_them_less_than_one_that_two_carry() -> None:
-    many = Listed(list(range(40)), [1.0] * 40, 1.0, ties_share=True)
-    two = Listed([0, 1], [1.0] * 2, 1.0, ties_share=True)
+    many = ListAnswer(list(range(40)), [1.0] * 40, 1.0, ties_share=True)
+    two = ListAnswer([0, 1], [1.0] * 2, 1.0, ties_share=True)
     assert many.ranks()[0] > two.ranks()[0]
 
 
 @BOTH
 def test_equal_notes_come_newest_first(fusion: Fusion) -> None:
-    tied = Listed([A, B, C], [1.0, 1.0, 1.0], 1.0, ties_share=True)
+    tied = ListAnswer([A, B, C], [1.0, 1.0, 1.0], 1.0, ties_share=True)
     assert fusion.fuse({"dense": tied}, EVEN).best()[0].tolist() == [C, B, A]
 
 
@@ -116,7 +116,7 @@ rankings = st.dictionaries(
 
 @BOTH
 @given(legs=rankings)
-def test_shares_add_up_to_a_relevance_between_zero_and_one(fusion: Fusion, legs: dict[str, Listed]) -> None:
+def test_shares_add_up_to_a_relevance_between_zero_and_one(fusion: Fusion, legs: dict[str, ListAnswer]) -> None:
     fused = fusion.fuse(legs, EVEN)
     for key in fused.best()[0].tolist():
         assert 0.0 <= fused.of(key) <= 1.0 + 1e-12
@@ -125,11 +125,11 @@ def test_shares_add_up_to_a_relevance_between_zero_and_one(fusion: Fusion, legs:
 
 
 @given(legs=rankings, leg=st.sampled_from(list(EVEN)))
-def test_moving_up_in_one_leg_never_lowers_a_note(legs: dict[str, Listed], leg: str) -> None:
+def test_moving_up_in_one_leg_never_lowers_a_note(legs: dict[str, ListAnswer], leg: str) -> None:
     if leg not in legs or len(legs[leg].keys) < 2:
         return
     keys = list(legs[leg].keys)
     last = keys[-1]
-    raised = legs | {leg: Listed([last, *keys[:-1]], [0.0] * len(keys), 1.0)}
+    raised = legs | {leg: ListAnswer([last, *keys[:-1]], [0.0] * len(keys), 1.0)}
     before, after = (ReciprocalRanks(60).fuse(each, EVEN) for each in (legs, raised))
     assert after.of(last) >= before.of(last)

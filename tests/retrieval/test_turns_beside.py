@@ -10,7 +10,7 @@ import pytest
 
 from amem.note import Kind, Status
 from amem.query import Filter
-from amem.retrieval.talk import Turns
+from amem.retrieval.turns import Turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -157,7 +157,7 @@ def placed(turns: Turns) -> dict[int, object]:
     """For each turn its conversation, its place, and who stands beside it."""
     names = {number: name for name, number in turns.names.items()}
     found = {}
-    for key, talk, ordinal in zip(turns.keys.tolist(), turns.talks.tolist(), turns.ordinals.tolist(), strict=True):
+    for key, talk, ordinal in zip(turns.keys.tolist(), turns.chats.tolist(), turns.ordinals.tolist(), strict=True):
         near = turns.beside(np.array([key]))
         found[key] = names[talk], ordinal, near.neighbours.tolist(), near.steps.tolist()
     return found

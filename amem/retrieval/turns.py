@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 # how far away it is: what comes before counts more than what comes after, and a word said three times around a note
 # counts once. Nothing is stored: a neighbour counts as it is now, one that was superseded not at all.
 
-#: A pause of an hour ends an episode; what lies beyond is another talk. For each turn in between.
+#: A pause of an hour ends an episode; what lies beyond is another conversation. For each turn in between.
 _PAUSE = np.timedelta64(1, "h")
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class NearTurns:
     """Neighbours of notes, one row for each: whose, who, how many turns away (before: below 0). `keys` ascend."""
 
     keys: Keys
@@ -45,28 +45,28 @@ class Beside:
         worth: Floats = decay ** away.astype(np.float64)
         return worth
 
-    def of(self, key: int) -> Beside:
+    def of(self, key: int) -> NearTurns:
         """Those of one note."""
         first, last = np.searchsorted(self.keys, (key, key + 1)).tolist()
         return self.where(slice(first, last))
 
-    def where(self, rows: NDArray[Any] | slice) -> Beside:
+    def where(self, rows: NDArray[Any] | slice) -> NearTurns:
         """These rows alone."""
-        return Beside(self.keys[rows], self.neighbours[rows], self.steps[rows])
+        return NearTurns(self.keys[rows], self.neighbours[rows], self.steps[rows])
 
 
 @dataclass(frozen=True)
 class Turns:
     """The turns of all conversations as of a value of the change counter, ordered by conversation and place in it.
 
-    `talks` numbers the conversations as `names` has them; `active` turns may lend their words. 41 bytes a turn.
+    `chats` numbers the conversations as `names` has them; `active` turns may lend their words. 41 bytes a turn.
     """
 
     seq: int
     reach: int
     names: Mapping[str, int]
     keys: Keys
-    talks: NDArray[np.int32]
+    chats: NDArray[np.int32]
     ordinals: Keys
     at: NDArray[np.datetime64]
     active: NDArray[np.bool_]
@@ -83,15 +83,15 @@ class Turns:
             return replace(self, seq=counter)
         fresh = self._read(session, counter, self.reach, self.names, self.seq)
         kept = ~np.isin(self.keys, changed)
-        talks, ordinals, keys = self.talks[kept], self.ordinals[kept], self.keys[kept]
-        turns = zip(fresh.talks.tolist(), fresh.ordinals.tolist(), fresh.keys.tolist(), strict=True)
-        at = np.array([_before(talks, ordinals, keys, *turn) for turn in turns], dtype=np.intp)
+        chats, ordinals, keys = self.chats[kept], self.ordinals[kept], self.keys[kept]
+        turns = zip(fresh.chats.tolist(), fresh.ordinals.tolist(), fresh.keys.tolist(), strict=True)
+        at = np.array([_before(chats, ordinals, keys, *turn) for turn in turns], dtype=np.intp)
         return Turns(
             counter,
             self.reach,
             fresh.names,
             np.insert(keys, at, fresh.keys),
-            np.insert(talks, at, fresh.talks),
+            np.insert(chats, at, fresh.chats),
             np.insert(ordinals, at, fresh.ordinals),
             np.insert(self.at[kept], at, fresh.at),
             np.insert(self.active[kept], at, fresh.active),
@@ -116,19 +116,19 @@ class Turns:
             times=("at",),
             after=after,
         )
-        talks = np.repeat(np.array([names[name] for name, _ in counts], dtype=np.int32), [count for _, count in counts])
-        order = np.argsort(talks, kind="stable")
+        chats = np.repeat(np.array([names[name] for name, _ in counts], dtype=np.int32), [count for _, count in counts])
+        order = np.argsort(chats, kind="stable")
         key, ordinal, at, active = (found[name][order] for name in ("key", "ordinal", "at", "active"))
-        return cls(counter, reach, names, key, talks[order], ordinal, at, active.astype(np.bool_))
+        return cls(counter, reach, names, key, chats[order], ordinal, at, active.astype(np.bool_))
 
     @cached_property
     def places(self) -> Keys:
-        """Where the turns stand on one scale: one that is out of reach of the last, in any talk, is just out of it.
+        """Where the turns stand on one scale: one out of reach of the last, in any conversation, is just out of it.
 
-        So no talk runs into the next. Ordinals may be any integers: a step below 0 is one too long for 64 bits.
+        So no conversation runs into the next. Ordinals may be any integers: a step below 0 is one too long for 64 bits.
         """
         steps = np.diff(self.ordinals)
-        near = (self.talks[1:] == self.talks[:-1]) & (steps >= 0) & (steps <= self.reach)
+        near = (self.chats[1:] == self.chats[:-1]) & (steps >= 0) & (steps <= self.reach)
         return np.concatenate(([0][: len(self.keys)], np.cumsum(np.where(near, steps, self.reach + 1)))).astype(
             np.int64
         )
@@ -140,7 +140,7 @@ class Turns:
         rows[self.keys] = np.arange(len(self.keys), dtype=np.int32)
         return rows
 
-    def beside(self, keys: Keys) -> Beside:
+    def beside(self, keys: Keys) -> NearTurns:
         """The neighbours of these notes, of those that are in any conversation."""
         asked = np.unique(keys)
         here = self.rows[asked[asked < len(self.rows)]]
@@ -151,12 +151,12 @@ class Turns:
         steps = self.places[there] - self.places[here]
         close = np.abs(self.at[there] - self.at[here]) <= np.abs(steps) * _PAUSE
         kept = (steps != 0) & self.active[there] & close
-        return Beside(self.keys[here[kept]], self.keys[there[kept]], steps[kept])
+        return NearTurns(self.keys[here[kept]], self.keys[there[kept]], steps[kept])
 
 
-def _before(talks: NDArray[np.int32], ordinals: Keys, keys: Keys, talk: int, ordinal: int, key: int) -> int:
+def _before(chats: NDArray[np.int32], ordinals: Keys, keys: Keys, chat: int, ordinal: int, key: int) -> int:
     """The row before which this turn has its place."""
-    first, last = np.searchsorted(talks, (talk, talk + 1)).tolist()
+    first, last = np.searchsorted(chats, (chat, chat + 1)).tolist()
     equal = first + np.searchsorted(ordinals[first:last], ordinal)
     beyond = first + np.searchsorted(ordinals[first:last], ordinal, side="right")
     return int(equal + np.searchsorted(keys[equal:beyond], key))
@@ -170,7 +170,7 @@ def _each(first: NDArray[np.intp], last: NDArray[np.intp]) -> NDArray[np.intp]:
     return each
 
 
-class Talks:
+class TurnCache:
     """The turns of one collection in memory. `reach` is how many turns away neighbours are; 0 keeps none."""
 
     def __init__(self, reach: int) -> None:
@@ -178,10 +178,10 @@ class Talks:
         self._lock = threading.Lock()
         self._turns: Turns | None = None
 
-    def seen_by(self, session: Session) -> Talk:
+    def window_of(self, session: Session) -> TurnWindow:
         """Who stands beside whom as of this session; next to nothing is read where nothing has changed."""
         if not self._reach:
-            return Talk(session, None)
+            return TurnWindow(session, None)
         counter = session.counter
         with self._lock:
             held = self._turns
@@ -190,10 +190,10 @@ class Talks:
                 self._turns = Turns.of(session, counter, self._reach)
             elif held.seq < counter:
                 self._turns = held.after(session, counter)
-            return Talk(session, self._turns)
+            return TurnWindow(session, self._turns)
 
 
-class Talk:
+class TurnWindow:
     """Who stands beside whom, for one session and its scope; nobody without turns."""
 
     def __init__(self, session: Session, turns: Turns | None) -> None:
@@ -202,11 +202,11 @@ class Talk:
         #: Whether a note that was met is of the scope.
         self._ours: dict[int, bool] = {}
 
-    def around(self, keys: Sequence[int] | Keys) -> Beside:
+    def around(self, keys: Sequence[int] | Keys) -> NearTurns:
         """The neighbours of these notes in the same conversation."""
         if self._turns is None or not len(self._turns.keys):
             nothing = np.empty(0, dtype=np.int64)
-            return Beside(nothing, nothing, nothing)
+            return NearTurns(nothing, nothing, nothing)
         found = self._turns.beside(np.asarray(keys, dtype=np.int64))
         return found.where(self._within(found.neighbours)) if self._shared else found
 
