@@ -184,7 +184,7 @@ _WHEN = (
 )
 #: Words that say when or how, but not who.
 _MANNER = re.compile(
-    rf"(?:{_WHEN}|刚才|已经?|终于|正式|一直|都|也|还|仍然?|又|才|就|再|其实|当时|这次|于是|年初|年底|以后|之后|平时|平常|经常|通常"
+    rf"(?:{_WHEN}|刚才|已经?|终于|正式|一直|都|也|还|仍然?|又|才|就|再|(?:被|体检|检查)?查出来?|其实|当时|这次|于是|年初|年底|以后|之后|平时|平常|经常|通常"
     r"|主要|全部?|全面|全家|一家|一起|统一|逐步|顺利|自从|决定|确定|本来|真的|确实|特别|非常|很|最|挺|比较|超级?|从小|生来|天生"
     r"|不再|不|没有?|并未|未|向来|始终|(?:在|于)(?:新|这个|那个)?(?:公司|家)里?|(?:公司|家)里|新的?|现任|直属|经过讨论|讨论后|开会后"
     r"|为了[^，]{1,12}|大家|一致)+$"
@@ -248,10 +248,11 @@ def limited_to(before: str) -> str:
     found = _LIMITED.fullmatch(before.strip(" ，,"))
     if found is None:
         return before
-    thing = found["inside"] or found["named"]
+    thing = (found["inside"] or found["named"]).strip()
     if thing in _OF_ALL or canonical_subject(thing) == WE:
         return found["lead"] + (found["us"] or found["then_us"])
-    return found["lead"] + thing if _THING.fullmatch(thing) and not _NO_NAME.search(thing) else before
+    named = _THING.fullmatch(thing) or (_LATIN.fullmatch(thing) and not is_person(thing) and not is_known_place(thing))
+    return found["lead"] + thing if named and not _NO_NAME.search(thing) else before
 
 
 def _named(text: str, scene: Scene) -> Subject | None:
@@ -357,7 +358,9 @@ def pattern(predicates: Predicates) -> re.Pattern[str]:
 def turned(text: str, predicates: Predicates) -> str:
     """老陈是我的房东 as 我的房东是老陈; any other clause as it is."""
     found = _compiled(_names(predicates))[1].fullmatch(text)
-    return text if found is None else f"{found['whose']}{found['noun']}{found['is']}{found['what']}"
+    if found is None:
+        return text
+    return f"{found['whose']}{found['noun']}{'不再是' if found['is'] == '不再是' else '是'}{found['what']}"
 
 
 def replaced(text: str, predicates: Predicates) -> tuple[str, str]:
@@ -427,7 +430,7 @@ def _compiled(names: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str],
         rf"(?:(?:是|叫做?|为|在|位于|(?=姓[\u4e00-\u9fff]))|(?P<change>{_CHANGES})了?|(?=\s?[\d€$£¥])|(?P<sum>)(?={_SUM})|(?P<apposed>)(?=\s?{_NAMED}))\s*(?P<o>.+)"
     )
     mine = re.compile(
-        rf"(?P<what>[^，是]{{1,20}}?)\s*(?:现在|已经?)?(?P<is>不再是|是)\s*(?P<whose>我们?家?的|[^，是的]{{1,8}}的)(?:新|主|现任)?"
+        rf"(?P<what>[^，是]{{1,20}}?)\s*(?:现在|已经?)?(?P<is>不再是|是|成了|成为了?)\s*(?P<whose>我们?家?的|[^，是的]{{1,8}}的)(?:新|主|现任)?"
         rf"(?P<noun>{roles}|{_SOMETHING_USED})"
     )
     other = re.compile(
@@ -518,8 +521,8 @@ def _takeover(text: str, scene: Scene) -> list[Fact]:
 
 #: Around the thing whose version or date it is.
 _AFTER_THING = re.compile(r"(?:的?版本号?|的|已经?|把|将|现在|我们|把它|了|今天|昨天|刚刚?|正式)+$")
-_AFTER_EVENT = re.compile(r"(?:从[^，]{1,10}|时间|的|已经?|把|将|现在|我们|把它|了|今天|昨天|刚刚?|正式)+$")
-_BEFORE_THING = re.compile(r"^(?:我们|我|把|将|的|今天|昨天|刚刚?|请?记住|项目把)+")
+_AFTER_EVENT = re.compile(r"(?:从[^，]{1,10}|时间|日期|的|已经?|把|将|现在|我们|把它|了|今天|昨天|刚刚?|正式)+$")
+_BEFORE_THING = re.compile(r"^(?:每天的?|以后|今后|我们|我|把|将|的|今天|昨天|刚刚?|请?记住|项目把)+")
 #: What 是 and 在 may say a time of.
 _EVENT = re.compile(
     "(?:会议?|课|预约|面试|考试|航班|[早午晚]饭|[早午晚聚]餐|活动|比赛|演出|手术|体检|评审|培训|讲座|婚礼|典礼|训练|门诊|直播"
@@ -570,6 +573,7 @@ def made(shape: Shape, subject: Subject, parts: dict[str, str], scene: Scene) ->
 
 def made_of_thing(shape: Shape, parts: dict[str, str], before: str, scene: Scene) -> list[Fact]:
     """Versions and dates are those of a thing; of nothing in particular they are ours."""
+    before = re.sub("^[^，]{0,8}?[把将]", "", before)
     after = _AFTER_THING if shape.predicate == "version" else _AFTER_EVENT
     thing = _BEFORE_THING.sub("", after.sub("", before.strip(" ，,"))).strip()
     if thing and (_NO_THING.search(thing) or (shape.kind == "event" and not _EVENT.search(thing))):
@@ -578,7 +582,7 @@ def made_of_thing(shape: Shape, parts: dict[str, str], before: str, scene: Scene
         return [Fact(f"{canonical_subject(thing)}的{parts['act']}" if thing else parts["act"], "date", parts["o"])]
     subject = canonical_subject(thing) if thing else WE
     if shape.predicate != "version":
-        timed = _EVENT.search(thing) or "时间" in before  # 天天改稿改到一点: until one
+        timed = _EVENT.search(thing) or "时间" in before or shape.kind == "event"  # 天天改稿改到一点: until one
         day, clock = when_in(parts["o"])
         clock = clock if timed else ""
         if not thing and shape.predicate != "deadline":
@@ -643,6 +647,8 @@ def _tools(shape: Shape, subject: Subject, value: str, parts: dict[str, str], sc
     moved = parts.get("x", "")
     if (of := _TOOL_OF.fullmatch(moved)) and table.is_technology(of["tool"]):
         subject, moved = subject_in(of["owner"], scene) or subject, of["tool"]  # 替换了 Heron 的 MySQL
+    elif (of := _TOOL_OF.fullmatch(subject.name)) and table.is_technology(of["tool"]):
+        subject, moved = _named(of["owner"], scene) or subject, of["tool"]  # Tern 的 RabbitMQ 换成了 NATS
     thing = _is_thing(parts, table) if shape.tail.startswith("(?:把") else False
     before = tool_in(parts.get("x2") or ("" if thing else moved), table, known=True)
     if shape.aspect is Aspect.END:
@@ -701,6 +707,7 @@ _CARED_FOR = re.compile(
 #: 妈妈换手机号了，新的是138……: the value of what was said to have changed.
 _NEW_ONE = re.compile(r"^(?:现在的?|新的?|新号码?|新号|现)(?:变成|换成|是|改成)了?(?=.)")
 _NO_ROLE = re.compile(r"[是在有说问找给跟和]")
+_FROM_NOW = re.compile("从(?:明天|后天|下周[一二三四五六日天]?|下个?月|下个星期|今天)(?:开始|起)")
 #: So few characters before a comma (搬家了，) name nobody else.
 _SHORT = 4
 
@@ -758,6 +765,7 @@ def _of_role(text: str, scene: Scene) -> list[Fact]:
         return []
     apposed = match["apposed"] is not None
     value = apposed_in(row, match["name"]) if apposed else value_in(row, match["o"], scene.predicates)
+    value = value or (match["o"] if row.name == "lives_in" and _STREET.match(match["o"]) else "")
     subject = subject_in(match["who"], scene, told=row.personal) if value else None
     if subject is None and value and row.personal and not match["who"]:
         subject = scene.cast.me  # 新房东姓邵: mine, where nobody else was named
@@ -769,7 +777,9 @@ def _of_role(text: str, scene: Scene) -> list[Fact]:
     formerly = _FORMERLY.search(match["who"]) is not None
     fact = Fact(name, row.name, value)
     found = [fact]
-    if row.name == "address" and subject.person and (match["change"] or "新" in match.string[: match.start("role")]):
+    if row.name == "lives_in":
+        found = [Fact(name, *each) for each in home_in(match["o"], scene.predicates)] or found
+    elif row.name == "address" and subject.person and (match["change"] or "新" in match.string[: match.start("role")]):
         found = [Fact(name, *each) for each in home_in(value, scene.predicates)] or found
     if apposed:
         return [] if formerly else [fact]  # the rest of the clause is about another thing, and so are its times
@@ -816,6 +826,8 @@ def _introduce(text: str, scene: Scene) -> None:
 
 def _stated(shape: Shape, match: re.Match[str], before: str, text: str, scene: Scene) -> list[Fact] | None:
     """The facts of a match; None where it is none after all."""
+    if shape.predicate in DATED:
+        before = _FROM_NOW.sub("", before)
     if _PLANNED.search(before) or _ASIDE.search(text, match.start()):
         return None
     passing = shape.predicate == "diet" or shape.kind == "town"

@@ -50,7 +50,7 @@ _LEAD = re.compile(
     r"|nowadays|these days|currently|recently|today|as of (?:today|now)|at the moment|right now|good news|big news|news"
     r"|update|reminder|decision|note|remember|please (?:remember|note)|note that|remember that|guess what|in fact"
     r"|honestly|for the record|again|luckily|sadly|unfortunately|in the end|eventually|officially|personally"
-    r"|scratch that|correction|(?:earlier )?this (?:week|month|year)|yesterday"
+    r"|scratch that|correction|(?:it )?turns out(?: that)?|(?:earlier )?this (?:week|month|year)|yesterday"
     r"|last (?:week|month|year|night|spring|summer|autumn|fall|winter)"
     r"|(?:back )?(?:in|since|on|from|until|as of) (?:early |late |mid-?)?"
     rf"{_DATED}(?: (?:to|until|till) {_DATED})?"
@@ -409,10 +409,9 @@ def _is_verbal(listed: Sequence[str], at: int) -> bool:
     if at and word[0].isupper() and not word.isupper():
         return False
     forms = english().forms
-    following = forms.get(listed[at + 1].casefold(), frozenset()) if at and at + 1 < len(listed) else frozenset()
+    following = forms.get(listed[at + 1].casefold(), frozenset()) if at + 1 < len(listed) else frozenset()
     if (
-        at
-        and folded not in _OPENERS
+        folded not in _OPENERS
         and Form.BASE in forms.get(folded, ())
         and (
             listed[at + 1 : at + 2] in (["is"], ["was"], ["will"])

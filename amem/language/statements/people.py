@@ -95,6 +95,8 @@ class Cast:
     """Persons named so far, each with its gender where that is known ('' else)."""
     thing: str | None = None
     things: set[str] = field(default_factory=set)
+    unsure: set[str] = field(default_factory=set)
+    """Names of whom or what nothing tells which."""
 
     @property
     def me(self) -> Subject:
@@ -111,6 +113,8 @@ class Cast:
             self.thing = subject.name
             self.things.add(subject.name)
         else:
+            if subject.person is None:
+                self.unsure.add(subject.name)
             self.people.setdefault(subject.name, _GENDER.get(subject.noun.split()[-1] if subject.noun else "", ""))
         return subject
 
@@ -153,7 +157,8 @@ class Cast:
             if folded[0] == "everything":
                 return Subject(WE, False, "", "everything")
             if folded[0] == "it":
-                return None if self.thing is None or len(self.things) > 1 else Subject(self.thing, False)
+                meant = self.things or self.unsure
+                return Subject(next(iter(meant)), False) if len(meant) == 1 else None
         if "at" in folded[2:-1] and (folded[0] in _POSSESSIVES or folded[0].endswith("'s")):
             at = folded.index("at", 2)  # "my manager at Acme"
             found = self.of(listed[:at])

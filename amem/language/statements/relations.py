@@ -68,10 +68,16 @@ _ARTICLES = words("the a an our my")
 _TOOL_OF = re.compile(r"(?:the )?(?P<owner>[A-Z][\w-]*(?: [a-z]+)?)['’]s (?P<tool>[A-Z].*)")
 
 
+#: "Runs on Postgres instead of MySQL": what is used no more.
+_RATHER = re.compile(r"(?P<o>.+?) (?:instead of|in place of|and no longer) (?P<x>[A-Z].*)")
+
+
 def tools(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
     """What is used now (group ``o``) and what no more (``x``)."""
     if shape.aspect is Aspect.BEGIN and TITLED.match(parts.get("o", "")):
         return _practitioner(parts, subject, scene)
+    if shape.aspect is Aspect.STATE and (rather := _RATHER.match(parts.get("o", ""))):
+        parts = parts | {"o": rather["o"], "x": rather["x"]}
     if whose := _TOOL_OF.match(parts.get("x", "")):
         parts = parts | {"x": whose["tool"]}  # "replaced Heron's MySQL with PostgreSQL"
     new, old = (tool_name(parts.get(part, ""), scene, tastes=True) for part in ("o", "x"))
@@ -418,10 +424,14 @@ def _person(text: str, scene: Scene) -> str:
 
 def _homes(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
     """Where somebody lives: the street with its number, the town, or both."""
-    if found := _address(parts["o"], subject, scene, sure=shape.aspect is Aspect.STATE):
+    said = _IN_A_FLAT.sub("", parts["o"])
+    if (found := _address(said, subject, scene, sure=shape.aspect is Aspect.STATE)) or shape.kind == "street":
         return found
     place = place_in(parts["o"], scene.predicates, lower=scene.lower)
     return [Fact(subject.name, "lives_in", place)] if place else []
+
+
+_IN_A_FLAT = re.compile(r"^(?:an?|the|my|our) (?:[\w-]+ ){0,3}?(?:flat|apartment|house|room|studio|cottage|loft) at ")
 
 
 def _address(text: str, subject: Subject, scene: Scene, *, sure: bool) -> list[Fact]:
@@ -496,6 +506,7 @@ _MAKERS = {
     "tool": tools,
     "moved": moved,
     "home": _homes,
+    "street": _homes,
     "due": _dates,
     "release": _releases,
     "swap": swaps,
