@@ -40,33 +40,28 @@ _NOTES = 8
 Found: TypeAlias = tuple[float, str, str, Callable[[], object]]
 
 
-class _Named(Provider):
-    """Things of one sort, by their names. A name is text, whatever signs it holds."""
-
-    @property
-    def client(self) -> CollectionClient | None:
-        """The open collection, unless the screen below is none of its rooms."""
-        return self.screen.client if isinstance(self.screen, NotesScreen) else None
-
-    async def found(self, words: str) -> list[Found]:
-        """What these words find; without any, what is offered before something is typed."""
-        raise NotImplementedError
+class Everything(Provider):
+    """Notes that hold what is typed (the newest ones before), the other collections of the home, and themes."""
 
     async def discover(self) -> AsyncIterator[DiscoveryHit | Hit]:
-        for _, name, about, run in await self.found(""):
+        for _, name, about, run in [*await self._notes(""), *await self._collections("")]:
             yield DiscoveryHit(Content(name), run, text=name, help=about)
 
     async def search(self, query: str) -> AsyncIterator[DiscoveryHit | Hit]:
-        for score, name, about, run in await self.found(query):
+        for score, name, about, run in [
+            *self._themes(query),
+            *await self._collections(query),
+            *await self._notes(query),
+        ]:
             yield Hit(score, Content(name), run, text=name, help=about)
 
+    @property
+    def _client(self) -> CollectionClient | None:
+        """The open collection, unless the screen below is none of its rooms."""
+        return self.screen.client if isinstance(self.screen, NotesScreen) else None
 
-class Notes(_Named):
-    """Notes that hold what is typed; the newest ones before."""
-
-    async def found(self, words: str) -> list[Found]:
-        client = self.client
-        if client is None:
+    async def _notes(self, words: str) -> list[Found]:
+        if (client := self._client) is None:
             return []
         try:
             cards = await client.ask(found_by, client.memory, words, _NOTES)
@@ -82,45 +77,31 @@ class Notes(_Named):
             for place, card in enumerate(cards)
         ]
 
-
-class Collections(_Named):
-    """The other collections of the home."""
-
-    async def found(self, words: str) -> list[Found]:
-        client, match = self.client, self.matcher(words).match
-        if client is None:
+    async def _collections(self, words: str) -> list[Found]:
+        if (client := self._client) is None:
             return []
-        settings = client.memory.settings
+        match, here = self.matcher(words).match, client.memory.settings
         try:
-            names = await client.ask(collection_names, settings.home)
+            names = await client.ask(collection_names, here.home)
         except OSError:
             return []
-        others = [(f"Collection {one_line(name, 60)}", name) for name in names if name != settings.collection]
+        others = [(f"Collection {one_line(name, 60)}", name) for name in names if name != here.collection]
         return [
             (score, said, "Browse it instead of this one", partial(client.app.switch_collection, name))
             for said, name in others
             if (score := match(said) if words else 1.0)
         ]
 
-
-class Themes(_Named):
-    """Themes, found once something of their name is typed."""
-
-    async def found(self, words: str) -> list[Found]:
+    def _themes(self, words: str) -> list[Found]:
         match = self.matcher(words).match
         return [
             (score, f"Theme {name}", "Change how it looks", partial(setattr, self.app, "theme", name))
-            for name in (self.app.available_themes if words else ())
+            for name in self.app.available_themes
             if (score := match(f"Theme {name}"))
         ]
 
 
-PROVIDERS: set[type[Provider] | Callable[[], type[Provider]]] = {
-    get_system_commands_provider,
-    Notes,
-    Collections,
-    Themes,
-}
+PROVIDERS: set[type[Provider] | Callable[[], type[Provider]]] = {get_system_commands_provider, Everything}
 
 
 _NAME_ROOM = 24
