@@ -36,6 +36,7 @@ _SAID = 0.25
 #: A word for a topic stands in at least so many of its notes, and in this share of them.
 _LEAST, _SHARE = 2, 0.3
 _WORD = re.compile(r"[^\W_]+")
+_DIGITS = frozenset("0123456789")
 
 
 def labels(session: Session, members: Sequence[MemoryNote], *, chinese: bool) -> list[str]:
@@ -109,7 +110,10 @@ def _carried(note: MemoryNote) -> set[str]:
 
 
 def _tells(folded: str) -> bool:
-    return folded not in _SORTS and len(folded) > 1 and not any(char.isdigit() for char in folded)
+    if folded in _SORTS or len(folded) < 2:
+        return False
+    # Asked of every label of every note.
+    return _DIGITS.isdisjoint(folded) if folded.isascii() else not any(map(str.isdigit, folded))
 
 
 @dataclass(frozen=True, slots=True)
