@@ -175,7 +175,7 @@ def undo(
                 call.remarks += _published(call, memory, each)
         if report.passed_over is not None:
             back = call.command("undo", str(report.passed_over))
-            call.remarks.append(f"the maintenance since then stands; take it back with: {back}")
+            call.remarks.append(f"the maintenance since then was not undone; undo it with: {back}")
         return _reversed(memory, report)
 
 
@@ -261,7 +261,7 @@ def reject(call: Invocation, numbers: Numbers) -> Shown:
 @review.command()
 @command()
 def flags(call: Invocation) -> Shown:
-    """List notes that lean on something that is no longer so (those that disagree: amem conflicts)."""
+    """List notes that rest on something no longer true (those that disagree: amem conflicts)."""
     with call.browsed() as memory:
         found = _leaning(memory)
         blocks = _flags(memory, found)
@@ -272,7 +272,7 @@ def flags(call: Invocation) -> Shown:
 
 #: What is listed: its cells in a pipe; on a terminal its name, words, changes and why.
 _Block = tuple[tuple[object, ...], tuple[str, str, list[str], str]]
-_OF_FLAGS = "amem keep ID says that a note holds, amem edit ID mends it, amem retract ID takes it back"
+_OF_FLAGS = "amem keep ID keeps a note current, amem edit ID mends it, amem retract ID takes it back"
 
 
 def _leaning(memory: "AgenticMemorySystem") -> "list[Flag]":

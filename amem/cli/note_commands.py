@@ -175,7 +175,7 @@ def purge(call: Invocation, ids: Ids, yes: Yes = False) -> Shown:
 
 def _purged(report: "PurgeReport") -> list[str]:
     """What else a purge did, and what it left."""
-    told = [f"stands again: {short_id(id)}" for id in report.stands_again]
+    told = [f"current again: {short_id(id)}" for id in report.stands_again]
     if report.rewritten:
         told.append(f"rewritten without it: {', '.join(map(short_id, report.rewritten))}")
     if report.removed:

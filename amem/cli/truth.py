@@ -1,4 +1,4 @@
-"""What holds: what a text would overturn, which notes disagree, and a person's word on it."""
+"""What is current: what a text would overturn, which notes disagree, and what a person decides."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from amem.verdict import Conflict
 
 
-Part = Annotated[str, option("--statement -s", "Only this statement of the note, in its words; the rest stands.")]
+Part = Annotated[
+    str, option("--statement -s", "Only this statement, in its words; the rest of the note stays current.")
+]
 
 
 @command()
@@ -39,8 +41,8 @@ def conflicts(
         told = ["nothing disagrees" if text is None else "it would overturn nothing"]
     elif text is None and not on_terminal():
         told = [
-            "amem supersede EARLIER LATER: the later one holds; amem retract LATER: the earlier one does;",
-            "amem keep EARLIER: both do",
+            "amem supersede EARLIER LATER: the later one is current; amem retract LATER: the earlier one is;",
+            "amem keep EARLIER: both are",
         ]
     return Drawing(found, map(_cells, shown), lambda page: _draw(page, shown, call), told=told)
 
@@ -64,7 +66,7 @@ def supersede(
 
 @command()
 def unsupersede(call: Invocation, ids: Ids, statement: Part = "") -> Shown:
-    """Say that superseded notes, or statements of them, hold after all; machines may then only propose to hide them."""
+    """Make superseded notes, or statements of them, current again; machines may then only propose to hide them."""
     with call.memory() as memory:
         found = {id: memory.unsupersede(id, statement=statement) for id in resolved(memory, ids)}
     why = "has no such statement marked" if statement else "was not superseded"
@@ -92,7 +94,7 @@ def retract(call: Invocation, ids: Ids, reason: Reason = "", statement: Part = "
 
 @command()
 def keep(call: Invocation, ids: Ids) -> Shown:
-    """Say that notes hold, in spite of what disagrees with them or what they leaned on being gone."""
+    """Keep notes current although others disagree with them, or what they rest on is gone."""
     with call.memory() as memory:
         found = {id: memory.keep(id) for id in resolved(memory, ids)}
     kept = [id for id, flags in found.items() if flags]
@@ -186,12 +188,12 @@ def _draw(page: Page, found: "Sequence[_Pair]", call: Invocation) -> None:
 def _draw_ways(page: Page, earlier: str, later: str, call: Invocation) -> None:
     """What to type; what it says stands behind it as a shell's comment, or above where there is no room."""
     ways = {
-        call.command("supersede", earlier, later): "the later one holds",
-        call.command("retract", later): "the earlier one holds",
-        call.command("keep", earlier): "both hold",
+        call.command("supersede", earlier, later): "the later one is current",
+        call.command("retract", later): "the earlier one is current",
+        call.command("keep", earlier): "both are current",
     }
     width, indent = max(map(len, ways)), " " * _INDENT
-    beside = _INDENT + width + len("  # the earlier one holds") <= page.width
+    beside = _INDENT + width + len("  # the earlier one is current") <= page.width
     for way, meaning in ways.items():
         if not beside:
             page.whole(indent, (f"# {meaning}", "dim"))

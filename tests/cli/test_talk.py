@@ -15,7 +15,7 @@ from amem.errors import InvalidInput
 if TYPE_CHECKING:
     from conftest import Cli
 
-_SAID = "amem keep ID says that a note holds, amem edit ID mends it, amem retract ID takes it back"
+_SAID = "amem keep ID keeps a note current, amem edit ID mends it, amem retract ID takes it back"
 _COMMAND = "amem --home /home/ana/notes --collection work undo 12"
 
 
@@ -35,7 +35,7 @@ def test_lines_end_between_words(columns: int) -> None:
 
 
 def test_a_command_to_be_copied_stays_whole(columns: int) -> None:
-    said = folded(f"the maintenance since then stands; take it back with: {_COMMAND}", command="amem ")
+    said = folded(f"the maintenance since then was not undone; undo it with: {_COMMAND}", command="amem ")
     assert said.splitlines()[-1].strip() == _COMMAND
 
 

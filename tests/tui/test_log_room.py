@@ -10,7 +10,7 @@ import pytest
 from amem_tui.browse.browse_screen import BrowseScreen
 from amem_tui.dialogs import Picker
 from amem_tui.history.history_screen import HistoryScreen
-from amem_tui.log.log_screen import Line, LogList, LogScreen, Outline
+from amem_tui.log.log_screen import LogList, LogScreen, Outline, OutlineLine
 from amem_tui.page import Page
 from conftest import CAT, KETTLE, TEA
 from driving import browsing, opened, options, screen_text, settled, titles, toasts, wait_until
@@ -333,11 +333,11 @@ def outline_of(pairs: list[tuple[int, int]], toggled: frozenset[int] = frozenset
 
 def test_what_set_off_much_is_folded_from_the_first() -> None:
     much = [(id, 1) for id in range(6, 1, -1)]
-    assert outline_of([*much, (1, 0)]).lines == [Line(0, 7), Line(1, 7, 0, 5, True)]
+    assert outline_of([*much, (1, 0)]).lines == [OutlineLine(0, 7), OutlineLine(1, 7, 0, 5, True)]
     opened = outline_of([*much, (1, 0)], frozenset({1}))
     assert [line.id for line in opened.lines] == [0, 1, 2, 3, 4, 5, 6]
     opened.toggle(1)
-    assert opened.lines == [Line(0, 7), Line(1, 7, 0, 5, True)]
+    assert opened.lines == [OutlineLine(0, 7), OutlineLine(1, 7, 0, 5, True)]
 
 
 def test_steps_of_steps_stand_below_them_and_strays_by_themselves() -> None:

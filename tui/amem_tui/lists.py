@@ -337,7 +337,7 @@ class PagedList(CursorList, Generic[Entry]):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ListLine:
     """One entry: `head` as it is, `title` cut where there is no room, `tail` at the right; `below` its second row.
 
     `key` is the id of the note it is about, "" when it is about none.
@@ -351,14 +351,14 @@ class Line:
     look: str = ""
 
 
-class LineList(PagedList[Line]):
+class LineList(PagedList[ListLine]):
     """Lines by their place from 0, all of them or the first pages; a click on the one under the cursor opens it."""
 
     def __init__(self, *, rows: int = 1, empty: str = "", id: str | None = None) -> None:
         super().__init__(row_height=rows, id=id)
         self.empty = empty
 
-    def show(self, count: int, lines: Iterable[Line] = (), *, place: int = 0, empty: str | None = None) -> None:
+    def show(self, count: int, lines: Iterable[ListLine] = (), *, place: int = 0, empty: str | None = None) -> None:
         """Replace what is listed, all or the first of it, the cursor at `place`; `empty` stands where there is none."""
         held = list(lines)
         self.empty = self.empty if empty is None else empty

@@ -181,7 +181,7 @@ _FEW, _MANY = 12, 500
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SidebarLine:
     """A line called `key`. `opened` says that it can be opened, and whether it is; `section` that it is a heading.
 
     What can be chosen has a `condition` or a `collection`; "All notes" and "… more" have neither.
@@ -219,7 +219,7 @@ class Sidebar(CursorList):
     class Chosen(Message):
         """A condition to put on or take off, all notes, or a collection; `stay` leaves the keyboard here."""
 
-        line: Line
+        line: SidebarLine
         stay: bool
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -228,14 +228,14 @@ class Sidebar(CursorList):
         self._conditions = Conditions()
         self._opened = set(_OPEN)
         self._wanted = ""
-        self._lines: list[Line] = []
+        self._lines: list[SidebarLine] = []
 
     @property
     def count(self) -> int:
         return len(self._lines)
 
     @property
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[SidebarLine]:
         return self._lines
 
     @property
@@ -263,10 +263,10 @@ class Sidebar(CursorList):
         place = next((at for at, line in enumerate(self._lines) if line.key == key), self.cursor)
         self.put_cursor(place, steady=True)
 
-    def _all_lines(self) -> list[Line]:
+    def _all_lines(self) -> list[SidebarLine]:
         """All that are to be seen; with words wanted those that hold them, whether their sections are open or not."""
         facets = self._facets
-        found = [] if self._wanted else [Line("all", "All notes", facets.total, 0, chosen=not self._conditions)]
+        found = [] if self._wanted else [SidebarLine("all", "All notes", facets.total, 0, chosen=not self._conditions)]
         found += self._section("collection", "Collections", [self._collection(name) for name in facets.collections])
         for facet, title in _TITLES.items():
             counted = facets.choices.get(facet, {})
@@ -280,7 +280,7 @@ class Sidebar(CursorList):
             found += self._section(facet, title, inside, facets.more_tags if facet == "tag" else 0)
         return found
 
-    def _section(self, name: str, title: str, inside: list[Line], more: int = 0) -> list[Line]:
+    def _section(self, name: str, title: str, inside: list[SidebarLine], more: int = 0) -> list[SidebarLine]:
         """The heading, and below it what is to be seen; nothing at all where there is nothing."""
         ticked = any(each.chosen and each.collection is None for each in inside)
         if self._wanted:
@@ -288,10 +288,10 @@ class Sidebar(CursorList):
         if not inside:
             return []
         is_open = bool(self._wanted) or name in self._opened
-        heading = Line(name, title, depth=0, opened=is_open, chosen=ticked and not is_open)
+        heading = SidebarLine(name, title, depth=0, opened=is_open, chosen=ticked and not is_open)
         return [heading, *(self._first(name, inside, more) if is_open else [])]
 
-    def _first(self, name: str, inside: list[Line], more: int) -> list[Line]:
+    def _first(self, name: str, inside: list[SidebarLine], more: int) -> list[SidebarLine]:
         if name not in ("tag", "topic"):
             return inside
         asked = bool(self._wanted) or f"more {name}" in self._opened
@@ -301,11 +301,11 @@ class Sidebar(CursorList):
         left = len(inside) + more - len(shown)
         if not left or self._wanted:
             return shown
-        return [*shown, Line(f"more {name}", f"… {left:,} more{', f finds them' if asked else ''}")]
+        return [*shown, SidebarLine(f"more {name}", f"… {left:,} more{', f finds them' if asked else ''}")]
 
-    def _periods(self, counted: Mapping[str, tuple[str, int]]) -> list[Line]:
+    def _periods(self, counted: Mapping[str, tuple[str, int]]) -> list[SidebarLine]:
         """Years, the newest first, and below one that is open its months."""
-        found: list[Line] = []
+        found: list[SidebarLine] = []
         for year, group in groupby(counted.items(), key=lambda month: month[0][:4]):
             months = list(group)
             is_open = f"period {year}" in self._opened
@@ -314,17 +314,17 @@ class Sidebar(CursorList):
                 found += [self._choice("period", *month, depth=2) for month in months]
         return found
 
-    def _collection(self, name: str) -> Line:
+    def _collection(self, name: str) -> SidebarLine:
         here, count = name == self._facets.here, self._facets.collections[name]
-        return Line(f"collection {name}", one_line(name, 60), count, chosen=here, collection=name)
+        return SidebarLine(f"collection {name}", one_line(name, 60), count, chosen=here, collection=name)
 
     def _choice(
         self, facet: Facet, value: str, said: tuple[str, int], *, depth: int = 1, opened: bool | None = None
-    ) -> Line:
+    ) -> SidebarLine:
         label, count = said
         condition = Condition(facet, str(value), str(label))
         chosen = condition in self._conditions
-        return Line(f"{facet} {value}", one_line(label, 60), count, depth, opened, chosen, condition)
+        return SidebarLine(f"{facet} {value}", one_line(label, 60), count, depth, opened, chosen, condition)
 
     def action_unfold(self) -> None:
         line = self._line
@@ -358,7 +358,7 @@ class Sidebar(CursorList):
             self.action_choose()
 
     @property
-    def _line(self) -> Line | None:
+    def _line(self) -> SidebarLine | None:
         return self._lines[self.cursor] if self.cursor < len(self._lines) else None
 
     def _turn(self, key: str) -> None:

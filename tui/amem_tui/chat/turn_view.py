@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 _UNSUPPORTED = "Nothing in memory supported an answer."
 _HELD, _NEAR = "This is what memory holds:", "This is the nearest that memory holds:"
-_NEVER = "No answer yet: it is being answered elsewhere, or whoever asked was closed meanwhile. a asks again."
+_NEVER = "No answer yet: another program is answering it, or the one that asked was closed. a asks again."
 
 
 class TurnView(Page, can_focus=False):

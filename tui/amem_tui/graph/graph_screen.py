@@ -152,7 +152,7 @@ def about_topic(seen: TopicMap, id: str, zone: tzinfo) -> Content:
         return Content.assemble(
             ("Notes in no topic", "bold"),
             (f"  {plural(seen.loose, 'note')}\n", "$muted"),
-            ("Maintenance finds topics where notes hang together (Health, H).", "$muted"),
+            ("Maintenance finds topics where many notes are linked (Health, H).", "$muted"),
         )
     found = "declared" if topic.declared else "found by its links"
     lines = [

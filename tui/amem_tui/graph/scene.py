@@ -160,11 +160,11 @@ _GONE = """This note is not here any more.
 The log (l) says who deleted it, and can undo that."""
 _NO_TOPICS = """No topics yet.
 
-Maintenance finds them where notes hang together: run it in Health (H), or with
+Maintenance finds them where many notes are linked: run it in Health (H), or with
 
   {maintain}
 
-A topic of your own gathers the notes that speak of it:
+A topic of your own gathers the notes that mention it:
 
   {declare}
 

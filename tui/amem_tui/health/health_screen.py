@@ -23,7 +23,7 @@ from amem_tui import changes
 from amem_tui.client import Refresher, in_own_thread
 from amem_tui.dialogs import Picker, Question
 from amem_tui.formatting import clean, moment, one_line, plural, titles_of
-from amem_tui.lists import Line, LineList, fit
+from amem_tui.lists import LineList, ListLine, fit
 from amem_tui.page import Block, Page, labelled, remark, space
 from amem_tui.rooms import PanedScreen
 
@@ -204,7 +204,7 @@ def rehearsal_words(report: MaintenanceReport) -> Content:
     return Content("\n").join(lines)
 
 
-def run_lines(state: State) -> list[Line]:
+def run_lines(state: State) -> list[ListLine]:
     """What the last run did, note by note."""
     lines = []
     for deed in state.deeds:
@@ -214,11 +214,11 @@ def run_lines(state: State) -> list[Line]:
         why += [deed.cause] if deed.cause != name else []
         lines.append(_line(deed.note, what, name, "; ".join(why), dim=deed.undone))
     if len(lines) >= MOST_DEEDS:
-        lines.append(Line("", "and more: the log (l) has all of it", look="$muted"))
+        lines.append(ListLine("", "and more: the log (l) has all of it", look="$muted"))
     return lines
 
 
-def rehearsal_lines(memory: AgenticMemorySystem, report: MaintenanceReport) -> list[Line]:
+def rehearsal_lines(memory: AgenticMemorySystem, report: MaintenanceReport) -> list[ListLine]:
     """What a dry run would do, note by note; a page that would be new has no note yet."""
     shown = report.reasons[:MOST_DEEDS]
     titles = titles_of(memory, (reason.id for reason in shown))
@@ -228,7 +228,7 @@ def rehearsal_lines(memory: AgenticMemorySystem, report: MaintenanceReport) -> l
         what = _PLANNED.get(reason.what, reason.what)
         lines.append(_line(reason.id, what, name, reason.why, sign=_SIGNS.get(reason.what)))
     if len(report.reasons) > len(shown):
-        lines.append(Line("", f"and {len(report.reasons) - len(shown):,} more", look="$muted"))
+        lines.append(ListLine("", f"and {len(report.reasons) - len(shown):,} more", look="$muted"))
     return lines
 
 
@@ -256,8 +256,8 @@ def _problem(problem: str) -> Content:
     return Content.assemble(("! ", "$warning"), clean(problem))
 
 
-def _line(id: str, what: str, name: str, why: str, *, dim: bool = False, sign: str | None = None) -> Line:
-    return Line(
+def _line(id: str, what: str, name: str, why: str, *, dim: bool = False, sign: str | None = None) -> ListLine:
+    return ListLine(
         key=id,
         title=name,
         head=((f" {what:<{_ACTION_CELLS}}", "$muted" if dim else sign or _SIGNS.get(what, "$accent")),),
@@ -355,7 +355,7 @@ class HealthScreen(PanedScreen):
         self._models: Sequence[tuple[str, str]] | None = None
         self._asked = float("-inf")
         self._below: list[Block] = []
-        self._rehearsal: tuple[Content, list[Line]] | None = None
+        self._rehearsal: tuple[Content, list[ListLine]] | None = None
         self.job: Job | None = None
         self._refresher = Refresher(self._look, partial(self.run_worker, group="state"))
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class LogRow:
     """`note` is the id of the note the operation is about, if it is about any; `about` its title, or what is known."""
 
     operation: Operation
@@ -63,7 +63,7 @@ class Row:
         return ", ".join(parts)
 
 
-def read_rows(memory: AgenticMemorySystem, ids: Sequence[int], zone: tzinfo) -> dict[int, Row]:
+def read_rows(memory: AgenticMemorySystem, ids: Sequence[int], zone: tzinfo) -> dict[int, LogRow]:
     """The rows of these operations. What only made links is about the note whose arrival set it off."""
     found = memory.operations(ids)
     parents = {each.id: each for each in memory.operations([each.parent for each in found if each.parent is not None])}
@@ -74,7 +74,7 @@ def read_rows(memory: AgenticMemorySystem, ids: Sequence[int], zone: tzinfo) -> 
     for each in found:
         id = about[each.id]
         words = titles.get(id or "") or one_line(causes.get(each.cause, ""))
-        rows[each.id] = Row(each, each.at.astimezone(zone).strftime("%H:%M"), words, id)
+        rows[each.id] = LogRow(each, each.at.astimezone(zone).strftime("%H:%M"), words, id)
     return rows
 
 
@@ -91,7 +91,7 @@ def _first(operation: Operation | None) -> str | None:
 _OPEN = 3
 
 
-class Line(NamedTuple):
+class OutlineLine(NamedTuple):
     """An operation `depth` steps in that set off `steps` others; with the id 0 the heading of a `day` (an ordinal)."""
 
     id: int
@@ -115,14 +115,14 @@ class Outline:
                 self._children.setdefault(parent, []).append(id)
         self.toggled = set(toggled)
         self.count = len(ids)
-        self.lines: list[Line] = []
+        self.lines: list[OutlineLine] = []
         day = 0
         for id, parent in zip(ids, parents, strict=True):
             if parent in here:
                 continue
             if self._days[id] != day:
                 day = self._days[id]
-                self.lines.append(Line(0, day))
+                self.lines.append(OutlineLine(0, day))
             self.lines.extend(self._branch(id, 0))
 
     def place(self, id: int) -> int | None:
@@ -147,10 +147,10 @@ class Outline:
             place -= 1
         return place
 
-    def _branch(self, id: int, depth: int) -> Iterator[Line]:
+    def _branch(self, id: int, depth: int) -> Iterator[OutlineLine]:
         children = self._children.get(id, [])
         folded = (len(children) > _OPEN) != (id in self.toggled)
-        yield Line(id, self._days[id], depth, len(children), bool(children) and folded)
+        yield OutlineLine(id, self._days[id], depth, len(children), bool(children) and folded)
         if not folded:
             for child in children:
                 yield from self._branch(child, depth + 1)
@@ -181,17 +181,17 @@ class LogList(CursorList):
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
         self.outline = Outline()
-        self.rows: OrderedDict[int, Row] = OrderedDict()
+        self.rows: OrderedDict[int, LogRow] = OrderedDict()
         self._stale: set[int] = set()
         self._asked: set[int] = set()
 
     @property
-    def chosen(self) -> Line | None:
+    def chosen(self) -> OutlineLine | None:
         lines = self.outline.lines
         return lines[self.cursor] if self.cursor < len(lines) and lines[self.cursor].id else None
 
     @property
-    def row(self) -> Row | None:
+    def row(self) -> LogRow | None:
         return None if self.chosen is None else self.rows.get(self.chosen.id)
 
     def show(self, outline: Outline) -> None:
@@ -202,7 +202,7 @@ class LogList(CursorList):
         self._resized()
         self.put_cursor(self.cursor if place is None else place, steady=True)
 
-    def fill(self, rows: Mapping[int, Row]) -> None:
+    def fill(self, rows: Mapping[int, LogRow]) -> None:
         self.rows.update(rows)
         self._stale -= rows.keys()
         while len(self.rows) > _ROWS_KEPT:
@@ -268,7 +268,7 @@ class LogList(CursorList):
         about = fit(row.about, room).rstrip() if room > 3 else ""
         return [*pieces, (about, action if operation.undone else ""), (more, "$muted")]
 
-    def _fold_marks(self, line: Line) -> range:
+    def _fold_marks(self, line: OutlineLine) -> range:
         start = (13 if self.size.width >= _ROOMY else 7) + 2 * line.depth
         return range(start, start + 2)
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from amem.settings import Settings
-    from amem_tui.serving.page_server import Page
+    from amem_tui.serving.page_server import WebPage
 
 
 # The window around the browser, by pywebview: its menu, its place, and how it ends.
@@ -51,7 +51,7 @@ _OFFERED = (
 )
 
 
-class Place(BaseModel, frozen=True, strict=True):
+class WindowPlace(BaseModel, frozen=True, strict=True):
     """Where a window stands, in pixels; None where the desktop decides."""
 
     width: int = Field(default=1280, ge=_SMALLEST[0], le=_LARGEST)
@@ -61,15 +61,15 @@ class Place(BaseModel, frozen=True, strict=True):
     maximized: bool = False
 
 
-def kept_place(home: Path) -> Place:
+def kept_place(home: Path) -> WindowPlace:
     """Return where the window was last; the usual place where nothing usable is kept."""
     try:
-        return Place.model_validate_json((home / _KEPT).read_bytes())
+        return WindowPlace.model_validate_json((home / _KEPT).read_bytes())
     except (OSError, ValueError):
-        return Place()
+        return WindowPlace()
 
 
-def keep_place(home: Path, place: Place) -> None:
+def keep_place(home: Path, place: WindowPlace) -> None:
     """Keep it for the next time, where the home can be written to."""
     draft = home / f"{_KEPT}.{os.getpid()}"
     with contextlib.suppress(OSError):
@@ -179,13 +179,15 @@ class NoteWindow(Watcher):
             frame.moveCenter(QApplication.primaryScreen().availableGeometry().center())
         native.move(frame.topLeft())
 
-    def _place(self) -> Place:
+    def _place(self) -> WindowPlace:
         window, native = self._window, self._window.native
         if not hasattr(native, "frameGeometry"):
-            return Place.model_construct(width=window.width, height=window.height, x=window.x, y=window.y)
+            return WindowPlace.model_construct(width=window.width, height=window.height, x=window.x, y=window.y)
         maximized = native.isMaximized()
         at = native.normalGeometry() if maximized else native
-        return Place.model_construct(width=at.width(), height=at.height(), x=at.x(), y=at.y(), maximized=maximized)
+        return WindowPlace.model_construct(
+            width=at.width(), height=at.height(), x=at.x(), y=at.y(), maximized=maximized
+        )
 
 
 _SIGNS = {"slash": "/"}
@@ -252,7 +254,7 @@ def check_display() -> None:
 
 
 @contextmanager
-def served(page: Page, failed: Callable[[str], None]) -> Iterator[asyncio.AbstractEventLoop]:
+def served(page: WebPage, failed: Callable[[str], None]) -> Iterator[asyncio.AbstractEventLoop]:
     """The page, served by a thread meanwhile, whose loop this is: windows want the main one for themselves.
 
     `failed` hears why the server ended before it was told to.

@@ -158,16 +158,16 @@ def serve(settings: Settings, port: int, *, told: Callable[[str], None], env_fil
 
 def page_of(
     settings: Settings, heard: socket.socket, env_file: str | None = None, watcher: Watcher | None = None
-) -> Page:
+) -> WebPage:
     """The page of the settings' collection, not yet served; `watcher` hears of the browser behind it."""
 
     # textual-serve tells of every page that closes, or whose browser is killed: the terminal is left to what we say.
     logging.getLogger("textual-serve").setLevel(logging.CRITICAL)
     command = amem_command(settings, "tui", "--served", env_file=env_file)
-    return Page(command, heard, title=f"amem: {settings.collection}", watcher=watcher)
+    return WebPage(command, heard, title=f"amem: {settings.collection}", watcher=watcher)
 
 
-async def _until_stopped(page: Page, begun: Callable[[], None]) -> None:
+async def _until_stopped(page: WebPage, begun: Callable[[], None]) -> None:
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     for each in (signal.SIGINT, signal.SIGTERM):
@@ -216,7 +216,7 @@ def listening(port: int) -> socket.socket:
     return heard
 
 
-class Page:
+class WebPage:
     """Serves the browser that `command` runs; each page that is opened runs one, of which `watcher` hears."""
 
     def __init__(

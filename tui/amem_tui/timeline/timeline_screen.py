@@ -17,7 +17,7 @@ from amem_tui import changes
 from amem_tui.client import Refresher
 from amem_tui.dialogs import Prompt
 from amem_tui.formatting import GLYPHS, SIGNS, author, plural, title
-from amem_tui.lists import PAGE, Line, LineList
+from amem_tui.lists import PAGE, LineList, ListLine
 from amem_tui.rooms import PanedScreen
 from amem_tui.timeline.calendar import SHADES, Days, HeatMap, days_of, streak
 from amem_tui.timeline.retention import Forgetting
@@ -42,16 +42,16 @@ def filter_of(day: date, zone: tzinfo) -> Filter:
     return Filter(since=since, until=until)
 
 
-def read_lines(memory: AgenticMemorySystem, shelf: Shelf, start: int, zone: tzinfo) -> list[Line]:
+def read_lines(memory: AgenticMemorySystem, shelf: Shelf, start: int, zone: tzinfo) -> list[ListLine]:
     """A page of lines from a place of the shelf on."""
     return [_day_line(card, zone) for card in memory.cards(shelf, start, start + PAGE)]
 
 
-def _day_line(card: Card, zone: tzinfo) -> Line:
+def _day_line(card: Card, zone: tzinfo) -> ListLine:
     sign, look = SIGNS[author(card.author)]
     pin = (("▪", "$accent"),) if card.pinned else ()
     at = card.at.astimezone(zone)
-    return Line(
+    return ListLine(
         key=card.id,
         title=f"{GLYPHS[card.kind]} {title(card.text)}",
         head=((f" {at:%H:%M} ", "$muted"), (f"{sign} ", look)),
@@ -85,10 +85,10 @@ def counted(preview: FadePreview) -> str:
     return ", ".join(sorted(said, key=lambda words: not words.endswith("fade"))) or "nothing"
 
 
-def lines_of(preview: FadePreview) -> list[Line]:
+def lines_of(preview: FadePreview) -> list[ListLine]:
     """A line for each note that is named, with why below it."""
     lines = [
-        Line(
+        ListLine(
             key=note.id,
             title=f"{GLYPHS[note.kind]} {title(note.content)}",
             head=((" ", ""), _SIGNS[note.what]),
@@ -99,7 +99,7 @@ def lines_of(preview: FadePreview) -> list[Line]:
     ]
     left = sum(preview.counts.values()) - len(lines)
     if left > 0:
-        lines.append(Line("", f"and {left:,} more", look="$muted"))
+        lines.append(ListLine("", f"and {left:,} more", look="$muted"))
     return lines
 
 
@@ -204,7 +204,7 @@ class TimelineScreen(PanedScreen):
     async def _fetch(self, event: LineList.Wanted) -> None:
         await event.list.fetch(self._read_page)
 
-    async def _read_page(self, wanted: Missing) -> list[Line]:
+    async def _read_page(self, wanted: Missing) -> list[ListLine]:
         assert self._shelf is not None, "only the list of a day is longer than a page"
         return await self.ask(read_lines, self.memory, self._shelf, wanted.start, self._client.zone)
 
@@ -319,7 +319,7 @@ class TimelineScreen(PanedScreen):
             self._choose(event.widget.line.key)
 
 
-def _read_day(memory: AgenticMemorySystem, day: date, zone: tzinfo) -> tuple[Shelf, list[Line]]:
+def _read_day(memory: AgenticMemorySystem, day: date, zone: tzinfo) -> tuple[Shelf, list[ListLine]]:
     """The order of a day's notes, the latest first, and the first page of them."""
     shelf = memory.shelf(filter_of(day, zone))
     return shelf, read_lines(memory, shelf, 0, zone)
