@@ -428,9 +428,11 @@ class Rows:
 
     def _there(self, keys: Keys) -> NDArray[np.intp]:
         """The rows of these keys that are not gone, ascending."""
-        rows = np.unique(self.find(keys))
+        rows = np.sort(self.find(keys))
         rows = rows[rows >= 0]
-        kept: NDArray[np.intp] = rows[self.states[rows] != GONE]
+        first = np.ones(len(rows), dtype=np.bool_)
+        first[1:] = rows[1:] != rows[:-1]
+        kept: NDArray[np.intp] = rows[first & (self.states[rows] != GONE)]
         return kept
 
     def rank(self, vector: Matrix, rows: NDArray[np.intp], k: int) -> Hits:

@@ -51,11 +51,13 @@ class Candidates:
 
     Notes are gathered by what two must have in common to be merged (`sameness.group_of`), in order of time, and only
     those of one group that are at most `days` apart have their vectors compared: comparing all with all takes minutes
-    from 100,000 on.
+    from 100,000 on. `asked` are the keys, ascending, whose pairs will be asked for page by page: two of them are
+    compared once, for the page of the first.
     """
 
-    def __init__(self, dense: Nearest, *, cosine: float, days: float) -> None:
+    def __init__(self, dense: Nearest, asked: Sequence[int], *, cosine: float, days: float) -> None:
         self._dense, self._cosine, self._days = dense, cosine, days
+        self._asked = np.array(asked, dtype=np.int64)
         self._seen = 0
         self._group: dict[int, Hashable] = {}
         self._members: defaultdict[Hashable, dict[int, float]] = defaultdict(dict)
@@ -77,7 +79,10 @@ class Candidates:
         self._seen = session.counter
 
     def pairs(self, page: Sequence[int]) -> set[tuple[int, int]]:
-        """Pairs of keys, the smaller first, that are near enough: of the page with any, of these with each other."""
+        """Pairs of keys, the smaller first, that are near enough: of the page with any, of these with each other.
+
+        Without those with a key of a page before.
+        """
         found: set[tuple[int, int]] = set()
         for asked, others in self._parts(page):
             matrix = self._dense.vectors(asked)
@@ -95,6 +100,7 @@ class Candidates:
 
     def _parts(self, page: Sequence[int]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """Keys of the page that are of one group, and those of the group that are near in time to one of them."""
+        before = self._asked[: np.searchsorted(self._asked, min(page))]
         asked: defaultdict[Hashable, list[int]] = defaultdict(list)
         for key in page:
             if key in self._group:
@@ -112,7 +118,8 @@ class Candidates:
                 first = np.searchsorted(times, run[0][0] - self._days - _SECOND)
                 last = np.searchsorted(times, run[-1][0] + self._days + _SECOND, side="right")
                 if last - first > 1:
-                    yield np.array([key for _, key in run], dtype=np.int64), ordered[first:last]
+                    others = ordered[first:last]
+                    yield np.array([key for _, key in run], dtype=np.int64), others[~np.isin(others, before)]
 
     def _group_of(self, columns: tuple[str | None, ...]) -> Hashable:
         if columns not in self._known:

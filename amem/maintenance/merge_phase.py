@@ -131,7 +131,7 @@ class MergePhase:
         gone: set[str] = set()
         done = proposed = 0
         settings = self._settings
-        candidates = Candidates(self._dense, cosine=settings.merge_cosine, days=settings.merge_days)
+        candidates = Candidates(self._dense, keys, cosine=settings.merge_cosine, days=settings.merge_days)
         for page in chunks(keys):
             if shift.cancelled.is_set():
                 break

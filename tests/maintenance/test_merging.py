@@ -167,9 +167,10 @@ def test_every_pair_that_the_rules_call_the_same_is_compared(open_memory: Open, 
     memory.add_notes(given)
     collection = memory.parts.collection
     settings = collection.settings
-    candidates = Candidates(collection.dense, cosine=settings.merge_cosine, days=settings.merge_days)
     with collection.store.read() as session:
         keys = session.notes.keys(Filter())
+    candidates = Candidates(collection.dense, keys, cosine=settings.merge_cosine, days=settings.merge_days)
+    with collection.store.read() as session:
         notes = {key: note for key, (note, _) in session.notes.bare(keys).items()}
         candidates.refresh(session)
     collection.dense.refresh()
@@ -184,6 +185,9 @@ def test_every_pair_that_the_rules_call_the_same_is_compared(open_memory: Open, 
     }
     assert len(alike) > 10
     assert alike <= candidates.pairs(keys) <= near
+    pages = [candidates.pairs(keys[start : start + 9]) for start in range(0, len(keys), 9)]
+    assert alike <= set().union(*pages) <= near
+    assert sum(map(len, pages)) < 2 * len(set().union(*pages))
 
 
 def test_a_killed_run_goes_on_without_merging_twice(home: Path, open_memory: Open, minilm: Embedder) -> None:
