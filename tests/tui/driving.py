@@ -19,6 +19,7 @@ from textual.widgets import OptionList, Static
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
+    from amem_tui.word_line import WordLine
     from textual.app import App
     from textual.message_pump import MessagePump
     from textual.pilot import Pilot
@@ -28,6 +29,13 @@ if TYPE_CHECKING:
 
 PATIENCE = 20.0
 _MOMENT = 0.05
+
+
+def offset_of(line: WordLine, id: str) -> int:
+    """The first cell of a word on a line of words."""
+    words = line.words(line.size.width)
+    place = next(place for place, word in enumerate(words) if word.id == id)
+    return sum(word.text.cell_length for word in words[:place])
 
 
 @asynccontextmanager

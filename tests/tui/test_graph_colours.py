@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from amem_tui.graph.canvas import GraphCanvas
-from amem_tui.graph.drawing import STROKES
-from amem_tui.graph.graph_screen import SHORT, TypeRow
+from amem_tui.graph.drawing import LOOKS
+from amem_tui.graph.graph_screen import TypeRow
 from amem_tui.themes import AA, CONTRAST, contrast
 from driving import browsing, listed, settled
 from linked_notes import collection, in_the_graph, move, rested
@@ -78,7 +78,7 @@ async def test_signs_on_the_chosen_row_and_hints_can_be_read_on_every_theme(memo
 async def test_the_row_of_types_shows_how_each_is_drawn(memory: AgenticMemorySystem, width: int) -> None:
     async with in_the_graph(memory, memory.list()[0].id, (width, 36)) as pilot:
         row = pilot.app.screen.query_one(TypeRow).text
-        for type in STROKES:
+        for type in LOOKS:
             # Where room is short, types of which there is no link here are named alone.
             drawn = width >= 100 or f"{type} " in row
-            assert f"{SHORT[type][0] + ' ' if drawn else ''}{str(type)[:2]}" in row.replace("prt", "part"), row
+            assert f"{LOOKS[type].sample + ' ' if drawn else ''}{str(type)[:2]}" in row.replace("prt", "part"), row

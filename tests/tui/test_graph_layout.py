@@ -10,7 +10,7 @@ from typing import get_args
 import pytest
 from amem_tui.graph import drawing as braille
 from amem_tui.graph.canvas import Way, beyond
-from amem_tui.graph.drawing import STROKES, Stroke, branches, draw, drawn
+from amem_tui.graph.drawing import LOOKS, Stroke, branches, draw, drawn
 from amem_tui.graph.layout import Layout, natural, place, toward
 from amem_tui.graph.scene import Edge, Node, Scene
 from rich.cells import cell_len
@@ -194,8 +194,8 @@ def test_a_line_is_made_of_dots_and_has_the_colour_of_the_weightiest_through_its
 
 
 def test_links_of_each_type_are_told_apart_without_colours() -> None:
-    lines = {drawn([Stroke((0, 0), (47, 0), 1, dashes)], 24, 1)[0][0] for dashes in STROKES.values()}
-    assert len(lines) == len(STROKES) == len(LinkType)
+    lines = {drawn([Stroke((0, 0), (47, 0), 1, look.dashes)], 24, 1)[0][0] for look in LOOKS.values()}
+    assert len(lines) == len(LOOKS) == len(LinkType)
     assert drawn([Stroke((0, 0), (13, 0), 1, braille.DASH_DOT)], 7, 1)[0] == ["⠉⠉⠉⠉ ⠉ "]
 
 

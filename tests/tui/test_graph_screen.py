@@ -9,7 +9,7 @@ from amem_tui.browse.browse_screen import BrowseScreen
 from amem_tui.dialogs import Prompt
 from amem_tui.graph.canvas import GraphCanvas
 from amem_tui.graph.graph_screen import GraphScreen, TypeRow
-from driving import said, screen_text, wait_until
+from driving import offset_of, said, screen_text, wait_until
 from linked_notes import TEXTS, collection, hub, in_the_graph, move, press, rested
 
 from amem.note import LinkType
@@ -194,7 +194,7 @@ async def test_types_of_links_are_hidden_and_shown_one_by_one(memory: AgenticMem
         assert not row.has_focus
         await press(pilot, "f", "down")
         assert not row.has_focus
-        await pilot.click(TypeRow, offset=(row.offset_of("related") + 1, 0))
+        await pilot.click(TypeRow, offset=(offset_of(row, "related") + 1, 0))
         await rested(pilot)
         assert drawn(pilot) == {ids["cat"]}
         await press(pilot, "a")

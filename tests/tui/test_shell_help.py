@@ -12,7 +12,7 @@ import pytest
 from amem_tui.footer import HelpScreen, KeyFooter
 from amem_tui.keymap import every_key
 from amem_tui.rooms import ROOMS, RoomBar
-from driving import PATIENCE, browsing, screen_text, settled, wait_until
+from driving import PATIENCE, browsing, offset_of, screen_text, settled, wait_until
 
 from amem.errors import CollectionNotFound, InvalidInput
 from amem.settings import Settings
@@ -45,7 +45,7 @@ def footer(pilot: Pilot[None]) -> list[str]:
 
 async def click_on(pilot: Pilot[None], room: str) -> None:
     bar = pilot.app.screen.query_one(RoomBar)
-    await pilot.click(bar, offset=(bar.offset_of(room) + 1, 0))
+    await pilot.click(bar, offset=(offset_of(bar, room) + 1, 0))
 
 
 @pytest.mark.thorough
@@ -112,7 +112,7 @@ async def test_a_click_on_a_key_in_the_footer_presses_it(memory: AgenticMemorySy
     async with browsing(memory) as pilot:
         await wait_until(pilot, lambda: any("Help" in hint for hint in footer(pilot)))
         line = pilot.app.screen.query_one(KeyFooter)
-        await pilot.click(line, offset=(line.offset_of("question_mark"), 0))
+        await pilot.click(line, offset=(offset_of(line, "question_mark"), 0))
         await wait_until(pilot, lambda: isinstance(pilot.app.screen, HelpScreen))
 
 

@@ -125,7 +125,7 @@ async def test_pages_go_a_screenful_of_weeks_back_and_forth(memory: AgenticMemor
             await pilot.press("left_square_bracket")
         assert heat(pilot).day == date(2020, 5, 1)
         assert "2020-05-01" in screen_text(pilot)
-        assert heat(pilot).window.place(date(2020, 5, 1)) == (0, 4)  # before it there is nothing to see
+        assert heat(pilot).window.day(0, 4) == date(2020, 5, 1)  # before it there is nothing to see
 
 
 @pytest.mark.thorough
@@ -152,7 +152,7 @@ async def test_enter_leads_from_the_day_to_its_notes_and_from_a_note_to_browse(m
 async def test_the_mouse_chooses_a_day_and_opens_what_is_clicked_twice(memory: AgenticMemorySystem) -> None:
     async with visiting(memory, "t", "timeline") as pilot:
         window = heat(pilot).window
-        column, row = window.place(date(2026, 3, 2))
+        column, row = divmod(date(2026, 3, 2).toordinal() - window.first, 7)
         inside = heat(pilot).content_region
         spot = (inside.x + 2 + column * 2 - heat(pilot).region.x, inside.y + 1 + row - heat(pilot).region.y)
         await pilot.click(HeatMap, offset=spot)

@@ -74,10 +74,6 @@ class Draft:
             raise _gone()
         return changed.id, f"Changed “{one_line(title(changed.content), 50)}”"
 
-    def as_new(self) -> Draft:
-        """The same as a note of its own."""
-        return Draft(None, self.given)
-
 
 def labels(typed: str) -> list[str]:
     """Tags or keywords as they are typed: ``tea, #green kettle`` is "tea" and "green kettle"."""

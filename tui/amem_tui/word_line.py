@@ -43,11 +43,6 @@ class WordLine(Widget):
     def text(self) -> str:
         return "".join(word.text.plain for word in self.words(self.size.width))
 
-    def offset_of(self, id: str) -> int:
-        words = self.words(self.size.width)
-        place = next(place for place, word in enumerate(words) if word.id == id)
-        return sum(word.text.cell_length for word in words[:place])
-
     def at(self, x: int) -> str:
         stop = 0
         for word in self.words(self.size.width):

@@ -13,7 +13,7 @@ from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
-from amem_tui.graph.drawing import FAINT, LIT, PLAIN, STROKES, NodeClicked, Picture, Run, draw
+from amem_tui.graph.drawing import FAINT, LIT, LOOKS, PLAIN, NodeClicked, Picture, Run, draw
 from amem_tui.graph.layout import Layout, Spot, place
 from amem_tui.themes import CONTRAST, toned, towards
 
@@ -55,7 +55,7 @@ def beyond(layout: Layout, here: str, way: Way) -> str | None:
 _NAMES = (
     *("circle", "person", "agent", "machine", "behind", "pin"),
     *("node", "centre", "chosen", "hovered", "faded"),
-    *(str(type) for type in STROKES),
+    *(str(type) for type in LOOKS),
 )
 #: How much of a line's colour is left on the background, and how well it is told from it in any theme at least.
 _STRENGTH = {FAINT: 0.38, PLAIN: 0.7, LIT: 1.0}

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from math import cos, floor, pi, sin
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
 from textual.message import Message
@@ -80,33 +80,33 @@ def circle(middle: tuple[float, float], radius: float, rank: int) -> list[Stroke
 
 # A layout as rows of text with the names of their colours: lines of dots, labels over them.
 
-#: How a link of each type is drawn, each otherwise, for whoever cannot tell the colours; the later ones lie over the
-#: earlier.
-STROKES: Mapping[LinkType, tuple[int, ...]] = {
-    LinkType.RELATED: SOLID,
-    LinkType.PART_OF: DOTTED,
-    LinkType.DERIVED_FROM: LONG_DASHED,
-    LinkType.SUPPORTS: DASH_DOT,
-    LinkType.CAUSED_BY: DASH_DOT_DOT,
-    LinkType.SUPERSEDES: PAIRS,
-    LinkType.CONTRADICTS: DASHED,
-}
-#: In theme colours, as the lines are.
-COLOURS: Mapping[LinkType, str] = {
-    LinkType.RELATED: "$muted",
-    LinkType.SUPPORTS: "$success",
-    LinkType.CONTRADICTS: "$error",
-    LinkType.SUPERSEDES: "$warning",
-    LinkType.CAUSED_BY: "$primary",
-    LinkType.DERIVED_FROM: "$secondary",
-    LinkType.PART_OF: "$foreground",
+
+class Look(NamedTuple):
+    """How links of a type are drawn and named: in a theme colour, with dashes as in `sample`; shorter names of it."""
+
+    colour: str
+    dashes: tuple[int, ...]
+    sample: str
+    half: str
+    short: str
+
+
+#: Each type is drawn otherwise, for whoever cannot tell the colours; the later ones lie over the earlier.
+LOOKS: Mapping[LinkType, Look] = {
+    LinkType.RELATED: Look("$muted", SOLID, "⠤⠤⠤", "relate", "rel"),
+    LinkType.PART_OF: Look("$foreground", DOTTED, "⠠ ⠄", "part", "prt"),
+    LinkType.DERIVED_FROM: Look("$secondary", LONG_DASHED, "⠤⠤ ", "derive", "der"),
+    LinkType.SUPPORTS: Look("$success", DASH_DOT, "⠤⠤⠠", "support", "sup"),
+    LinkType.CAUSED_BY: Look("$primary", DASH_DOT_DOT, "⠤⠠⠠", "cause", "cau"),
+    LinkType.SUPERSEDES: Look("$warning", PAIRS, "⠤⠠⠄", "supers", "spd"),
+    LinkType.CONTRADICTS: Look("$error", DASHED, "⠤ ⠤", "contra", "con"),
 }
 #: How much a line matters now: one among others, one of the centre's, one of the chosen node's.
 FAINT, PLAIN, LIT = 0, 1, 2
 _CIRCLE = "circle"
 #: Of more lines than this none is thick: they would run into one.
 _THICK = 24
-_TONES = (_CIRCLE, *(str(type) for type in STROKES))
+_TONES = (_CIRCLE, *(str(type) for type in LOOKS))
 _PIN = "▪"
 #: Narrower than this a label shows no number behind its name.
 _ROOM_FOR_TAIL = 13
@@ -203,7 +203,7 @@ def _line(layout: Layout, edge: Edge, chosen: str | None, hovered: str | None) -
         level = max(level, PLAIN)
         start, stop = _outside(start, stop, one.radius), _outside(stop, start, other.radius)
         return [Stroke(start, stop, _rank(LinkType.RELATED, level))]
-    line = Stroke(start, stop, _rank(edge.type, level), STROKES[edge.type])
+    line = Stroke(start, stop, _rank(edge.type, level), LOOKS[edge.type].dashes)
     thick = edge.strong and len(layout.scene.edges) <= _THICK
     return [line, _beside(line)] if thick else [line]
 
@@ -284,7 +284,7 @@ def _tone(rank: int) -> tuple[str, int]:
 #: From this width on a row has room for what its link is called.
 _ROOMY = 56
 _CALLED = 12
-_WEIGHT = {type: weight for weight, type in enumerate(STROKES)}
+_WEIGHT = {type: weight for weight, type in enumerate(LOOKS)}
 
 
 @dataclass
@@ -384,7 +384,7 @@ class GraphTree(CursorList, inherit_bindings=False):
         if branch.edge is not None and branch.edge.type is not None:
             way = "←" if branch.edge.source == node.id else "→"
             called = fit(link_words(branch.edge.type), _CALLED) + " " if width >= _ROOMY else ""
-            shown.append((f"{way} {called}", COLOURS[branch.edge.type]))
+            shown.append((f"{way} {called}", LOOKS[branch.edge.type].colour))
         look = "italic $muted" if node.faded else ""
         shown.append((f"{node.glyph} ", look or SIGNS[node.voice][1]))
         behind = tail(node) + (" ▪" if node.pinned else "")

@@ -19,7 +19,7 @@ from amem.storage.graph_queries import TELLING
 from amem_tui.dialogs import path_prompt
 from amem_tui.formatting import GLYPHS, day, link_words, maker, one_line, plural, title
 from amem_tui.graph.canvas import GraphCanvas
-from amem_tui.graph.drawing import COLOURS, GraphTree, NodeClicked
+from amem_tui.graph.drawing import LOOKS, GraphTree, NodeClicked
 from amem_tui.graph.scene import LOOSE, GraphQuery, GraphResult, facts, read_graph
 from amem_tui.lists import fit
 from amem_tui.rooms import NotesScreen
@@ -38,18 +38,6 @@ if TYPE_CHECKING:
     from amem.note import Link
     from amem_tui.client import CollectionClient
     from amem_tui.graph.canvas import Way
-
-
-#: A piece of the line, and the type's name where there is less room, and least.
-SHORT: Mapping[LinkType, tuple[str, str, str]] = {
-    LinkType.RELATED: ("⠤⠤⠤", "relate", "rel"),
-    LinkType.SUPPORTS: ("⠤⠤⠠", "support", "sup"),
-    LinkType.CONTRADICTS: ("⠤ ⠤", "contra", "con"),
-    LinkType.SUPERSEDES: ("⠤⠠⠄", "supers", "spd"),
-    LinkType.CAUSED_BY: ("⠤⠠⠠", "cause", "cau"),
-    LinkType.DERIVED_FROM: ("⠤⠤ ", "derive", "der"),
-    LinkType.PART_OF: ("⠠ ⠄", "part", "prt"),
-}
 
 
 class TypeRow(WordLine, can_focus=True):
@@ -98,14 +86,14 @@ class TypeRow(WordLine, can_focus=True):
 
         But for the shortest, a piece of its line stands before it, so that a type is not told by its colour alone.
         """
-        (sample, half, short), number, name = SHORT[type], self._counts.get(type, 0), link_words(type)
-        shown = [name, name, name, half, short, short][form]
-        colour = "$muted strike" if type in self._hidden else COLOURS[type] if number else "$muted"
+        look, number, name = LOOKS[type], self._counts.get(type, 0), link_words(type)
+        shown = [name, name, name, look.half, look.short, look.short][form]
+        colour = "$muted strike" if type in self._hidden else look.colour if number else "$muted"
         if form == 5 or (form == 2 and not number):
-            return Content.assemble(" ", (short, colour), " ")
+            return Content.assemble(" ", (look.short, colour), " ")
         count = f" {number}" if number and form in (0, 2) else ""
         end = " " if form in (0, 2, 3) else ""
-        return Content.assemble((f" {sample} ", COLOURS[type]), (shown, colour), (count, "$muted"), end)
+        return Content.assemble((f" {look.sample} ", look.colour), (shown, colour), (count, "$muted"), end)
 
 
 # What is said of the chosen node below the picture: whose it is, and why it is linked to what.
@@ -180,7 +168,7 @@ def _link(graph: LocalGraph, link: Link, id: str) -> Content:
     # A related note is related either way; of all others it matters which is which.
     way = "→" if out else "←"
     parts: list[Content | str | tuple[str, str]] = [
-        (f"{way} {link_words(link.type)}  ", COLOURS[link.type]),
+        (f"{way} {link_words(link.type)}  ", LOOKS[link.type].colour),
         one_line(title(other.text), _NAMED),
     ]
     if link.reason:

@@ -81,10 +81,6 @@ class Window:
         ordinal = self.first + column * WEEK + row
         return date.fromordinal(ordinal) if 0 < ordinal <= date.max.toordinal() else None
 
-    def place(self, day: date) -> tuple[int, int]:
-        """(column, row) of a day."""
-        return divmod(day.toordinal() - self.first, WEEK)
-
     def moved(self, day: date) -> Window:
         """The same number of weeks, moved as little as shows that day."""
         week = monday(day)
