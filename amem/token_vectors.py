@@ -48,13 +48,22 @@ class Tokens:
         joined: NDArray[np.uint8] = numbers[:, :PACKED] << 4 | numbers[:, PACKED:]
         return joined.tobytes()
 
+    def cosines(self, others: Tokens) -> NDArray[np.float32]:
+        """The cosine of each word with each of the others, shape (n, m): products of whole numbers, which are exact."""
+        import numkong
+
+        products: NDArray[np.float32] = np.asarray(
+            numkong.cdist(self.vectors, others.vectors, "dot", out_dtype="float32")
+        )
+        found: NDArray[np.float32] = products / self._lengths[:, None] / others._lengths
+        return found
+
     @property
-    def rows(self) -> NDArray[np.float32]:
-        """The vectors at length 1, shape (n, WIDTH)."""
+    def _lengths(self) -> NDArray[np.float32]:
         rows = self.vectors.astype(np.float32)
         lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))  # a tenth of what numpy.linalg.norm takes
-        unit: NDArray[np.float32] = rows / np.maximum(lengths, 1.0)[:, None]
-        return unit
+        found: NDArray[np.float32] = np.maximum(lengths, np.float32(1.0))
+        return found
 
 
 def halved(blob: bytes) -> bytes:

@@ -15,7 +15,7 @@ from amem.language import asked_terms
 from amem.retrieval.explanation import Lent
 from amem.retrieval.legs import ScoringAnswer, is_among
 from amem.storage.fulltext import K1, Lengths
-from amem.token_vectors import PACKING, product, tokens_of
+from amem.token_vectors import PACKING, Tokens, tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -351,9 +351,9 @@ class LateLeg:
             return None
         worth = self._worth(asked, tokens.words)
         said = worth > 0
-        return (
-            LateAnswer(asked, space, tokens.rows[said], worth[said] / worth.sum(), self._decay) if said.any() else None
-        )
+        if not said.any():
+            return None
+        return LateAnswer(asked, space, Tokens(tokens.vectors[said]), worth[said] / worth.sum(), self._decay)
 
     def _worth(self, asked: Asked, words: Sequence[str]) -> Floats:
         """How rare the word of each piece is, shared by its pieces; 0 for a word that is not searched for.
@@ -377,10 +377,10 @@ class LateLeg:
 
 @dataclass(frozen=True, slots=True)
 class LateAnswer(ScoringAnswer):
-    """The late leg's answer. `rows` are the question's pieces at length 1, `worth` adds up to 1."""
+    """The late leg's answer. `pieces` are those of the question's words, `worth` adds up to 1."""
 
     space: Space
-    rows: NDArray[np.float32]
+    pieces: Tokens
     worth: Floats
     decay: float
     _known: dict[int, float] = field(default_factory=dict)
@@ -415,10 +415,10 @@ class LateAnswer(ScoringAnswer):
     def _best(self, keys: Keys) -> tuple[Floats, NDArray[np.bool_]]:
         """For each note (keys ascend) and piece of the question the best cosine, 0 at least; whether it has words."""
         there, counts, tokens = self.asked.session.vectors.tokens(self.space, keys.tolist())
-        best = np.zeros((len(keys), len(self.rows)))
+        best = np.zeros((len(keys), len(self.worth)))
         if len(tokens.vectors):
-            some, cosines = np.array(counts), product(tokens.rows, self.rows.T)
+            some, cosines = np.array(counts), tokens.cosines(self.pieces)
             starts = (np.cumsum(some) - some)[some > 0]
             rows = np.searchsorted(keys, np.array(there)[some > 0])
             best[rows] = np.maximum(0.0, np.maximum.reduceat(cosines, starts, axis=0))
-        return best, np.isin(keys, there)
+        return best, is_among(keys, np.sort(np.array(there, dtype=np.int64)))
