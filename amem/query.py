@@ -90,6 +90,8 @@ class Filter:
     def scope(self) -> Scope:
         """Whose notes may answer, as far as it says so."""
         asked = self.whose or EVERYONE
+        if all(getattr(self, name) is None for name in SCOPES):
+            return asked
         found = ((getattr(asked, name), getattr(self, name)) for name in SCOPES)
         return Scope(*(own if own is not None else named for own, named in found))
 

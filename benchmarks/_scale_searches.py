@@ -11,6 +11,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
+import numpy as np
 from _ranking_scores import percentile
 from _scale_corpus import Corpus, TableEmbedder
 
@@ -69,6 +70,10 @@ class Searches:
         """The exact scan of all vectors that a search without an approximate index cannot do without."""
         self._memory.parts.dense.rows.search(self._embedder.embed([question])[0], CANDIDATES)
 
+    def compared(self, question: str) -> None:
+        """One product of all vectors as they are, in float32, and no best of them: what numpy takes at least."""
+        np.einsum("ij,j->i", self._memory.parts.dense.rows.matrix, self._embedder.embed([question])[0])
+
     def all(self, repeat: int) -> dict[str, Any]:
         """p50 and p95 of each, ms, and how many statements."""
         self._some = self._memory.search(self._corpus.question(), 1, touch=False)[0].id
@@ -77,8 +82,10 @@ class Searches:
             "search with links": (self.linked, False),
             "search with links, reasons read": (self.explained, False),
             "search in a named month": (self.plain, True),
+            "search with links, reasons read, named month": (self.explained, True),
             "explain one note": (self.explain, False),
             "exact scan": (self.scanned, False),
+            "product in float32": (self.compared, False),
         }
         found: dict[str, Any] = {}
         for name, (ask, month) in asked.items():

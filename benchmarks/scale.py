@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 KINDS = ("notes", "chats")
 #: What of searching chats is told; the rest is as with notes.
-_OF_CHATS = ("search", "explain", "exact")
+_OF_CHATS = ("search", "explain", "exact", "product")
 
 
 def measure(
@@ -95,7 +95,7 @@ def table(columns: Sequence[dict[str, Any]]) -> str:
             f"{column[name]:>12,.{0 if name == 'notes' else 2}f}" if name in column else f"{'':>12}"
             for column in columns
         )
-        lines.append(f"{name:<48}{cells}")
+        lines.append(f"{name:<66}{cells}")
     return "\n".join(lines)
 
 

@@ -13,7 +13,7 @@ from amem.language.fact_wording import ROLE_WORDS, Asking
 from amem.language.intervals import intervals, same_value
 from amem.language.subjects import KIN_ZH, USER, WE, bare_name, canonical_subject, spellings, subject_key, translations
 from amem.language.terms import content_terms, query_terms
-from amem.language.times import mentions
+from amem.language.times import may_name_a_time, mentions
 from amem.language.times.asked import asks_for_a_day_or_deed, without_tense
 from amem.note import Status
 from amem.retrieval.legs import ListAnswer
@@ -360,7 +360,8 @@ class Slots:
             topic = frozenset(left) | {term for each in naming for term in index_terms(each.object)}
             exact = exact and bool(found or ended)
         if period is None:
-            timed = ASKS_PAST.search(text) is not None or bool(mentions(text, moment.date()))
+            timed = ASKS_PAST.search(text) is not None
+            timed = timed or (may_name_a_time(text) and bool(mentions(text, moment.date())))
             return Filled(tuple(found), tuple(ended), exact and not timed, tuple(asides), topic)
         # In a question about a time the past is no more than its tense; when something began is not in the slot.
         exact = not left and not asks_for_a_day_or_deed(text) and not ASKS_PAST.search(without_tense(text))

@@ -32,6 +32,7 @@ __all__ = [
     "holds_from",
     "iso",
     "longest",
+    "may_name_a_time",
     "mentions",
     "month_of",
     "named",
@@ -58,9 +59,14 @@ _YEAR = re.compile(r"\d{4}$")
 _VERB = re.compile(r"\bto (?=(?:march|may)\b)")
 
 
+def may_name_a_time(text: str) -> bool:
+    """Whether anything in the text is a part of a time; soon seen, and false for most questions."""
+    return _HINT.search(text) is not None
+
+
 def named(text: str, today: date) -> list[Named]:
     """Every time that a question names, in order, without a span for what cannot be told."""
-    if _HINT.search(text) is None:
+    if not may_name_a_time(text):
         return []
     every = (mentions(text, today), bare(text, today), seasons(text, today), festivals(text, today))
     found = longest(chain(*every, stretches(text, today)))
