@@ -349,9 +349,12 @@ class ScopedMemory:
         )
         return self.ask(_widened(asked) if include_superseded else asked)
 
-    def ask(self, query: Query) -> list[Hit]:
-        """Answer a Query, the one value behind every way to search. Raises EmbedderMismatch."""
-        return self._parts.joined_recall.search(self._asked(query))
+    def ask(self, query: str | Query) -> list[Hit]:
+        """The hits of a Query, the one value behind every way to search, or of a text; `answer` puts them in words.
+
+        Raises EmbedderMismatch.
+        """
+        return self._parts.joined_recall.search(self._asked(query if isinstance(query, Query) else Query(query)))
 
     def search_batch(self, queries: Sequence[str | Query], k: int = 5) -> list[list[Hit]]:
         """Answer many questions, embedding them together; results in order."""

@@ -51,7 +51,9 @@ K = 8
 #: The share of unanswerable questions that may be called certain where the threshold is chosen, in either size of
 #: collections: left out by collection, less than the tenth that is aimed at. What is surely not denied there may be in
 #: others: a margin for that.
-INVENTED, MARGIN = 0.11, 0.4
+INVENTED, MARGIN = 0.11, 0.75
+#: The share of right notes that may be left out of what is shown as the nearest.
+LOST = 0.08
 #: Signs that speak against a note; all others speak for it.
 AGAINST = frozenset(("strangers", "lacks"))
 _RIDGE = 5.0
@@ -110,7 +112,7 @@ def fit(outcomes: Sequence[Outcome], without: str = "") -> Calibration:
         if not wrong:
             break
         names = [name for name in names if name not in wrong]
-    none = Thresholds(0.0, 1.0)
+    none = Thresholds(0.0, 1.0, 0.0)
     bare = Calibration(bias, dict(zip(names, weights, strict=True)), none, none)
     return replace(bare, read=thresholds(bare, outcomes, True), unread=thresholds(bare, outcomes, False))
 
@@ -130,8 +132,22 @@ def thresholds(model: Calibration, outcomes: Sequence[Outcome], read: bool) -> T
         if empty:
             strong = max(strong, float(np.nextafter(empty[int(INVENTED * len(empty))], 1.0)))
     if not strong or not held:
-        return Thresholds(0.0, 1.0)
-    return Thresholds(min(strong, MARGIN * min(held)), strong)
+        return Thresholds(0.0, 1.0, 0.0)
+    bare = replace(model, **{"read" if read else "unread": Thresholds(min(strong, MARGIN * min(held)), strong, 0.0)})
+    near = sorted(
+        bare.nearness(signs)
+        for each in outcomes
+        if (surest := nearest(bare, each)) is not None and surest[1] and (signs := surest[0]).read is read
+    )
+    return Thresholds(min(strong, MARGIN * min(held)), strong, near[int(LOST * len(near))] if near else 0.0)
+
+
+def nearest(model: Calibration, outcome: Outcome) -> tuple[Signs, bool] | None:
+    """The surest hit of a question that is not answered as certain, and whether it is right."""
+    support, _ = judge(model, outcome)
+    if support is not Support.WEAK:
+        return None
+    return max(outcome.hits, key=lambda hit: model.confidence(hit[0]), default=None)
 
 
 def judge(model: Calibration, outcome: Outcome) -> tuple[Support, bool]:
@@ -345,7 +361,9 @@ def _languages(asked: Asked) -> str:
 def written(model: Calibration) -> str:
     """A calibration as it stands in ``amem.retrieval.confidence``."""
     weights = [f'        "{name}": {weight:.2f},' for name, weight in model.weights.items() if abs(weight) >= 0.005]
-    at = [f"    Thresholds({each.weak:.4f}, {each.strong:.4f})," for each in (model.read, model.unread)]
+    at = [
+        f"    Thresholds({each.weak:.4f}, {each.strong:.4f}, {each.near:.4f})," for each in (model.read, model.unread)
+    ]
     return "\n".join(["Calibration(", f"    {model.bias:.2f},", "    {", *weights, "    },", *at, ")"])
 
 

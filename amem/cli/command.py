@@ -333,11 +333,20 @@ class Where:
         )
 
 
+def not_empty(text: str, hint: str) -> str:
+    """The text of an argument. Raises InvalidInput, with this hint, for one that says nothing."""
+    from amem.errors import InvalidInput
+
+    if not text.strip():
+        raise InvalidInput("nothing is asked for", hint=hint)
+    return text
+
+
 @dataclass(kw_only=True, slots=True)
 class Ranking:
     """How to look for notes, as `search` and `why` are told it."""
 
-    k: Annotated[int, option("-k --k", "How many answers.", min=0)] = 5
+    k: Annotated[int, option("-k --k", "How many answers.", min=1)] = 5
     links: Annotated[bool, typer.Option(help="Let good answers bring in what they are linked to.")] = True
     minimum: MinimumScore = LEAST_SCORE
     minimum_cosine: MinimumCosine = None
@@ -358,7 +367,7 @@ class Ranking:
         from amem.query import Query
 
         return Query(
-            text,
+            not_empty(text, "say what to look for"),
             self.k,
             where.filter(timezone, minimum_cosine=self.minimum_cosine),
             expand=self.links,

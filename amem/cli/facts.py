@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from amem import checks
-from amem.cli.command import Drawing, KnownAt, Shown, Table, argument, command, moment, option, time_option
+from amem.cli.command import Drawing, KnownAt, Shown, Table, argument, command, moment, not_empty, option, time_option
 from amem.cli.completion import complete_topic
 from amem.cli.invocation import Invocation, tell
 from amem.cli.render import Page, cell_width, counted, cut, on_terminal, one_line, short_id, styled, when
@@ -44,6 +44,7 @@ def facts(
     with call.browsed() as memory:
         if subject is None:
             return _subjects(memory.subjects())
+        not_empty(subject, "name who or what: amem facts lists them")
         timezone = memory.settings.timezone
         known = None if known_at is None else moment(known_at, timezone)
         asked = known if as_of is None else moment(as_of, timezone)
@@ -74,6 +75,7 @@ def timeline(
     known_at: KnownAt = None,
 ) -> Shown:
     """Say all that was ever so of someone or something, in order of time, and what ended it."""
+    not_empty(subject, "name who or what: amem facts lists them")
     with call.browsed() as memory:
         local = zone(memory.settings.timezone)
         known = None if known_at is None else moment(known_at, memory.settings.timezone)

@@ -15,6 +15,7 @@ from amem.cli.command import (
     Where,
     argument,
     command,
+    not_empty,
     option,
 )
 from amem.cli.invocation import Invocation, inform, tell
@@ -108,7 +109,8 @@ def context(
         raise typer.BadParameter("goes with --tiers", param_hint="--ask-model")
     with call.browsed(empty={}) as memory:
         wanted = where.filter(memory.settings.timezone, minimum_cosine=minimum_cosine)
-        asked = Query(" ".join(query), 0, wanted, touch=touch, minimum_score=minimum)
+        text = not_empty(" ".join(query), "say what a prompt is to know about")
+        asked = Query(text, 0, wanted, touch=touch, minimum_score=minimum)
         found: Context | Tiers
         if tiers:
             found = memory.recall_tiers(asked, budget, order=order, ask_model=ask_model, tokenizer=tokenizer)

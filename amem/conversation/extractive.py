@@ -13,8 +13,9 @@ from amem.clock import zone
 from amem.conversation.listing import notes_of_a_sort, notes_of_a_time, of_a_time, timely
 from amem.conversation.reply import lines_for
 from amem.language import index_terms, query_terms
+from amem.note import Kind
 from amem.rendering import holding_text, mark
-from amem.retrieval.confidence import Support, best_support, supporting, told_over
+from amem.retrieval.confidence import CALIBRATION, Support, best_support, supporting, told_over
 from amem.retrieval.highlight import passage, spans
 from amem.retrieval.question import Period
 
@@ -49,11 +50,13 @@ _TIME_WORDS = frozenset(
 @dataclass(frozen=True, slots=True)
 class Extract:
     """`text` as it is to be said, the ids of the notes that it rests on in the order of their first mention, and how
-    well they support it: weak where one of them may be out of date."""
+    well they support it: weak where one of them may be out of date. `by_time` tells that they were found by their time
+    and by nothing that they say."""
 
     text: str
     notes: tuple[str, ...] = ()
     support: Support = Support.NONE
+    by_time: bool = False
 
 
 def extract(
@@ -80,7 +83,8 @@ def extract(
         return answer.extract(answer.tell_then(filled, of_event=of_event))
     whole = of_a_time(question, filled.period, now)
     if whole is not None:
-        return answer.extract(answer.tell_time(notes_of_a_time(memory, question, whole, hits, notes, now), whole))
+        support = answer.tell_time(notes_of_a_time(memory, question, whole, hits, notes, now), whole)
+        return replace(answer.extract(support), by_time=True)
     if not filled.exact and (several := notes_of_a_sort(question, filled.period, hits, notes)):
         return answer.extract(answer.tell_list(several))
     if filled.topic and not filled.exact:
@@ -102,6 +106,8 @@ def extract(
         # An allergy that may be the same in another language is no reason to deny one.
         answer.say(answer.words.uncertain if asides else answer.words.not_in_memory.rstrip(answer.words.stop))
         support = Support.NONE
+    elif support is Support.WEAK and not answer.is_near(best[0]):
+        answer.say(answer.words.uncertain)
     elif support is Support.WEAK or not filled.exact or not answer.tell_facts(filled, best):
         answer.quote(best[0], answer.words.nearest if support is Support.WEAK else "")
         support = Support.WEAK if answer.doubted else support
@@ -140,6 +146,11 @@ class _Answer:
     def extract(self, support: Support) -> Extract:
         text = self.words.semicolon.join(self._clauses) + ("" if self._quoted else self.words.stop)
         return Extract(f"{text[:1].upper()}{text[1:]}", tuple(self._rests), support)
+
+    def is_near(self, id: str) -> bool:
+        """Whether a hit comes near enough to be shown where nothing is certain; what must be heeded always does."""
+        signs = self._hits[id].explanation.signs
+        return signs is None or CALIBRATION.is_near(signs) or self._notes[id].kind is Kind.CONSTRAINT
 
     def say(self, clause: str) -> None:
         self._clauses.append(clause)

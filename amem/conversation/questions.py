@@ -106,12 +106,12 @@ def _moved(hit: Hit, place: int, now: int, name: str) -> Hit:
     return replace(hit, explanation=replace(hit.explanation, notes=(*hit.explanation.notes, note)))
 
 
-def _remarks(hits: Sequence[Hit], support: Support) -> tuple[str, ...]:
-    """What there is to say of how the hits were found."""
+def _remarks(question: str, hits: Sequence[Hit], support: Support) -> tuple[str, ...]:
+    """What there is to say of how the hits of a question were found."""
     reading = hits[0].explanation.reading
     if support is Support.STRONG or reading is None or not reading.foreign:
         return ()
-    return ("some notes are in a language that the embedding model cannot match with this question: one may hold it",)
+    return (lines_for(question).foreign,)
 
 
 class Asker:
@@ -159,14 +159,16 @@ class Asker:
         if not hits:
             return Answer(question, said.not_in_memory, (), False, ())
         support = best_support(hits)
-        remarks = _remarks(hits, support)
+        remarks = _remarks(question, hits, support)
         try:
             answerer = self._answerer()
         except AmemError as error:
-            plain = self._plain(question, hits[:k], read, support, remarks)
-            if self._memory.settings.llm_backend in NAMES_NO_MODEL:
-                return replace(plain, notes=(*remarks, f"answered without a model: {error}"))
-            return replace(plain, error=str(error), hint=error.hint)
+            plain = self._plain(question, hits[:k], read, support)
+            if self._memory.settings.llm_backend not in NAMES_NO_MODEL:
+                return replace(plain, error=str(error), hint=error.hint)
+            # To a certain answer a model has nothing to add.
+            more = () if plain.in_memory else (said.without_model.format(error),)
+            return replace(plain, notes=(*plain.notes, *more))
         hits, ordering = self._ordered(question, hits, read)
         hits, remarks = hits[:k], (*remarks, *ordering)
         lines = self._lines(question, [hit.id for hit in hits], read)
@@ -175,7 +177,8 @@ class Asker:
                 question, lines, self._clock.now().astimezone(self._zone), support=said.support(support)
             )
         except AmemError as error:
-            return replace(self._plain(question, hits, read, support, remarks), error=str(error), hint=error.hint)
+            plain = self._plain(question, hits, read, support)
+            return replace(plain, error=str(error), hint=error.hint, notes=(*plain.notes, *ordering))
         self._count([hit.id for hit in hits[: len(lines)]])
         told = partial(Answer, question, hits=tuple(hits), notes=remarks, model=answerer.name, support=support)
         if not answered.in_memory:
@@ -189,7 +192,6 @@ class Asker:
         hits: Sequence[Hit],
         read: Evidence,
         support: Support,
-        remarks: tuple[str, ...],
     ) -> Answer:
         """The answer that the notes give themselves."""
         made = extract(self._memory, question, hits, read.notes, support, self._clock.now(), cite=True)
@@ -210,7 +212,7 @@ class Asker:
             ),
             {Support.STRONG: True, Support.NONE: False}.get(made.support),
             tuple(hits),
-            notes=remarks,
+            notes=() if made.by_time else _remarks(question, hits, made.support),
             support=made.support,
         )
 

@@ -38,6 +38,8 @@ class Lines:
     none: str
     none_told: str
     aside: str
+    foreign: str
+    without_model: str
     nearest: str
     uncertain: str
     outdated: str
@@ -82,6 +84,8 @@ ENGLISH = Lines(
         " remembered."
     ),
     aside="Support for an answer: none or weak. These notes may have nothing to do with the message.",
+    foreign="some notes are in a language that the embedding model cannot match with this question: one may hold it",
+    without_model="answered without a model: {}",
     nearest="Nothing certain; nearest: ",
     uncertain="Nothing certain",
     outdated=", but this may be out of date: ",
@@ -112,6 +116,8 @@ CHINESE = Lines(
     none="对答案的支持：无。记忆里多半没有：除非有笔记明白写着答案，否则就说记忆里没有，不要猜测。",
     none_told="用户已经被告知：只用一句短话回答，并请用户告诉你需要记住的内容。",
     aside="对答案的支持：弱或无。这些笔记可能与这条消息无关。",
+    foreign="有些笔记的语言，嵌入模型无法与这个问题比对：答案可能就在其中",
+    without_model="没有用模型回答：{}",
     nearest="没有确定的答案，最接近的是：",
     uncertain="没有确定的答案",
     outdated="，但可能已过时：",

@@ -7,7 +7,7 @@ are.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -66,10 +66,11 @@ NAMES = ("covered", "lift", "apart", "fact", "strangers", "lacks", "first", "few
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """From which confidence on a note gives an answer weak and strong support."""
+    """From which confidence on a note gives an answer weak and strong support, and from which nearness it is near."""
 
     weak: float
     strong: float
+    near: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +90,14 @@ class Calibration:
         found = 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, total))))
         # Whoever asks for a fact and nothing else has it where it is stated, however little else speaks for the note.
         return max(found, _STATED) if signs.fact >= 1.0 else found
+
+    def nearness(self, signs: Signs) -> float:
+        """What the confidence would be in any place: of what has nothing to do with a question, something is first."""
+        return self.confidence(replace(signs, first=0.0))
+
+    def is_near(self, signs: Signs) -> bool:
+        """Whether a note that is not sure to answer comes near enough to be shown in place of an answer."""
+        return self.nearness(signs) >= (self.read if signs.read else self.unread).near
 
     def support(self, confidence: float, signs: Signs) -> Support:
         """What a note of this confidence gives an answer."""
@@ -113,6 +122,6 @@ CALIBRATION = Calibration(
         "first": 3.66,
         "few": 0.27,
     },
-    Thresholds(0.0534, 0.6387),
-    Thresholds(0.0044, 0.4442),
+    Thresholds(0.1006, 0.6387, 0.0089),
+    Thresholds(0.0099, 0.4442, 0.0057),
 )

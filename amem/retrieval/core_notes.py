@@ -32,11 +32,14 @@ if TYPE_CHECKING:
 # The notes that no prompt may lack: those that state an allergy, a medication, a condition; and what holds of a note.
 #
 # What counts is what notes state as facts, in whichever language: the rows of the table of predicates marked
-# ``safety``. A fact that has ended makes no safety note. Where the budget is too small for all of them they are
-# shortened: to the sentence that states the fact, to its clause, to the fact itself, and last cut with an ellipsis.
+# ``safety``, and behind them what somebody eats. A fact that has ended makes no safety note. Where the budget is too
+# small for all of them they are shortened: to the sentence that states the fact, to its clause, to the fact itself, and
+# last cut with an ellipsis.
 
 #: Words of a note that are shown as they stand; of a longer one the sentence that matters.
 _WHOLE = 40
+#: What does no harm where it is ignored, but makes an answer about a meal a wrong one.
+_HEEDED = frozenset(("diet",))
 _PAUSE = re.compile(r"\s*[，,;；：:。.!！?？]\s*")
 #: Characters of a fact where not even the facts fit.
 _CUTS = (24, 12, 6)
@@ -59,9 +62,9 @@ class Core:
 def safety_notes(session: Session, predicates: Predicates, allowed: Filter) -> list[Core]:
     """The notes that state facts which may do harm and hold now, each fact by the latest note that states it.
 
-    The user's own stand first, then others', each the latest first.
+    The user's own stand first, then others', each the latest first; last those that state no more than a diet.
     """
-    names = [name for name, row in predicates.rows.items() if row.safety]
+    names = [name for name, row in predicates.rows.items() if row.safety or name in _HEEDED]
     spelled = [normalize(each) for name in names for each in (name, *predicates.rows[name].aliases)]
     moment = allowed.as_of or session.now
     holding = [each for each in intervals(session.facts.stating(spelled), predicates) if each.at(moment)]
@@ -80,7 +83,9 @@ def safety_notes(session: Session, predicates: Predicates, allowed: Filter) -> l
         for id, note in notes.items()
     ]
     own = {id: any(each.subject in (USER, WE) for each in facts) for id, facts in stated.items()}
-    return sorted(cores, key=lambda core: (own[core.note.id], core.note.at or session.now), reverse=True)
+    harm = {id: any(each.predicate not in _HEEDED for each in facts) for id, facts in stated.items()}
+    order = {core.note.id: (harm[core.note.id], own[core.note.id], core.note.at or session.now) for core in cores}
+    return sorted(cores, key=lambda core: order[core.note.id], reverse=True)
 
 
 def fitting(cores: Sequence[Core], most: int, size: Callable[[Core], int]) -> list[Core]:

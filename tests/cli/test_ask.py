@@ -112,7 +112,7 @@ def test_without_a_model_the_notes_answer(asking: Cli) -> None:
 
     found = asking.json("ask", "When is my sister's wedding?", **offline)
     assert (found["in_memory"], found["support"], found["error"]) == (None, "weak", "")
-    assert found["answer"].startswith("Nothing certain; nearest: ")
+    assert found["answer"] == "Nothing certain."
     assert found["confidence"] == max(hit["confidence"] for hit in found["hits"])
 
 
@@ -139,3 +139,8 @@ def test_a_model_cannot_drive_the_terminal(asking: Cli) -> None:
 def test_an_empty_question_is_refused(asking: Cli) -> None:
     assert asking.refused("ask", "") == "there is nothing to answer (say or ask something)"
     assert asking.refused("ask", "字" * 20_001).startswith("the message has 20,001 characters; the limit is 20,000")
+
+
+@pytest.mark.parametrize("command", ["search", "why", "context", "facts", "timeline"])
+def test_what_says_nothing_is_refused_by_every_command_that_asks(asking: Cli, command: str) -> None:
+    assert asking.refused(command, "  ").startswith("nothing is asked for (")

@@ -383,3 +383,17 @@ def test_what_became_of_a_statement_stands_outside_the_quotation_in_the_language
     told(memory, {"我住在成都，房子在玉林。": "2024-03-02", "我搬到杭州了。": "2026-03-08"})
     answer = ask(memory, "What was said about 玉林?").text
     assert "“我住在成都，房子在玉林。” (2024-03-02; “我住在成都” until 2026-03-08, then: 我搬到杭州了)" in answer
+
+
+@pytest.mark.parametrize("question", ["Who wrote the Brandenburg Concertos?", "What is the capital of France?"])
+def test_a_note_that_is_far_from_a_question_is_not_shown_as_the_nearest(
+    memory: AgenticMemorySystem, question: str
+) -> None:
+    told(memory, TAGE | DAYS | LIFE)
+    found = ask(memory, question)
+    assert (found.text, found.in_memory, found.citations) == ("Nothing certain.", None, ())
+
+
+def test_an_allergy_is_shown_however_far_the_words_of_a_question_are_from_it(memory: AgenticMemorySystem) -> None:
+    told(memory, TAGE | {"我对芒果过敏，出门点甜品一定要问。": "2025-04-01"})
+    assert "芒果" in ask(memory, "在餐厅要甜点的时候我得小心哪种水果？").text

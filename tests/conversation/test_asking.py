@@ -102,7 +102,7 @@ def test_the_model_is_told_how_well_the_notes_support_an_answer(memory: AgenticM
         assert answer.support == support
         assert line in chat.prompts[0]
         assert "My landlord is called Amélia." in chat.prompts[0], "no note is kept from the model"
-    assert "some notes are in a language" in answer.notes[0]
+    assert answer.notes[0].startswith("有些笔记的语言")
 
 
 def test_where_nothing_supports_an_answer_it_says_so_and_a_model_may_still_find_one(
@@ -143,10 +143,13 @@ def test_without_a_model_the_notes_answer_themselves(memory: AgenticMemorySystem
     asker = Asker(memory, memory.parts.store, memory.parts.clock, answerer=no_model)
     answer = asker.ask("What is my landlord called?")
     assert (answer.text, answer.error) == (quoted, "")
-    assert answer.notes == ("answered without a model: no chat model was found",)
+    assert answer.notes == (), "a model has nothing to add to a certain answer"
     assert answer.to_dict()["support"] == "strong"
     assert answer.to_dict()["confidence"] == answer.confidence >= 0.5
-    assert asker.ask("What colour is my landlord's car?").text == f"Nothing certain; nearest: {quoted}"
+    uncertain = asker.ask("What colour is my landlord's car?")
+    assert (uncertain.text, uncertain.in_memory) == ("Nothing certain.", None)
+    assert uncertain.notes[-1] == "answered without a model: no chat model was found"
+    assert asker.ask("我的房东开什么车？").notes[-1].startswith("没有用模型回答：")
 
 
 def test_without_a_model_a_fact_is_said_as_a_sentence(tmp_path: Path, minilm: Embedder) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
@@ -61,6 +62,24 @@ def test_a_collection_in_chinese_has_its_heading_and_labels_in_chinese(memory: A
         "- （偏好）喜欢喝绿茶",
     ]
     assert memory.context("What may I eat?").text.startswith("[Background]\n- (constraint) 不能吃花生")
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        (("I am vegetarian.", "I am allergic to peanuts."), ["I am allergic to peanuts.", "I am vegetarian."]),
+        (("我吃素。", "我对花生过敏。"), ["我对花生过敏。", "我吃素。"]),
+    ],
+)
+def test_what_somebody_eats_stands_behind_what_may_do_harm(
+    open_memory: Open, said: tuple[str, ...], shown: list[str]
+) -> None:
+    memory = open_memory(analyst=OfflineAnalyst())
+    for text in (*said, "The boiler broke.", "锅炉坏了。"):
+        memory.add(text)
+    for question in ("plan dinner", "准备晚饭"):
+        lines = memory.context(question).text.split("\n\n")[0].splitlines()
+        assert [re.split(r"[)）] ?", line, maxsplit=1)[1] for line in lines[1:3]] == shown
 
 
 @pytest.mark.parametrize("budget", [0, 1, 5, 12, 20, 40, 80, 160])

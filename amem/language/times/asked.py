@@ -47,12 +47,12 @@ _ALL = re.compile(
     r"|i|we|my|our|me|us|you|is|are|am|was|were|be|been|did|do|does|doing|done|have|has|had|got|get|will|would|should|shall"
     r"|going|go|on|up|for|to|in|the|a|an|of|at|happen(?:s|ed|ing)?|plan(?:s|ned|ning)?|schedul(?:e|ed)|booked|due|coming|lined"
     r"|agenda|calendar|diary|events?|appointments?|notes?|new|news|else|need|everything|note|noted|wrote|written|write|down"
-    r"|lately|exactly|again|remember)\b|['’](?:s|ll|ve|re|m)\b",
+    r"|lately|exactly|again|remember|next|upcoming|soon|ahead)\b|['’](?:s|ll|ve|re|m)\b",
     re.IGNORECASE,
 )
 _ALL_ZH = re.compile(
     r"我们?|咱们|你|请|告诉|列出|都|全部|所有|做|干|弄|忙|过得|过|了|些|什么|[啥哪]些?|事情?|发生|有没有|有|没有|安排|计划|打算|日程|活动|约"
-    r"|要|会|得|准备|写|记录?|笔记|的|吗|呢|吧|在|是|情况|经历|新鲜|大|怎么样?|一下|期间|时候?|那[天段]|[\s，。？！?!,.]"
+    r"|要|会|得|准备|写|记录?|笔记|的|吗|呢|吧|在|是|情况|经历|新鲜|大|怎么样?|一下|期间|时候?|那[天段]|接下来|近期|将来|以后|[\s，。？！?!,.]"
 )
 
 

@@ -90,7 +90,7 @@ _BARE = re.compile(
     rf"|\b(?P<of_day>{_FULL}) (?P<its_day>\d{{1,2}})(?:st|nd|rd|th)?\b(?!,? \d{{4}})"
     r"|\b(?:until|till|to|through) (?P<bare_year>(?:19|20)\d\d)\b(?![-/.]?\d)"
     r"|\b(?:on|since|until|till|this past) (?P<weekday>(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b"
-    rf"|(?<![\d年])(?:(?P<year>{WHICH_YEAR})的?)?(?P<zh>\d{{1,2}}|十[一二]?|[一二三四五六七八九])月份?"
+    rf"|(?<![\d年])(?:(?P<year>{WHICH_YEAR}|(?:19|20)\d\d年)的?)?(?P<zh>\d{{1,2}}|十[一二]?|[一二三四五六七八九])月份?"
     r"(?:(?P<zh_day>\d{1,2}|[二三]?十[一二三四五六七八九]?|[一二三四五六七八九])[日号])?"
     r"|(?<![上下这本个])(?:周|星期|礼拜)(?P<zh_weekday>[一二三四五六日天])",
     re.IGNORECASE,
@@ -148,13 +148,20 @@ def _span(match: re.Match[str], name: str, today: date) -> Span:
         number = SPELLED.get(match["zh"]) or int(match["zh"])
         named_day = match["zh_day"] or "0"
         day = int(named_day) if named_day.isdecimal() else value_of(named_day) or 0
-        return month_of(today, number, day, -STEPS[match["year"]] if match["year"] else None)
+        return month_of(today, number, day, _years_back(match["year"], today))
     number = month_number(match[name])
     day = int(match["day"] or 0) if name == "of" else int(match["its_day"] or 0) if name == "of_day" else 0
     found = month_of(today, number, day, None)
     if match["last"] and found.first.year == today.year and found.first.month == today.month:
         return month_of(today, number, 0, 1)
     return found
+
+
+def _years_back(year: str | None, today: date) -> int | None:
+    """How many years before the present one 去年 or 2023年 is; None for no year."""
+    if not year:
+        return None
+    return -STEPS[year] if year in STEPS else today.year - int(year[:4])
 
 
 def _lacks_year(match: re.Match[str], name: str) -> bool:
