@@ -37,9 +37,10 @@ _OWNED = re.compile(
 _OURS = re.compile(r"(?:(?:the|this|that|our)\s+|(?:我们|咱们|咱|本|该|这个|那个)的?\s*)(?=\S)", re.IGNORECASE)
 _ARTICLE = re.compile(r"^(?:(?:the|a|an|this|that|our|my)\s+|(?:我的|我们的|这个|该)\s*)(?=\S)")
 
+_HEADS = ("project", "service", "app", "application", "system", "repo", "repository", "team", "项目", "服务", "系统")
 #: "Heron project", "Project Heron", Heron 项目, 苍鹭项目: a proper name beside what it is the name of.
 _HEADED = re.compile(
-    r"(?P<name>[A-Z][a-z][A-Za-z\d_-]*)(?: (?P<head>(?i:project|service|app|application|system|repo|repository|team))"
+    r"(?P<name>[A-Z][a-z][A-Za-z\d_-]*)(?: (?P<head>(?i:" + "|".join(_HEADS[:8]) + r"))"
     r"|\s*(?:项目|服务|系统|应用|平台|仓库|团队))"
     r"|(?:[Pp]roject |[Ss]ervice |项目\s*)(?P<after>[A-Z][a-z][A-Za-z\d_-]*)"
     r"|(?P<zh>[\u4e00-\u9fff]{2,4})项目"
@@ -139,7 +140,11 @@ def spellings(subject: str, user: str = USER) -> tuple[str, ...]:
     """Every name under which notes may speak of a canonical subject; `user` is what the user is called."""
     if subject == USER:
         return (USER, user, *sorted(_SELF | _USER))
-    return (WE, *sorted(_US)) if subject == WE else (subject,)
+    if subject == WE:
+        return (WE, *sorted(_US))
+    # Facts that were stored before such names were one: "Heron project".
+    headed = (f"{subject} {head}" for head in _HEADS) if bare_name(f"{subject} project") == subject else ()
+    return (subject, *headed)
 
 
 def subject_key(name: str) -> str:

@@ -148,7 +148,7 @@ def tool_in(text: str, predicates: Predicates, *, known: bool) -> str:
             return text[:length]
     text = re.split(r"(?:来|做|当|作为|作|存|进行|写|拍|的)", text, maxsplit=1)[0]
     fits = (
-        re.fullmatch(r"(?!.*[点时月日号])[\u4e00-\u9fff]{2,8}", text)
+        re.fullmatch(r"(?!.*[点时月日号周])[\u4e00-\u9fff]{2,8}", text)
         and not _POINTER.match(text)
         and not is_place(text)
     )
@@ -658,6 +658,8 @@ def _tools(shape: Shape, subject: Subject, value: str, parts: dict[str, str], sc
     new = tool_in(value, table, known=shape.kind == "bare tool" or not ours)
     if not new or (not ours and shape.kind == "bare tool" and not table.is_technology(new)):
         return []  # 坐标用SRID 4326 is no user of a tool
+    if shape.tail.startswith("(?:把") and is_cjk(new[0]) and table.role(new) is None and not before:
+        return []  # 把手机换成了静音: no tool, nor was one replaced
     if thing:
         # 把服务迁到了腾讯云: what is moved is what it is about.
         subject = subject_in(re.sub(r"(?:全部|都)$", "", moved), scene) or subject

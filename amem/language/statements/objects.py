@@ -392,6 +392,10 @@ def scope_alone(text: str, scene: Scene) -> str:
 def led_by_scope(text: str, scene: Scene) -> tuple[str, str]:
     """A clause without the "in the mobile app" before its "we", and the thing named there."""
     found = _LEADING.fullmatch(text)
+    named = _IN_NAMED.match(text[:1].lower() + text[1:]) if found is None else None
+    if named is not None and (thing := scope_in(named[0], scene, named=True)):
+        rest = text[named.end() :].lstrip(" ,")
+        return (rest, thing) if rest[:3].casefold() == "we " else (text, "")  # "for Puffin we chose Svelte"
     return (text, "") if found is None else (found["rest"], _thing(found, scene))
 
 

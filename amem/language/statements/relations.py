@@ -28,6 +28,7 @@ from amem.language.statements.objects import (
     version_in,
     when_in,
 )
+from amem.language.statements.people import Subject
 from amem.language.statements.tense import TASTES, Aspect, times
 from amem.language.subjects import USER, WE, canonical_subject
 from amem.note import Fact
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from amem.language.predicates import Predicate, Predicates
-    from amem.language.statements.people import Subject
     from amem.language.statements.tense import Scene, Shape
 
 
@@ -241,6 +241,10 @@ def relation(subject: Subject, rest: str, scene: Scene) -> list[Fact]:
     if diet := _DIET.match(rest) if subject.person else None:
         return [Fact(subject.name, "diet", diet["o"])]
     owner, noun = _whose(subject, scene)
+    if owner and noun and (noun == "place" or scene.predicates.names.get(noun) == "lives_in"):
+        home = Subject(scene.cast.me.name if owner == WE else owner, True)
+        if found := _address(re.sub("^(?:now )?(?:in|at) ", "", rest), home, scene, sure=False):
+            return found  # "our new place is at 12 Rose Lane"
     if noun and owner is not None and (found := _of_noun(owner, noun, rest, scene)):
         return found
     if (
@@ -484,6 +488,8 @@ def _dates(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) 
 def _releases(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
     """On which day something is released or launched: "we ship on 15 June", "Heron launches on 3 May"."""
     day = date_in(parts["o"])
+    if not (subject.person or parts.get("thing")) and day.endswith("days"):
+        return []  # "Amazon ships on Sundays"
     noun = "launch" if parts["verb"].startswith(("launch", "go", "went")) else "release"
     thing = thing_named(parts.get("thing") or ("" if subject.person else subject.name), scene)
     return [Fact(f"{thing} {noun}".strip(), "date", day)] if day else []
