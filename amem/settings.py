@@ -194,7 +194,7 @@ class Settings(BaseModel):
     """Days after which an open review expires."""
     conflict_neighbours: int = Field(default=10, ge=0, le=50)
     """Nearest notes that a new one is held against for conflicts, besides all that fill the same slot."""
-    conflict_score: float = Field(default=0.55, ge=0, le=1)
+    conflict_score: float = Field(default=0.65, ge=0, le=1)
     """Least score of the heuristic that calls two notes a conflict (see ``amem.conflict``)."""
     conflict_cosine: float = Field(default=0.4, ge=-1, le=1)
     """Least cosine between two notes at which a language model's verdict on them counts."""

@@ -10,7 +10,8 @@ note that was hidden though one of its statements stands. The table by statement
 fell were found (marked, hidden with their note, or put before a person by name), how many of these were ended at once,
 and how many that stand were ended wrongly. ``tuned-before`` and ``unseen-before`` are the halves as they
 were until 2026-11-23, for comparison with older figures; ``both`` leaves them out. ``--errors`` lists the pairs that
-come out wrong, of ``tuned``, ``fresh``, ``kinds``, ``negations`` alone, so that nobody tunes on the others. The table
+come out wrong, of ``tuned``, ``fresh``, ``kinds``, ``negations``, ``lookalikes`` alone, so that nobody tunes on the
+others. The table
 by judge gives precision and share of all overturned pairs for each judge that spoke.
 """
 
@@ -38,8 +39,9 @@ if TYPE_CHECKING:
 
 #: Either of these says that the earlier note does not stand unharmed.
 OVERTURNED = frozenset({"supersedes", "contradicts"})
+CHOICES = (*HALVES, *FRESH, *KINDS, *NEGATIONS, "lookalikes", *BEFORE, "both")
 #: What may be looked at while rules are tuned.
-OPEN = ("tuned", "fresh", "kinds", "negations")
+OPEN = ("tuned", "fresh", "kinds", "negations", "lookalikes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,14 +284,12 @@ def _statement_errors(each: Judged) -> str:
 
 def main(argv: Sequence[str] | None = None, embedder: Embedder | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--half", choices=(*HALVES, *FRESH, *KINDS, *NEGATIONS, *BEFORE, "both"), default="both")
-    parser.add_argument(
-        "--errors", action="store_true", help="list the pairs that come out wrong (tuned, fresh, kinds, negations)"
-    )
+    parser.add_argument("--half", choices=CHOICES, default="both")
+    parser.add_argument("--errors", action="store_true", help=f"list the pairs that come out wrong ({', '.join(OPEN)})")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     given = parser.parse_args(argv)
     if given.errors and given.half not in OPEN:
-        parser.error("--errors lists pairs that rules may be tuned on: add --half tuned, fresh, kinds or negations")
+        parser.error(f"--errors lists pairs that rules may be tuned on: add --half with one of {', '.join(OPEN)}")
     halves = HALVES if given.half == "both" else (given.half,)
     embedder = embedder or make_embedder(load_settings())
     judged = {half: judge_all(read_pairs(half), embedder) for half in halves}

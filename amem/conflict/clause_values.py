@@ -71,11 +71,9 @@ class Value:
     text: str
     units: frozenset[str] = frozenset()
 
-    def numbers_the_same(self, other: Value, *, strict: bool = False) -> bool:
+    def numbers_the_same(self, other: Value) -> bool:
         """Whether both may be values of one thing: three people are none of what floor 4 is."""
-        if self.sort != other.sort or bool(self.units & other.units):
-            return True
-        return not (self.units or other.units) if strict else not (self.units and other.units)
+        return self.sort != other.sort or bool(self.units & other.units) or not (self.units and other.units)
 
 
 def of(text: str) -> frozenset[Value]:

@@ -39,7 +39,6 @@ _FROM_ON = re.compile(
 )
 _UNTIL = re.compile(r"\b(?:until|till)\b|直到|为止", re.IGNORECASE)
 _ONCE_MORE = re.compile(r"又(?![一有是])\S{1,6}[了上回起]")
-_CHANGED_STATE = re.compile(r"[\u4e00-\u9fff]了[。！!～~]?$")
 _MAIN = re.compile(
     r"\b(?:primary|main|default|only|sole|exclusively|standard(?:i[sz]ed)?|our \w+(?: \w+)? is)\b"
     r"|主要|默认|唯一|首选|主力|主用|统一|全部|都用|只用|(?:的|项目)\S{1,6}是",
@@ -129,7 +128,7 @@ def spread(clause: str, *, past: bool) -> frozenset[Cue]:
         found.add(Cue.OVER)
     if _ONCE_MORE.search(clause):
         found.add(Cue.RETURNS)
-    if _CHANGED_STATE.search(clause):
+    if clause.rstrip("。！!～~").endswith("了"):
         found.add(Cue.AFRESH)
     return frozenset(found)
 

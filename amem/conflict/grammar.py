@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from amem.conflict.cues import concepts
@@ -36,10 +37,11 @@ class Of(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What a clause is said `of`, and the key of its verb ('' where unknown)."""
+    """What a clause is said `of`, the key of its verb ('' where unknown), and the keys of the thing's words."""
 
     of: Of
     verb: str = ""
+    thing: tuple[str, ...] = ()
 
 
 NO_CLAIM = Frame(Of.NOTHING)
@@ -67,6 +69,7 @@ _COMMON_VERBS = words_of(
 _AMOUNTS = words_of("no plenty enough many much more less few several two three")
 _GET = words_of("got gotten get gets getting")
 _BEFORE_NOUN = words_of("with without for in at on by from after before since")
+_OF = _BEFORE_NOUN | {"of", "to"}
 _LEADING = words_of(
     """
     and but so or well also then now today yesterday tonight since because although though while yes no yeah nope
@@ -86,6 +89,11 @@ _IRREGULAR_PAST = words_of(
     set shut sang sat slept spoke spent stood swam taught told thought threw tore wore won wrote rewrote
     """
 )
+
+
+def is_noun(text: str) -> bool:
+    """Whether none of its words is a pronoun, a preposition or a verb of every day: "gardening log 3"."""
+    return (_PEOPLE | _POINTING | _BE | _HAVE | _OF | _HELPERS | _COMMON_VERBS).isdisjoint(text.casefold().split())
 
 
 def frame_of(words: Sequence[Word], *, exclaimed: bool = False) -> Frame:
@@ -143,8 +151,11 @@ def _said_of_a_thing(words: Sequence[Word], forms: Sequence[str], at: int, *, ex
                 continue
             if not told or (begins_with_verb and len(subject) == 1 and forms[place] not in _BE | _HAVE):
                 return NO_CLAIM
-            of = Of.PERSON if any(word.person for word in told) else Of.THING
-            return Frame(of, _verb(words, forms, place))
+            if any(word.person for word in told):
+                return Frame(Of.PERSON, _verb(words, forms, place))
+            noun = list(takewhile(lambda word: word.text.casefold() not in _OF, subject))
+            thing = tuple(_key(word) for word in noun if word.text.casefold() not in _DETERMINERS | _NO_VERB)
+            return Frame(Of.THING, _verb(words, forms, place), thing)
         subject.append(words[place])
     new = forms[at] == "new" or any(word.sort in (Sort.NUMBER, Sort.TIME) for word in words)
     noted = new and not exclaimed and not begins_with_verb

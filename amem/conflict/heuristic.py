@@ -25,6 +25,7 @@ from amem.conflict.likeness import (
     differing,
     gained,
     items_of,
+    only_once,
     only_sometimes,
     opposed,
     overlap,
@@ -52,10 +53,14 @@ _HONORIFICS = frozenset({"dr", "mr", "mrs", "ms", "prof"})
 _CHANGED = frozenset({Cue.CHANGES, Cue.RETURNS})
 _OVER = frozenset({Cue.ENDS, Cue.OVER})
 _SINCE = frozenset({Cue.NOW, Cue.AFRESH})
+#: What one person does at a time, by the stem.
+_BY_ONE = frozenset({"lead", "run", "head", "chair", "manag", "own", "coach", "teach", "handl", "captain", "organ"})
 #: Where nearly all that the earlier statement is about is in the later one, it may be ended without asking.
 _NEARLY_ALL = 0.8
 #: Confidence of the surest, and of what is not said outright.
 _MOST, _SURE, _PERHAPS = 0.95, 0.85, 0.75
+#: Least probability that a statement ends which another denies in the same words.
+_OPPOSITE = 0.75
 #: Weight of its words from which a statement can be told from others; differences in probability that tell nothing.
 _TELLING, _NEAR = 2.0, 0.2
 #: From this cosine on, two notes with so much of the same words say the same.
@@ -83,6 +88,8 @@ def differences(earlier: Claim, later: Claim, cosine: float) -> Iterator[Differe
     """Every two statements of which the later one gives a reason against the earlier one."""
     for old, new, features in compared(earlier, later, cosine):
         probability = _trees().probability(list(features.values()))
+        if features["turned"] and features["claims"] and not features["sometimes"] and _says_just_this(old, new):
+            probability = max(probability, _OPPOSITE)
         yield Difference(old, new, probability, bool(features["explicit"]), bool(features["turned"]))
 
 
@@ -101,7 +108,9 @@ def compared(earlier: Claim, later: Claim, cosine: float) -> Iterator[tuple[Stat
             if not _touch(old, new):
                 continue
             one, other = old.statement, new.statement
-            if not _may_fall(old, new) or not _same_people(one, other, earlier, later) or two_of_a_kind(one, other):
+            if not _may_fall(old, new) or not _same_people(one, other, earlier, later):
+                continue
+            if two_of_a_kind(one, other) or only_once(one, other, new.around.cues):
                 continue
             # Another item of a list ends none of it, unless it says so or is of the same name.
             if (
@@ -134,8 +143,9 @@ class _Clause:
 
     @property
     def may_end(self) -> bool:
-        """Whether it could end an earlier one."""
-        return self.statement.said and (self.statement.negative or not self.statement.past)
+        """Whether it could end an earlier one: a reason for something else ends nothing."""
+        said = self.statement.said and not self.statement.reason
+        return said and (self.statement.negative or not self.statement.past)
 
     @property
     def may_fall(self) -> bool:
@@ -161,27 +171,64 @@ def _clause(statement: Statement, around: Statement) -> _Clause:
     return _Clause(statement, around, words, cjk, normalize(statement.text))
 
 
+def _says_just_this(old: Statement, new: Statement) -> bool:
+    """Whether both are about the same and nothing else: one that denies the other leaves little doubt."""
+    same = min(cover(old.about, new.about), cover(new.about, old.about)) == 1.0 and old.values == new.values
+    return same and sum(old.about.values()) >= 1 and old.said
+
+
 def _may_fall(old: _Clause, new: _Clause) -> bool:
     """Whether the earlier statement is one that the later could end: said, or planned and then called off."""
     return old.text != new.text and (old.statement.said or bool(new.statement.cues & EXPLICIT))
 
 
 def _same_people(old: Statement, new: Statement, earlier: Claim, later: Claim) -> bool:
-    return Cue.TAKEOVER in new.cues or same_people(old, new, earlier, later)
+    return Cue.TAKEOVER in new.cues or _does_instead(old, new) or same_people(old, new, earlier, later)
+
+
+def _does_instead(old: Statement, new: Statement) -> bool:
+    """Whether somebody now does what one does at a time, and somebody else did: "Oskar leads the project now"."""
+    if Cue.NOW not in new.cues or old.frame is None or new.frame is None or old.frame.verb != new.frame.verb:
+        return False
+    told = without(old.about, old.people)
+    return new.frame.verb in _BY_ONE and bool(told) and cover(told, new.about) == 1.0
 
 
 def _has_reason(old: Statement, new: Statement, around: Statement) -> bool:
     """Whether anything says that they differ: a word of change or end, a turned meaning, another value."""
-    if agrees(old, new):
+    if agrees(old, new) or _comes_true(old, new):
         return False
-    if turned(old, new) or differing(old, new):
+    if Cue.MORE in new.cues and not new.cues & EXPLICIT and not turned(old, new):
+        return False  # "supports iOS as well now"
+    if turned(old, new) or (differing(old, new) and not _of_other_things(old, new)):
         return True
     told = (new.cues | around.cues) - (old.cues & _SINCE)
+    if new.cues & EXPLICIT == {Cue.CHANGES} and old.values and not gained(new, old):
+        return False  # "8 people" stands, whatever "moved to the third floor"
     if told & _OVER or new.ended:
         return not (old.negative or -1 in old.poles.values())
     if Cue.RETURNS in told and told & EXPLICIT == {Cue.RETURNS} and cover(new.about, old.about) == 1.0:
         return False  # "the boiler hums again" beside "the boiler hums"
     return bool(told & (EXPLICIT | _SINCE))
+
+
+def _of_other_things(old: Statement, new: Statement) -> bool:
+    """Whether the two say the same of things that have nothing to do with each other: of the flat, of the cellar."""
+    if old.frame is None or new.frame is None or old.frame.verb != new.frame.verb:
+        return False
+    one, other = set(old.thing), set(new.thing)
+    return bool(one and other) and one.isdisjoint(new.about) and other.isdisjoint(old.about)
+
+
+def _comes_true(old: Statement, new: Statement) -> bool:
+    """Whether the later statement only says that what was planned has come about: "I moved to Bergen"."""
+    planned = old.planned and not old.said and new.cues & EXPLICIT == {Cue.CHANGES}
+    return (
+        planned
+        and not turned(old, new)
+        and not differing(old, new)
+        and not (new.target & new.about.keys()) - old.about.keys()
+    )
 
 
 def _restated(old: Statement, new: Statement, news: Sequence[Statement]) -> bool:
@@ -206,7 +253,9 @@ def _touch(old: _Clause, new: _Clause) -> bool:
         not one.about.keys().isdisjoint(other.about) or not old.around.about.keys().isdisjoint(new.around.about)
     ):
         return True
-    if not one.poles.keys().isdisjoint(other.poles):
+    if not one.poles.keys().isdisjoint(other.poles) and (
+        any(map(cues.is_state, one.poles)) or not (one.names or other.names or (one.about and other.about))
+    ):
         return True
     return any(part_of_another(*pair) for pair in zip(old.cjk, new.cjk, strict=True))
 
@@ -231,7 +280,7 @@ def _features(
     both = lost.keys() & came.keys()
     pairs = opposed(old, new)
     days = max((later.true_at - earlier.true_at).total_seconds() / 86400, 0.0)
-    found: dict[str, float | bool] = {
+    found: dict[str, float] = {
         "cosine": 0.0 if apart else cosine,
         "languages": apart,
         "old covered": cover(told, new.about),
@@ -240,6 +289,7 @@ def _features(
         "old covered by sentence": cover(told, around.about),
         "sentence covered": cover(whole, old.about),
         "shared with sentence": min(shared(told, around.about), 3) / 3,
+        "common words shared": min(shared(without(told, old.names), without(new.about, new.names)), 3) / 3,
         "same but for names": min(cover(one, other), cover(other, one)),
         "names shared": min(len(old.names.keys() & new.about.keys() - set(people)), 2) / 2,
         "old size": min(sum(told.values()), 6) / 6,
@@ -279,6 +329,8 @@ def _features(
         "sometimes": _sometimes(earlier.content, later.content),
         "preference": Kind.PREFERENCE in (earlier.kind, later.kind),
         "inherited": old.inherited or new.inherited,
+        "thing shared": 0.5 if not new.thing else float(new.thing[-1] in old.about),
+        "subject named": not new.people.isdisjoint(old.names) or not old.people.isdisjoint(new.names),
         "subject stated": bool({each.subject for each in earlier.facts} & {each.subject for each in later.facts}),
         "same people": same_people(old, new, earlier, later),
         "claims": old.claims and new.claims,
@@ -298,7 +350,7 @@ def _sentences(text: str) -> dict[int, Statement]:
     found: dict[int, Statement] = {}
     for number, group in groupby(read(text), key=lambda each: each.sentence):
         clauses = list(group)
-        told = [each for each in clauses if each.said] or clauses
+        told = [each for each in clauses if each.said and not each.reason] or clauses
         telling = [each for each in told if _tells(each)]
         found[number] = replace(
             next((each for each in told if each.claims), told[0]),

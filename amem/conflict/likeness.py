@@ -6,7 +6,10 @@ import re
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from amem.conflict.clause_values import of as values_of
+from amem.conflict.clause_values import places as places_of
 from amem.conflict.cues import Cue, concepts
+from amem.conflict.grammar import is_noun
 from amem.conflict.statements import OF, THIRD
 from amem.language import normalize
 from amem.language.lexicon import is_everyday
@@ -84,17 +87,16 @@ def _who(statement: Statement, claim: Claim) -> frozenset[str]:
     return statement.people
 
 
-def gained(one: Statement, other: Statement, *, strict: bool = False) -> Mapping[str, frozenset[str]]:
+def gained(one: Statement, other: Statement) -> Mapping[str, frozenset[str]]:
     """What `other` has that `one` lacks, by sort: number, year, month, weekday, name.
 
-    A number counts only beside numbers that may number the same: three people are no other value than floor 4. With
-    `strict` they must: 10 is no other value than 30 minutes.
+    A number counts only beside numbers that may number the same: three people are no other value than floor 4.
     """
-    held = {value.text for value in one.values}
+    held = {(value.sort, value.text) for value in one.values}
     found: dict[str, set[str]] = {}
     for value in other.values:
-        beside = all(value.numbers_the_same(each, strict=strict) for each in one.values)
-        if value.text not in held and beside:
+        beside = all(value.numbers_the_same(each) for each in one.values)
+        if (value.sort, value.text) not in held and beside:
             found.setdefault(value.sort, set()).add(value.text)
     if names := [key for key in other.names if key not in one.about]:
         found["name"] = set(names)
@@ -143,8 +145,16 @@ def turned(old: Statement, new: Statement) -> bool:
     if old.poles.keys() & new.poles.keys():
         # Of two pairs that one word denies ("not safe in the dark") it means one.
         return bool(opposed(old, new)) and not (old.negative != new.negative and _alike(old, new))
-    affirming = new if old.negative else old
-    return old.negative != new.negative and -1 not in affirming.poles.values()
+    if old.negative and new.negative:
+        same = min(cover(old.about, new.about), cover(new.about, old.about)) >= _MOSTLY
+        return same and _affirms(old) != _affirms(new)
+    denying, affirming = (old, new) if old.negative else (new, old)
+    return denying.negative and not _affirms(denying) and -1 not in affirming.poles.values()
+
+
+def _affirms(denying: Statement) -> bool:
+    """Whether all that a statement denies is the lesser of two opposites: who was not absent was there."""
+    return set(denying.poles.values()) == {1}
 
 
 def agrees(old: Statement, new: Statement) -> bool:
@@ -174,6 +184,37 @@ def only_sometimes(earlier: str, later: str) -> bool:
     return any(match[0].casefold() not in named for match in _SOMETIMES.finditer(later))
 
 
+#: "This Monday" is one of the Mondays; "yesterday's" were of yesterday, and "this morning" is over tonight.
+_DAY = re.compile(
+    r"(?P<this>\bthis (?=(?:mon|tues|wednes|thurs|fri|satur|sun)day)|[这本](?:周|星期|礼拜)(?=[一二三四五六日天]))"
+    r"|(?P<of>\b(?:yesterday|today|tonight|this (?:morning|afternoon|evening))['’]s\b|[昨今]天的"
+    r"|\bon (?:christmas|new year['’]?s|easter|good friday)\b|除夕|元旦|国庆节|中秋节|圣诞节)"
+    r"|\b(?:yesterday|last night|this (?:morning|afternoon|evening))\b"
+    r"|昨[天晚]|今早|今天(?:早上|上午|中午|下午|晚上)|今晚",
+    re.IGNORECASE,
+)
+_ROUTINE = ("usually", "normally", "mostly", "always", "every", "一般", "多半", "平时", "通常", "总是", "每")
+_DAYS = frozenset({"day", "weekday"})
+
+
+def only_once(old: Statement, new: Statement, cues: Collection[Cue]) -> bool:
+    """Whether the later statement tells of one day only, on which what is so otherwise was not: "this Monday's".
+
+    `cues` are those of its whole sentence.
+    """
+    day = _DAY.search(new.around)
+    if day is not None and day["this"]:
+        return any(value in old.values for value in values_of(new.around[day.end() - 1 :]) if value.sort == "weekday")
+    if old.event:
+        days = all(any(each.sort == "day" for each in one.values) for one in (old, new))
+        values = min(sum(map(len, gained(*both).values())) for both in ((old, new), (new, old)))
+        return not cues and (days or (new.event and values > 1))
+    dated = not cues and any(each.sort in _DAYS for each in new.values)
+    if dated and new.event and any(word in old.around.casefold() for word in _ROUTINE):
+        return True
+    return day is not None and (bool(day["of"]) or not cues) and day[0] not in old.around
+
+
 # Two of a kind: the second batch is not the first, and the kitchen's tap is not the bathroom's.
 
 _ENGLISH = re.compile(
@@ -182,17 +223,32 @@ _ENGLISH = re.compile(
     r"(?P<kind>(?!of\b)[a-z]{2,})",
     re.IGNORECASE,
 )
+#: 第三次, and which month or year it is of: 三月电费, 2023 年营收.
 _CHINESE = re.compile(
-    r"\W*(?:这是?|我们?的?|[他她]的?)?第(?P<which>[一二三四五六七八九十百\d]{1,4})(?P<kind>[^\W\d层楼名])"
+    r"\W*(?:(?:这是?|我们?的?|[他她]的?)?第(?P<which>[一二三四五六七八九十百\d]{1,4})(?P<kind>[^\W\d层楼名])"
+    r"|(?P<when>(?:20)?\d\d\s?年|[一二三四五六七八九十\d]{1,2}\s?月份?)的?(?![我他她你它咱起就开底初中去要在会能将])"
+    rf"(?P<of>[{CJK}]{{2}}))"
 )
 #: "Seat 4 is ...", "Locker 12: ...", "4. ...", 12号柜……: which one it is that is spoken of, by its number.
 _NUMBERED = re.compile(
-    r"\W*(?:the )?(?P<kind>[a-z]{3,}) (?:no\.? |number |#)?(?P<which>\d+[a-z]?)(?=:| [a-z]|\s*[-–—])"
-    r"|\W*(?P<list>\d+)[.)、](?=\D)|\W*(?P<which_zh>\d+)(?P<kind_zh>号[\u4e00-\u9fff]?|房|室|柜|层|栋)",
+    r"\W*(?:the )?(?P<kind>(?:[a-z]+ (?:[a-z]|\d+) )?[a-z]{3,}) (?:no\.? |number |#)?"
+    r"(?P<which>\d+[a-z]?|(?-i:[A-HJ-Z]))(?=:| [a-z]|,|\s*[-–—])"
+    rf"|\W*(?P<kind_before>[{CJK}]{{2,4}})(?P<which_after>\d+(?=[：:])|[甲乙丙丁A-HJ-Z](?=[：:{CJK}]))"
+    r"|\W*(?P<list>\d+)[.)、](?=\D)|\W*(?P<which_zh>[一二三四五六七八九十\d]+)(?P<kind_zh>号[\u4e00-\u9fff]?|房|室|柜|层|栋)",
     re.IGNORECASE,
 )
+_LABEL = re.compile(r"[^:：,，]{3,60}(?=[:：]\D|[:：]\s)|(?:[a-z]+ ){1,3}\d+(?=, )", re.IGNORECASE)
 #: What is numbered and yet replaced by the next: the number is its value.
 _VALUES = words("version release build phase stage level age about only just still costs cost")
+#: Things of a computer that run side by side.
+_RUNNING = words("worker node server host instance replica shard parallel process thread agent locker")
+#: They say which one of several in turn, and not which of two.
+_WHEN = words(
+    """
+    new old current present former next last latest main usual whole same 新 旧 现在 目前 如今 以前 从前 原来 最新 最近
+    公司 团队 项目
+    """
+)
 _OWNED = re.compile(rf"\W*(?P<whose>[{CJK}]{{2,8}}?)的(?P<thing>[{CJK}]{{2,}})")
 #: They say when or of whom, and not which one.
 _ANY = words("现在 目前 如今 当前 眼下 以前 从前 之前 原来 原先 最新 最近 我们 咱们 他们 她们 自己 大家 公司 团队 项目")
@@ -200,9 +256,10 @@ _ANY = words("现在 目前 如今 当前 眼下 以前 从前 之前 原来 原
 
 def two_of_a_kind(one: Statement, other: Statement) -> bool:
     """Whether both clauses begin with things of one kind that are not the same thing."""
-    if _other_item(one.around or one.text, other.around or other.text):
+    first, second = one.around or one.text, other.around or other.text
+    if _other_item(first, second) or _other_label(first, second):
         return True
-    return _other_number(one.text, other.text) or _other_owner(one, other)
+    return _other_number(one.text, other.text) or _other_owner(one, other) or _other_thing(one, other)
 
 
 def items_of(statements: Sequence[Statement]) -> list[Statement]:
@@ -225,10 +282,10 @@ def _is_item_beside(one: Statement, other: Statement) -> bool:
 
 
 def _other_number(one: str, other: str) -> bool:
-    for pattern in (_ENGLISH, _CHINESE):
+    for pattern, kinds, numbers in ((_ENGLISH, ("kind",), ("which",)), (_CHINESE, ("kind", "of"), ("which", "when"))):
         first, second = pattern.match(one), pattern.match(other)
-        if first and second and first["kind"].casefold() == second["kind"].casefold():
-            return first["which"].casefold() != second["which"].casefold()
+        if first and second and _first(first, *kinds).casefold() == _first(second, *kinds).casefold():
+            return _first(first, *numbers).casefold() != _first(second, *numbers).casefold()
     return False
 
 
@@ -237,14 +294,45 @@ def _other_item(one: str, other: str) -> bool:
     first, second = _NUMBERED.match(one), _NUMBERED.match(other)
     if not (first and second):
         return False
-    mine, yours = (((each["kind"] or each["kind_zh"] or "").casefold()) for each in (first, second))
+    mine, yours = (_first(each, "kind", "kind_zh", "kind_before").casefold() for each in (first, second))
     if mine != yours or not _VALUES.isdisjoint(mine.split()):
         return False
-    listed = all(text[found.end() : found.end() + 1] == ":" for text, found in ((one, first), (other, second)))
-    if not listed and mine.isascii() and not all(map(is_everyday, mine.split())):
+    listed = all(text[found.end() : found.end() + 1] in (":", "：") for text, found in ((one, first), (other, second)))
+    if not listed and mine.isascii() and not all(is_everyday(each) or each in _RUNNING for each in mine.split()):
         return False  # "PostgreSQL 15" and "PostgreSQL 16" are one thing
-    return (first["which"] or first["which_zh"] or first["list"]) != (
-        second["which"] or second["which_zh"] or second["list"]
+    which = ("which", "which_zh", "which_after", "list")
+    return _first(first, *which) != _first(second, *which)
+
+
+def _first(match: re.Match[str], *groups: str) -> str:
+    return next((match[name] for name in groups if match[name]), "")
+
+
+def _other_label(one: str, other: str) -> bool:
+    """Whether both stand behind a heading that is the same but for its number or date: "Day 2: ...", "日志55：..."."""
+    first, second = _LABEL.match(one), _LABEL.match(other)
+    if not (first and second) or values_of(first[0]) == values_of(second[0]):
+        return False
+    if first.end() < len(one) and one[first.end()] == "," and not is_noun(first[0]):
+        return False  # "We start at 8, ..."
+    return _but_for_values(first[0]) == _but_for_values(second[0])
+
+
+def _but_for_values(text: str) -> str:
+    for start, end in reversed(places_of(text)):
+        text = f"{text[:start]}#{text[end:]}"
+    return text
+
+
+def _other_thing(one: Statement, other: Statement) -> bool:
+    """Whether both are said of things that one word tells apart: the front door, the back door."""
+    (*mine, first), (*yours, second) = (each.thing or ("",) for each in (one, other))
+    return (
+        first == second
+        and bool(mine)
+        and bool(yours)
+        and _WHEN.isdisjoint((*mine, *yours))
+        and set(mine).isdisjoint(yours)
     )
 
 

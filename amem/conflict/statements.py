@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import blake2b
 from importlib.resources import files
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 # One thing that a note states, as far as its words tell.
 
+_BECAUSE = re.compile(r"\W*(?:because\b|since\b.* (?:was|were)\b|因为|由于)", re.IGNORECASE)
+
 
 @dataclass(frozen=True, slots=True)
 class Statement:
@@ -46,7 +48,7 @@ class Statement:
     `negative` says that it denies what it is about, or says that it is over; `poles` are its words with opposites, by
     pair, +1 or -1, turned round where they are denied. `target` are words for what something changed to ("moved to
     Friday"), `given_up` those behind "instead of". `said` is False for questions, plans, requests and what is only
-    supposed, `event` True for what happened once.
+    supposed, `event` True for what happened once. `nouns` are those that open a Chinese clause.
     """
 
     text: str
@@ -65,6 +67,7 @@ class Statement:
     ended: bool = False
     planned: bool = False
     sentence: int = 0
+    nouns: tuple[str, ...] = ()
     inherited: bool = False
     """Whether it takes what it is about from the clause before: "it isn't"."""
     opener: str = ""
@@ -81,6 +84,16 @@ class Statement:
         if Cue.OVER in self.cues and not self.text.endswith("!"):
             return True  # "No more sugar in my coffee"
         return self.frame.of is not Of.NOTHING and (self.frame.of is not Of.POINTED_AT or self.inherited)
+
+    @property
+    def thing(self) -> tuple[str, ...]:
+        """The nouns of the thing that it is said of, the head last; empty for people, and where it is not known."""
+        return self.nouns if self.frame is None else self.frame.thing
+
+    @property
+    def reason(self) -> bool:
+        """Whether it only says why something else is so."""
+        return _BECAUSE.match(f"{self.opener} {self.text}") is not None
 
     @property
     def past(self) -> bool:
@@ -206,6 +219,8 @@ _LIGHT = 0.5
 _HALF_CODE = frozenset({"return", "import"})
 #: They tell two things of one name apart.
 _WHICH = frozenset({"old", "new", "right", "upper", "lower", "front", "spare", "other", "旧", "新", "老"})
+#: What a short name begins with: 小何, 阿强.
+_NICK = frozenset({"小", "阿"})
 _AFTER_NAME = words_of(
     "is was has had does did will can isn't wasn't hasn't doesn't didn't won't can't and lives works likes loves hates"
 )
@@ -219,22 +234,35 @@ _NUMBERED = re.compile(r"v?\d[\d.]*")
 
 def words_in(reading: Reading) -> list[Word]:
     """The text's words, with names that the lists know ("飞书") kept whole."""
-    known = list(chinese_names(reading.text)) if not reading.text.isascii() else []
+    known = [] if reading.text.isascii() else [*chinese_names(reading.text), *_nicknames(reading.words)]
     if not known:
         return list(reading.words)
     words = [word for word in reading.words if not any(start < word.end and word.start < end for start, end in known)]
     for start, end in known:
         text = reading.text[start:end]
-        words.append(Word(text, start, end, text, lexicon().chinese.get(text, Sort.CONTENT), cjk=True))
+        person = text[0] in _NICK
+        words.append(Word(text, start, end, text, lexicon().chinese.get(text, Sort.CONTENT), cjk=True, person=person))
     return sorted(words, key=lambda word: word.start)
+
+
+def _is_nickname(word: Word) -> bool:
+    return word.cjk and not word.known and len(word.text) == 2 and word.text[0] in _NICK
+
+
+def _nicknames(words: Sequence[Word]) -> Iterator[tuple[int, int]]:
+    """Where somebody stands by a short name that was cut in two: 小何 in 小何不赞成, 阿强 in 阿强没来."""
+    for one, other in pairwise(words):
+        cut = len(other.text) == 1 or (len(other.text) == 2 and other.text[1] in DENYING)
+        if one.text in _NICK and one.end == other.start and cut and other.sort >= Sort.WEAK:
+            yield one.start, other.start + 1
 
 
 def named_in(reading: Reading, words: Sequence[Word]) -> dict[str, str]:
     """What is a name among the words' keys, with the name in full."""
-    found = {key: word.text for word in words if word.person for key in concepts(word.key)}
+    found = {key: word.text for word in words if word.person or _is_nickname(word) for key in concepts(word.key)}
     for word, following in pairwise(words):
         # "Nils doesn't": a capital, no word that anybody knows, and no "Rewrote".
-        begins = not word.first or following.text.casefold() in _AFTER_NAME or following.verb
+        begins = not word.first or following.text.casefold() in _AFTER_NAME or following.verb or word.possessive
         if word.capital and not word.known and not word.cjk and begins:
             found[word.key] = word.text
     for name in names(reading):
@@ -274,7 +302,9 @@ def _bare(word: Word) -> str:
     """A word's key, without what only says where a Chinese verb went (寄出去, 寄出) or denies it (没签, 签)."""
     if word.cjk and len(word.key) > 1 and word.key[0] in DENYING and word.sort < Sort.COMMON:
         return word.key[1:]
-    return word.key[:-1] if word.cjk and len(word.key) > 2 and word.key[-1] in "去来了" else word.key
+    if word.cjk and (word.key[-1] == "了" or len(word.key) > 2) and word.key[-1] in "去来了":
+        return word.key[:-1] or word.key
+    return word.key
 
 
 def _is_used(mark: Mark) -> bool:
@@ -290,13 +320,14 @@ _READ, _CLAUSES = 2_000, 24
 _QUOTED = re.compile(
     r"\[[^\]\n]{3,400}\]|\"[^\"\n]{6,300}\"|“[^”\n]{5,300}”|「[^」\n]{5,300}」|『[^』\n]{5,300}』|《[^》\n]{7,100}》|‘[^’\n]{8,300}’(?!\w)|(?<!\w)'[^'\n]{12,300}'(?!\w)"
 )
-_YOU_ZH = re.compile(r"[你您]")
-_PRONOUN = re.compile(r"\b(?:it|them|that|this|those|him|her)\b|[它他她这那]", re.IGNORECASE)
+_PRONOUN = re.compile(
+    r"\b(?:it(?! (?:rain|snow|pour|freez)(?:s|ed|es)?\b)|them|that|this|those|him|her)\b|[它他她这那]", re.IGNORECASE
+)
 #: 换到 and 改成 say what it is now; 换了 says what was exchanged.
 _TOWARDS = "到成为用至由归给在去往"
 _TO = re.compile(r"\b(?:to|by|with|into|for)\b", re.IGNORECASE)
 _EVENT = re.compile(
-    r"\b(?:was|were|did|ran|went|bought|sold|met|ate|paid|cost|won|lost|took|had|came|\w{2,}[a-z]ed)\b|昨[天晚]|[过完]了|了[^，。]*$",
+    r"\b(?:was|were|did|ran|went|bought|sold|met|ate|paid|cost|won|lost|took|had|came|\w{2,}[a-z]ed)\b|昨[天晚]|[过完]了|了[^，。]*[。！!]?$",
     re.IGNORECASE,
 )
 _LASTING = re.compile(r"\b(?:is|are|am|has|have)\b|['’](?:s|re|ve|m)\b|现在|是", re.IGNORECASE)
@@ -390,32 +421,33 @@ def unpack(text: str, held: bytes) -> bool:
 
 
 #: Fields of a statement that are kept as they are; those that are sets of words; those that are true or false.
-_PLAIN = ("text", "about", "names", "poles", "opener")
+_PLAIN = ("text", "about", "names", "poles", "opener", "nouns")
 _SETS = ("people", "target", "given_up")
 _FLAGS = ("said", "negative", "event", "ended", "planned", "inherited")
 
 
 def _packed(each: Statement) -> list[Any]:
     flags = sum(bool(getattr(each, name)) << at for at, name in enumerate(_FLAGS))
-    frame = None if each.frame is None else [each.frame.of.value, each.frame.verb]
+    frame = None if each.frame is None else [each.frame.of.value, each.frame.verb, *each.frame.thing]
     values = [[value.sort, value.text, *sorted(value.units)] for value in sorted(each.values, key=repr)]
     sets = [sorted(getattr(each, name)) for name in _SETS]
     return [each.sentence, flags, frame, sorted(each.cues), values, *sets, *(getattr(each, name) for name in _PLAIN)]
 
 
 def _unpacked(row: Sequence[Any], around: str) -> Statement:
-    sentence, flags, frame, found, of, people, target, given_up, text, about_, names_, poles, opener = row
+    sentence, flags, frame, found, of, people, target, given_up, text, about_, names_, poles, opener, nouns = row
     return Statement(
         text=text,
         about=about_,
         names=names_,
         poles=poles,
         opener=opener,
+        nouns=tuple(nouns),
         people=frozenset(people),
         target=frozenset(target),
         given_up=frozenset(given_up),
         values=frozenset(values.Value(sort, value, frozenset(units)) for sort, value, *units in of),
-        frame=None if frame is None else Frame(Of(frame[0]), frame[1]),
+        frame=None if frame is None else Frame(Of(frame[0]), frame[1], tuple(frame[2:])),
         cues=frozenset(map(Cue, found)),
         sentence=sentence,
         around=around,
@@ -445,6 +477,8 @@ def _statements(
             made = _statement(
                 clause.text, at, words, inside, named, said=stance is Stance.SAID and not open_, opener=clause.opener
             )
+            if last is not None and last.text.endswith("之前") and not last.values and not made.cues & EXPLICIT:
+                made = replace(made, cues=made.cues | {Cue.PAST})  # 小何之前，组长是老梁
             made = replace(made, sentence=number, around=sentence.strip())
             before, last = end, made
             # "If rents fall, I move": what follows a supposition is one, too.
@@ -494,6 +528,7 @@ def _statement(
         ended=folded.ended,
         planned=planned,
         opener=opener,
+        nouns=() if frame is not None else _nouns_first(words, named),
         target=_target(text, at, told, marked),
         given_up=_given_up(text, at, told),
         event=event,
@@ -502,8 +537,20 @@ def _statement(
 
 def _frame(text: str, words: Sequence[Word]) -> Frame | None:
     if written_in_cjk(text):
-        return NO_CLAIM if _YOU_ZH.search(text) else None
+        return NO_CLAIM if "你" in text or "您" in text else None
     return frame_of(words, exclaimed=text.rstrip().endswith("!"))
+
+
+def _nouns_first(words: Sequence[Word], named: Mapping[str, str]) -> tuple[str, ...]:
+    """The nouns that a Chinese clause begins with; none where they name somebody."""
+    nouns = [
+        each
+        for each in takewhile(lambda word: word.mark[:1] in "nsbu" or word.mark == "vn", words)
+        if each.text != "的"
+    ]
+    if any(each.person or each.key in named for each in nouns):
+        return ()
+    return tuple(concepts(each.key)[0] for each in nouns)
 
 
 def _target(text: str, at: int, told: Sequence[Word], marked: Sequence[Mark]) -> frozenset[str]:

@@ -171,7 +171,10 @@ _TAG = re.compile(
     re.IGNORECASE,
 )
 _CONDITION = re.compile(
-    r"\W*(?:(?:if|whether|unless|suppose|assuming|whenever)\b|如果|要是|假如|假设|除非|是否)", re.IGNORECASE
+    r"\W*(?:(?:if|whether|unless|suppose|assuming|whenever)\b|如果|要是|假如|假设|除非|是否"
+    r"|had (?:i|we|you|s?he|it|they|(?:the|my|our|his|her|their|that|this) \w+) (?:not )?(?:been|had|\w+ed|known)\b"
+    r"|were (?:i|we|s?he|it|they|(?:the|my|our) \w+) (?:not )?(?:to|in|at|a|an|the)\b)",
+    re.IGNORECASE,
 )
 _ASKS_ZH = re.compile(r"谁|什么|哪|怎么|怎样|如何|多少|几[个点次时]|吗|呢|为何|是不是|有没有|能不能|会不会|是否")
 _REASON = re.compile(r"(?:because|since|although|though|while)$|因为|虽然", re.IGNORECASE)

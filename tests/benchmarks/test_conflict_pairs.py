@@ -76,7 +76,7 @@ def test_pairs_of_the_unseen_half_cannot_be_listed(capsys: pytest.CaptureFixture
     with pytest.raises(SystemExit) as stopped:
         conflict_pairs.main(["--half", "unseen", "--errors"])
     assert stopped.value.code == 2
-    assert "add --half tuned, fresh, kinds or negations" in capsys.readouterr().err
+    assert "add --half with one of tuned, fresh, kinds, negations, lookalikes" in capsys.readouterr().err
 
 
 def test_the_same_said_with_another_no_is_no_conflict_and_its_opposite_is(minilm: Embedder) -> None:
