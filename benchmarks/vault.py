@@ -1,8 +1,11 @@
 """How long a vault takes: notes exported, synced for the first time, synced again unchanged, and after some edits.
 
     python benchmarks/vault.py [--notes 10000]
+    python benchmarks/vault.py --files 1000
 
-Prints wall clock and processor seconds. Notes are added with words hashed to vectors, and neither analysed nor held
+Prints wall clock and processor seconds. With `--files` a folder of so many Markdown files that amem did not write is
+taken in with the real embedder and the rules, beside the embedder alone and the same texts added without files. Else
+notes are added with words hashed to vectors, and neither analysed nor held
 against each other, which is not what is measured; every tenth links to another.
 """
 
@@ -12,11 +15,17 @@ import argparse
 import os
 import tempfile
 import time
+from datetime import date
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from amem import AgenticMemorySystem
+from _invented import invented
+
+from amem import AgenticMemorySystem, load_settings
 from amem.analysis import Analysis
+from amem.embedding import make_embedder
+from amem.protocols import TokenEmbedder
 from amem.testing import HashEmbedder, ScriptedAnalyst
 
 if TYPE_CHECKING:
@@ -39,11 +48,40 @@ def timed(what: str, act: Callable[[], object]) -> None:
     print(f"| {what} | {time.perf_counter() - clock:.1f} | {time.process_time() - processor:.1f} |", flush=True)
 
 
+def brought(count: int) -> None:
+    """A folder of other people's files, each a note as people write them, synced for the first time."""
+    with tempfile.TemporaryDirectory() as base:
+        settings = load_settings(Path(base, "home"), llm_backend="offline")
+        embedder = make_embedder(settings)
+        said = [f"# Note {at}\n\n{note.text}" for at, note in enumerate(islice(invented(3, date(2024, 1, 1)), count))]
+        folder = Path(base, "files")
+        folder.mkdir()
+        for number, each in enumerate(said):
+            (folder / f"{number}.md").write_text(f"{each}\n", encoding="utf-8")
+        embed = embedder.embed_tokens if isinstance(embedder, TokenEmbedder) else embedder.embed
+        embed(["warm"])
+        with AgenticMemorySystem(settings=load_settings(Path(base, "warm"), llm_backend="offline")) as memory:
+            memory.add_notes(said[:50])  # loads the rules and the dictionary of Chinese words
+        print(f"{count:,} files\n\n| | seconds | processor |\n| --- | ---: | ---: |", flush=True)
+        timed("embedder alone", lambda: [embed(said[at : at + 64]) for at in range(0, count, 64)])
+        with AgenticMemorySystem(settings=settings, embedder=embedder) as memory:
+            timed("first `amem vault sync`", lambda: memory.vault(folder).sync())
+            timed("synced again, nothing changed", lambda: memory.vault(folder).sync())
+        settings = load_settings(Path(base, "without"), llm_backend="offline")
+        with AgenticMemorySystem(settings=settings, embedder=embedder) as memory:
+            timed("the same texts, added", lambda: memory.add_notes(said))
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--notes", type=int, default=10_000)
-    count = parser.parse_args().notes
+    parser.add_argument("--files", type=int)
+    given = parser.parse_args()
+    if given.files:
+        brought(given.files)
+        return
+    count = given.notes
     analyst = ScriptedAnalyst(lambda draft: Analysis(tags=("bench",)))
     os.environ |= {"AMEM_NEIGHBOURS": "0", "AMEM_CONFLICT_NEIGHBOURS": "0"}
     with tempfile.TemporaryDirectory() as base:
