@@ -19,6 +19,7 @@ ALLOWED = {
     "llm": (2, "headings that models answer with"),
     "note.py": (1, "an id"),
     "rendering.py": (1, "Markdown"),
+    "summaries.py": (1, "operations as amem names them"),
     "vault": (1, "names of files"),
 }
 _CHINESE = re.compile(r"[\u4e00-\u9fff]")
