@@ -100,6 +100,13 @@ def extract(
         best = tuple(id for id in best if id in then) or best
         support = support if best[0] in then else Support.WEAK
     asides = _slots(filled.asides)
+    if support is not Support.STRONG and not asides:
+        # Whom one met, or where one was, is among what was noted of that time.
+        rough = of_a_time(question, filled.period, now, roughly=True)
+        found = [] if rough is None else notes_of_a_time(memory, question, rough, hits, notes, now)
+        if rough is not None and found:
+            answer.tell_time(found, rough, sure=False)
+            return replace(answer.extract(Support.WEAK), by_time=True)
     if filled.exact and filled.ended and not filled.facts:
         support = Support.STRONG  # however little the hits have of what came after
     if support is Support.NONE or not best:
@@ -176,15 +183,15 @@ class _Answer:
             self.say(f"{fact}{quote}{cited}{doubt}")
         return bool(facts)
 
-    def tell_time(self, notes: Sequence[MemoryNote], period: Period) -> Support:
-        """List what is of a time, or say that nothing is."""
+    def tell_time(self, notes: Sequence[MemoryNote], period: Period, *, sure: bool = True) -> Support:
+        """List what is of a time, or say that nothing is; where it is not `sure` to answer, that, too."""
         span = self._span(period)
         if not notes:
             self.say(self.words.nothing_then.format(span))
             return Support.NONE
         words = f"{_inside(period.words)} ({span})" if period.words and not self.words.language else ""
         words = words or (f"{period.words}（{span}）" if period.words else span)
-        return self.tell_list(notes, words)
+        return self.tell_list(notes, words if sure else f"{self.words.uncertain}{self.words.semicolon}{words}")
 
     def tell_list(self, notes: Sequence[MemoryNote], words: str = "") -> Support:
         """List notes that are in order of time, under these words; of many the last."""
@@ -350,11 +357,8 @@ def _near(moment: datetime | None, period: Period) -> bool:
     """Whether it lies in the period or so little outside that "last week" may mean it."""
     if moment is None:
         return False
-    slack = _LOOSE
-    if period.since is not None and period.until is not None:
-        slack = max(slack, (period.until - period.since) / 2)
-    begun = period.since is None or moment >= period.since - slack
-    return begun and (period.until is None or moment < period.until + slack)
+    begun = period.since is None or moment >= period.since - _LOOSE
+    return begun and (period.until is None or moment < period.until + _LOOSE)
 
 
 def _inside(words: str) -> str:

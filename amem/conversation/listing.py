@@ -12,7 +12,8 @@ from amem.note import Kind
 from amem.query import Filter
 from amem.retrieval.calibration import Support
 from amem.retrieval.legs import times_of
-from amem.retrieval.question import Period, asks_for_several
+from amem.retrieval.question import Period, Recency, asks_for_several
+from amem.retrieval.question_times import recency_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 #: Notes of a time that are looked at, the latest first, and for what is to come the latest of all.
 _WITHIN, _LATEST = 500, 1_000
+#: What is recent where nothing else says since when.
+_RECENTLY = timedelta(days=30)
 #: Notes about a time are no notes of it.
 _NOT_OF_A_TIME = (Kind.QUESTION, Kind.TOPIC)
 #: More than one sentence: then a note of the time may speak of another one besides.
@@ -31,15 +34,19 @@ _SEVERAL_SENTENCES = re.compile(r"[.;!?。；！？]\s*\S")
 _HELD, _NEAR = 0.75, 0.25
 
 
-def of_a_time(question: str, period: Period | None, now: datetime) -> Period | None:
+def of_a_time(question: str, period: Period | None, now: datetime, *, roughly: bool = False) -> Period | None:
     """The time of which a question wants everything; None where it wants something else.
 
-    One for plans that names no time is about all that is to come.
+    One for plans that names no time is about all that is to come, one for what is recent about a month. `roughly` takes
+    one for whom one met or where one was, too.
     """
-    if period is None:
-        ahead = asks_ahead(question) and asks_for_all(question)
-        return Period("", now, None) if ahead else None
-    return period if asks_for_all(question.replace(period.words, " ")) else None
+    if period is not None:
+        return period if asks_for_all(question.replace(period.words, " "), roughly=roughly) else None
+    if not asks_for_all(question, roughly=roughly):
+        return None
+    if asks_ahead(question):
+        return Period("", now, None)
+    return Period("", now - _RECENTLY, now) if recency_of(question)[0] is Recency.RECENT else None
 
 
 def notes_of_a_time(

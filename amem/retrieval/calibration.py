@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _STATED = 0.85
 #: Below this cosine a note that holds no word of a question has nothing to do with it.
 _FAR = 0.2
+#: So much of what is asked with is all of it.
+_ALL = 0.9
 
 
 class Support(StrEnum):
@@ -96,8 +98,11 @@ class Calibration:
         return self.confidence(replace(signs, first=0.0))
 
     def is_near(self, signs: Signs) -> bool:
-        """Whether a note that is not sure to answer comes near enough to be shown in place of an answer."""
-        return self.nearness(signs) >= (self.read if signs.read else self.unread).near
+        """Whether a note that is not sure to answer comes near enough to be shown in place of an answer.
+
+        One that holds all that is asked with does, whatever it lacks.
+        """
+        return signs.held >= _ALL or self.nearness(signs) >= (self.read if signs.read else self.unread).near
 
     def support(self, confidence: float, signs: Signs) -> Support:
         """What a note of this confidence gives an answer."""

@@ -90,7 +90,9 @@ _DETAILS = tuple(
             r"\d|\b(?:minutes?|hours?|days?|weeks?|months?|years?|daily|weekly|every)\b|分钟|小时|天|周|个月|年|每",
         ),
         (
-            r"\bwhen (?:is|are|does|do|will|am|can|should)\b|\bwhat (?:day|date)\b|什么时候|哪天|哪一天|几号|几月",
+            r"\bwhen (?:is|are|does|do|will|am|can|should)\b|\bwhat (?:day|date)\b"
+            # Of what is over the note's own date is when: 什么时候搬的, 哪天打的疫苗.
+            r"|(?:什么时候|哪天|哪一天|几号|几月)(?!\w{1,3}的|.*[了过的]\W*$)",
             rf"{NUMBER.pattern}|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day|\b(?:january|february|march|april|may|june|july|august|september"
             r"|october|november|december)\b|tomorrow|tonight|next|月|号|周|星期|明天|后天|下",
         ),

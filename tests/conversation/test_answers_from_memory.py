@@ -397,3 +397,38 @@ def test_a_note_that_is_far_from_a_question_is_not_shown_as_the_nearest(
 def test_an_allergy_is_shown_however_far_the_words_of_a_question_are_from_it(memory: AgenticMemorySystem) -> None:
     told(memory, TAGE | {"我对芒果过敏，出门点甜品一定要问。": "2025-04-01"})
     assert "芒果" in ask(memory, "在餐厅要甜点的时候我得小心哪种水果？").text
+
+
+@pytest.mark.parametrize(
+    ("said", "question", "first"),
+    [
+        (DAYS, "where was I in August?", "Nothing certain; in August (2026-08-01 to 2026-08-31), 3 notes:"),
+        (TAGE, "八月我去了哪里？", "没有确定的答案；八月（2026-08-01 至 2026-08-31），2 条笔记："),
+    ],
+)
+def test_where_one_was_is_among_what_was_noted_then(
+    memory: AgenticMemorySystem, said: dict[str, str], question: str, first: str
+) -> None:
+    told(memory, said)
+    answer = ask(memory, question)
+    assert answer.text.splitlines()[0] == first
+    assert answer.in_memory is None
+
+
+def test_what_is_recent_is_of_the_last_thirty_days(memory: AgenticMemorySystem) -> None:
+    told(memory, DAYS | {"今天扫了地。": "2026-10-01"})
+    first, *lines = ask(memory, "what did I do recently?").text.splitlines()
+    assert first == "2026-09-01 to 2026-10-01, 4 notes:"
+    assert lines[-1].startswith("- “今天扫了地。”")
+
+
+def test_an_allergy_is_no_answer_to_what_was_eaten(memory: AgenticMemorySystem) -> None:
+    told(memory, {"I am allergic to penicillin.": "2025-02-20", "We had raclette at my parents'.": "2026-08-24"})
+    assert not ask(memory, "What did I eat in September?").text.startswith("In September you")
+
+
+def test_the_day_of_a_note_answers_when_something_was(memory: AgenticMemorySystem) -> None:
+    told(memory, TAGE | {"给豆花打了疫苗。": "2026-09-10"})
+    answer = ask(memory, "豆花什么时候打的疫苗？")
+    assert answer.text.startswith("“给豆花打了疫苗。” (2026-09-10) [1]")
+    assert answer.in_memory is True

@@ -47,17 +47,30 @@ _ALL = re.compile(
     r"|i|we|my|our|me|us|you|is|are|am|was|were|be|been|did|do|does|doing|done|have|has|had|got|get|will|would|should|shall"
     r"|going|go|on|up|for|to|in|the|a|an|of|at|happen(?:s|ed|ing)?|plan(?:s|ned|ning)?|schedul(?:e|ed)|booked|due|coming|lined"
     r"|agenda|calendar|diary|events?|appointments?|notes?|new|news|else|need|everything|note|noted|wrote|written|write|down"
-    r"|lately|exactly|again|remember|next|upcoming|soon|ahead)\b|['’](?:s|ll|ve|re|m)\b",
+    r"|lately|recently|recent|latest|these days|exactly|again|remember|next|upcoming|soon|ahead)\b"
+    r"|['’](?:s|ll|ve|re|m)\b",
     re.IGNORECASE,
 )
 _ALL_ZH = re.compile(
     r"我们?|咱们|你|请|告诉|列出|都|全部|所有|做|干|弄|忙|过得|过|了|些|什么|[啥哪]些?|事情?|发生|有没有|有|没有|安排|计划|打算|日程|活动|约"
-    r"|要|会|得|准备|写|记录?|笔记|的|吗|呢|吧|在|是|情况|经历|新鲜|大|怎么样?|一下|期间|时候?|那[天段]|接下来|近期|将来|以后|[\s，。？！?!,.]"
+    r"|要|会|得|准备|写|记录?|笔记|的|吗|呢|吧|在|是|情况|经历|新鲜|大|怎么样?|一下|期间|时候?|那[天段]|接下来|最近|近来|近期|将来|以后|[\s，。？！?!,.]"
 )
 
 
-def asks_for_all(rest: str) -> bool:
-    """Whether a question asks for all of a time, where `rest` is the question without the words of that time."""
+#: Beside that only whom one met, where one was and the like: all of the time is what may hold the answer.
+_ROUGHLY = re.compile(
+    r"\b(?:who|whom|where|which|places?|people|meet|met|see|saw|seen|go|went|gone|travel(?:led)?|visit(?:ed)?|been)\b"
+    r"|谁|哪[里儿]|哪些|地方|人|去|到|见|玩|逛",
+    re.IGNORECASE,
+)
+
+
+def asks_for_all(rest: str, *, roughly: bool = False) -> bool:
+    """Whether a question asks for all of a time, where `rest` is the question without the words of that time.
+
+    `roughly` takes one for whom one met or where one was as such, too.
+    """
+    rest = _ROUGHLY.sub("", rest) if roughly else rest
     if re.search(r"\b(?:who|where|when|why|how|which)\b|谁|哪[里儿个天家位]|为什么|多少|几", rest, re.IGNORECASE):
         return False
     return not any(map(str.isalnum, _ALL_ZH.sub("", _ALL.sub("", rest))))
@@ -83,7 +96,7 @@ def tells_of_deed(note: str) -> bool:
 
 _DEEDS = re.compile(
     r"\bwhat (?:all )?(?:did|have|has|had) \w+(?: and \w+)? (?:do|done)\b|\bwhat happened\b"
-    r"|[做干]了?些?什么|发生[了过]?些?什么",
+    r"|[做干][了过]?些?什么|发生[了过]?些?什么",
     re.IGNORECASE,
 )
 #: A work that a question names by its sort, what a note has that names one, and that it was read or seen.
@@ -121,8 +134,9 @@ def tells_of_work(question: str) -> Callable[[str], bool] | None:
 # What more a question wants than to know what was so.
 
 _DAY_OR_DEED = re.compile(
-    r"\b(?:when|how (?:long|often|many)|since when)\b|\b(?:did|do|does|have|has|had) \w+ (?:do|done)\b|\bhappen"
-    r"|什么时候|多久|哪一?天|几号|多少次|几次|[做干]了?些?[什啥]|发生",
+    r"\b(?:when|how (?:long|often|many)|since when)\b|\bhappen"
+    r"|\b(?:did|do|does|have|has|had) \w+ (?:do|done|eat|eaten|cook|cooked|drink|drunk)\b"
+    r"|什么时候|多久|哪一?天|几号|多少次|几次|[做干][了过]?些?[什啥]|发生|[吃喝][了过]",
     re.IGNORECASE,
 )
 _TENSE = re.compile(r"\b(?:did|was|were)\b", re.IGNORECASE)
