@@ -38,8 +38,9 @@ _PROBES, _MISSES = 32, 8
 _TRIES = 3
 _LOOSE = 2_000
 #: Seconds: until a lock that another process holds is tried again; between two looks for what others wrote; for more
-#: notes to come before a batch is stored; and that a process that has just opened a collection is left alone.
-_RETRY, _POLL, _GATHER, _PAUSE = 30.0, 2.0, 0.3, 2.0
+#: notes to come before a batch is stored (each costs Chroma twice as much alone); and that a process that has just
+#: opened a collection is left alone.
+_RETRY, _POLL, _GATHER, _PAUSE = 30.0, 2.0, 3.0, 2.0
 #: Seconds that the end of the process waits for the thread.
 _EXIT = 30.0
 
