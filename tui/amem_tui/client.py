@@ -33,14 +33,14 @@ _LONG, _LONGEST_REST = 0.3, 10.0
 async def in_own_thread(work: Callable[[], Answer]) -> Answer:
     """Do the work in a thread of its own that nobody waits for when the program ends."""
     answer: Future[Answer] = Future()
-    # From now on it cannot be called off: whoever waits may go, the thread settles it all the same.
-    answer.set_running_or_notify_cancel()
     threading.Thread(target=settle, args=(answer, work), name="amem-apart", daemon=True).start()
     return await asyncio.wrap_future(answer)
 
 
 def settle(answer: Future[Answer], work: Callable[[], Answer]) -> None:
-    """Do the work, and hand what comes of it to whoever waits."""
+    """Do the work, unless nobody waits for it any more, and hand on what comes of it."""
+    if not answer.set_running_or_notify_cancel():
+        return
     try:
         answer.set_result(work())
     except BaseException as error:
