@@ -37,6 +37,7 @@ _MOST_FACTS = 3
 #: A note whose score is this share of the best one's may answer as well: quoted with it where it is newer, and where
 #: it is older this much.
 _NEAR, _NEARLY_EQUAL = 0.66, 0.9
+_MOST_NEWER = 2
 #: So many notes are told of a time, or of a sort, that has more of them.
 _MOST_LISTED = 10
 #: So far from a time what is asked of it may have been.
@@ -121,7 +122,7 @@ def extract(
     elif answer.doubted:
         support = Support.WEAK
     if filled.period is None:  # what was noted later is of another time than the one that is asked about
-        answer.quote_another(alike=support is not Support.STRONG)
+        answer.quote_others(alike=support is not Support.STRONG)
     if asides:
         answer.add_facts(asides)
         support = Support.WEAK if support is Support.NONE else support
@@ -267,8 +268,8 @@ class _Answer:
         self.say(f"{lead}{now}{self.words.before if now else ''}{quote}{cited}{doubt}")
         self._quoted = True
 
-    def quote_another(self, *, alike: bool) -> None:
-        """Quote one more hit that is nearly as much to the point, the newest that is newer than what was told if any.
+    def quote_others(self, *, alike: bool) -> None:
+        """Quote the newest hits that are nearly as much to the point and newer than what was told, else an older one.
 
         Notes say in many words that something changed, so whoever asks sees what was noted last, and what before it.
         An older one is quoted beside a quotation only: a fact has its own history. With `alike` the two notes have a
@@ -291,13 +292,11 @@ class _Answer:
             and all(set(index_terms(hit.content)) != set(index_terms(each.content)) for each in told)
         ]
         newest = max(self._at(hit.id) for hit in told)
-        if newer := [hit for hit in near if self._at(hit.id) > newest]:
-            another, lead = max(newer, key=lambda hit: self._at(hit.id)), self.words.later
+        if newer := sorted((hit for hit in near if self._at(hit.id) > newest), key=lambda hit: self._at(hit.id)):
+            for hit in newer[-_MOST_NEWER:]:
+                self.quote(hit.id, self.words.later)
         elif self._quoted and not alike and (equal := [hit for hit in near if hit.score >= _NEARLY_EQUAL * best.score]):
-            another, lead = equal[0], self.words.before
-        else:
-            return
-        self.quote(another.id, lead, doubts=lead == self.words.later)
+            self.quote(equal[0].id, self.words.before, doubts=False)
 
     def _at(self, id: str) -> datetime:
         return self._notes[id].at or datetime.min.replace(tzinfo=UTC)

@@ -251,11 +251,11 @@ def test_what_was_so_at_the_time_of_a_question_answers_it(
         (
             {
                 "Our landlord raised the rent to 1,450 euros a month.": "2026-03-15",
-                "Moved into the new flat in Graz. Rent 980.": "2026-09-06",
+                "The new place is great. Rent 980.": "2026-09-06",
             },
             "How much is our rent?",
             "Your rent is 1,450 euros, since 2026-03-15 [1]; "
-            "later: “Moved into the new flat in Graz. Rent 980.” (2026-09-06) [2]",
+            "later: “The new place is great. Rent 980.” (2026-09-06) [2]",
         ),
     ],
     ids=["later", "后来", "before", "fact"],

@@ -100,7 +100,8 @@ def _names_somebody(label: str) -> bool:
 
 _FINDING = re.compile(
     r"(?P<before>(?:^|[.!?;,\n]|\b(?:and|but))[^\S\n]*)(?:(?:the|my|our|an?) )?"
-    r"(?:doctor|allergist|dermatologist|physician|gp|specialist|(?:(?:allergy|blood|skin|prick) )?tests?|results?)"
+    r"(?:doctor|allergist|dermatologist|physician|gp|specialist"
+    r"|(?:(?:allergy|blood|skin|prick) )?(?:re)?tests?|results?)"
     r" (?:has |have |just |also )?(?:says?|said|told me|confirm(?:s|ed)|shows?|showed|found|finds?)"
     r"(?: (?:out )?that)? (?=i(?:['’]m| am| have)\b)",
     re.IGNORECASE,
@@ -109,11 +110,28 @@ _FINDING_ZH = re.compile(
     r"(?P<before>(?:^|[。！？；，,\n])[^\S\n]*)(?:今天|昨天|刚才)?(?:我的?|那位)?(?:皮肤科|过敏科|儿科|家庭)?"
     r"(?:医生|大夫|(?:体检|检查|化验|检测|过敏原测试)(?:报告|结果)?)(?:也)?(?:告诉我|显示|表明|发现|确认|查出|说)(?:，)?\s?(?=我|[A-Z])"
 )
+#: "Mia's skin test was positive for cashew and pistachio", 米娅的过敏原测试对腰果呈阳性.
+_POSITIVE = re.compile(
+    r"(?P<before>(?:^|[.!?;,\n]|\b(?:and|but))[^\S\n]*)(?:(?P<whose>[^\W\d_][\w-]*)['’]s|my|the) "
+    r"(?:skin|skin prick|prick|patch|allergy|ige) (?:re)?test(?:s|ing)?(?: results?)?"
+    r"(?: (?:was|were|is|are|came|back|again|still))* (?:(?:strongly|weakly|clearly) )?positive (?:for|to) ",
+    re.IGNORECASE,
+)
+_POSITIVE_ZH = re.compile(
+    r"(?P<before>(?:^|[。！？；，,\n])[^\S\n]*)(?P<whose>[\u4e00-\u9fffA-Za-z]{1,8}?)的?(?:过敏原?|皮肤点刺|点刺)"
+    r"(?:测试|试验|检测|检查)(?:结果)?(?:显示)?(?:，)?对(?P<what>[^。！？；，,\n]{1,20}?)(?:呈|是|为|显示)?阳性"
+)
 
 
 def _findings_written_out(text: str) -> str:
-    """A text with "the doctor says I am allergic to nuts" as "I am allergic to nuts"."""
-    return _FINDING_ZH.sub(r"\g<before>", _FINDING.sub(r"\g<before>", text))
+    """A text with "the doctor says I am allergic to nuts" as "I am allergic to nuts", positive tests as well."""
+    text = _FINDING_ZH.sub(r"\g<before>", _FINDING.sub(r"\g<before>", text))
+    text = _POSITIVE_ZH.sub(r"\g<before>\g<whose>对\g<what>过敏", text)
+    return _POSITIVE.sub(lambda found: f"{found['before']}{_who(found)} allergic to ", text)
+
+
+def _who(found: re.Match[str]) -> str:
+    return f"{found['whose']} is" if found["whose"] else "I am"
 
 
 # Lists of allergies as people jot them down: "Allergies: latex, nuts".
@@ -139,5 +157,4 @@ def _allergies_written_out(text: str) -> str:
 
 def _allergy_statement(found: re.Match[str]) -> str:
     listed = [each for part in _COMMAS.split(found["list"]) if (each := part.strip())]
-    who = f"{found['whose']} is" if found["whose"] else "I am"
-    return f"{found['before']}{who} allergic to {', to '.join(listed)}"
+    return f"{found['before']}{_who(found)} allergic to {', to '.join(listed)}"

@@ -271,9 +271,17 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
     return found
 
 
+#: "The deadline for the report", which is the report's deadline.
+_OF_A_THING = re.compile(
+    r"^(?:the )?(?:deadline|due date) (?:for|of) (?:the |our |my )?(?P<thing>[\w' -]{1,40}?)"
+    r"(?= (?:is|was|has|got|moved|moves|pushed|slipped|slips|postponed|extended|delayed|shifted|changed)\b)",
+    re.IGNORECASE,
+)
+
+
 def _facts_of(text: str, scene: Scene, *, follows: bool) -> list[Fact]:
     """What a clause states. With `follows` it may go on with the subject before ("and joined OpenAI")."""
-    plain, lead = without_lead(expanded(text))
+    plain, lead = without_lead(_OF_A_THING.sub(r"the \g<thing> deadline", expanded(text)))
     if lead and not scene.lead:
         scene.lead = times(lead, scene.said)
     found = _first_or_last_day(plain, scene, text) or replacement(plain, scene, text) or takeover(plain, scene, text)
@@ -414,11 +422,11 @@ def _is_verbal(listed: Sequence[str], at: int) -> bool:
         folded not in _OPENERS
         and Form.BASE in forms.get(folded, ())
         and (
-            listed[at + 1 : at + 2] in (["is"], ["was"], ["will"])
+            listed[at + 1 : at + 2] in (["is"], ["was"], ["will"], ["deadline"])
             or (Form.PAST in following and Form.BASE not in following)
         )
     ):
-        return False  # "the Heron launch was", "the release slipped"
+        return False  # "the Heron launch was", "the release slipped", "the report deadline"
     return folded in forms or folded in _OPENERS or (at > 0 and (folded in _ADVERBS or folded in _OPENERS_LATER))
 
 

@@ -158,6 +158,11 @@ def place_in(text: str, predicates: Predicates, *, lower: bool = False) -> str:
     )
 
 
+def is_dwelling(text: str) -> bool:
+    """Whether `text` begins with a flat or a house in a place: "a new flat in Graz"."""
+    return _DWELLING.match(text) is not None
+
+
 def street_in(text: str, predicates: Predicates, *, sure: bool) -> tuple[str, str]:
     """The street with its number that `text` begins with, and the town behind it ('' where none is named).
 
@@ -261,6 +266,13 @@ _NO_EMPLOYER = words(
     "facebook instagram twitter linkedin discord tiktok reddit whatsapp telegram snapchat mastodon duolingo strava "
     "church army navy school college gym club zoom teams meet skype netflix spotify"
 )
+#: What such a name ends in is joined in one's free time, unless somebody joins it as what one is paid for.
+_CLUBS = words(
+    "chorus choir band orchestra ensemble party club league union council committee parish congregation society "
+    "association cafe café class course workshop forum movement troupe scheme programme program volunteers scouts "
+    "allotment playgroup meetup crew squad federation guild"
+)
+_AS = re.compile(r"\bas an? (?P<title>[^,.;!?]+)")
 #: With these behind it somebody left for the day, or joined in something.
 _CLOCK = re.compile(
     r"\b(?:at|around|by) (?:\d|noon|midnight|half|quarter|lunch)|\bo'clock\b|\b(?:early|late|before|after) ",
@@ -292,7 +304,7 @@ def employers(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scen
     if parts["verb"] in _BEGUN and school_in(org) and " as " not in text:
         return []  # a pupil starts at a school as well as a teacher
     loose = shape.tail.startswith("(?P<o>")  # "joined", "left", "quit" and whatever follows
-    if loose and (_CLOCK.search(text) or _GUEST.search(text) or is_known_place(org)):
+    if loose and (_CLOCK.search(text) or _GUEST.search(text) or is_known_place(org) or _is_club(org, text)):
         return []
     found = [Fact(subject.name, "works_at", org, shape.aspect is not Aspect.END)]
     new = organisation(parts.get("new", ""), scene)
@@ -300,6 +312,15 @@ def employers(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scen
         found.append(Fact(subject.name, "works_at", new))
     title = title_in(parts.get("title", ""))
     return [*found, Fact(subject.name, "job_title", title)] if title and found[0].holds else found
+
+
+def _is_club(org: str, text: str) -> bool:
+    """Whether what is joined or left is no employer: "the Brass Band", "Repair Cafe as a volunteer"."""
+    after = text.partition(org)[2].split()
+    ends = {org.split()[-1].casefold(), after[0].strip(_TRAILING).casefold() if after else ""}
+    role = _AS.search(text)
+    paid = role is not None and bool(title_in(role["title"]))
+    return not paid and ((role is not None and "volunteer" in role["title"]) or bool(ends & _CLUBS))
 
 
 def titles(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:

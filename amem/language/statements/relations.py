@@ -13,6 +13,7 @@ from amem.language.statements.objects import (
     date_in,
     employers,
     is_all_of_ours,
+    is_dwelling,
     is_known_place,
     name_in,
     person_named,
@@ -95,6 +96,8 @@ def tools(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -
         return [*ended, Fact(about, "uses", new)] if new else ended
     if not new or not about or (parts.get("x") and not old):
         return []
+    if (role := scene.predicates.role(new)) is not None and role == scene.predicates.role(about):
+        return []  # "SQLite kept locking, so it runs on Postgres now": what "it" is was said before
     found = [Fact(about, "uses", new)]
     return [*found, Fact(about, "uses", old, False)] if old else found
 
@@ -429,13 +432,21 @@ def _person(text: str, scene: Scene) -> str:
 def _homes(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
     """Where somebody lives: the street with its number, the town, or both."""
     said = _IN_A_FLAT.sub("", parts["o"])
-    if (found := _address(said, subject, scene, sure=shape.aspect is Aspect.STATE)) or shape.kind == "street":
+    if found := _address(said, subject, scene, sure=shape.aspect is Aspect.STATE):
         return found
-    place = place_in(parts["o"], scene.predicates, lower=scene.lower)
+    # "Moved into a new flat in Graz", "moved into our Graz flat"; "moved into management" names no place.
+    home = _HOME_OF.match(said)
+    said = home["place"] if home else said
+    place = place_in(said, scene.predicates, lower=scene.lower)
+    if shape.kind == "street" and not (home or is_dwelling(said)):
+        return []
     return [Fact(subject.name, "lives_in", place)] if place else []
 
 
 _IN_A_FLAT = re.compile(r"^(?:an?|the|my|our) (?:[\w-]+ ){0,3}?(?:flat|apartment|house|room|studio|cottage|loft) at ")
+_HOME_OF = re.compile(
+    r"(?:the|my|our)(?: new)? (?P<place>[A-Z][\w-]+(?: [A-Z][\w-]+)?) (?:flat|apartment|house|home)\b"
+)
 
 
 def _address(text: str, subject: Subject, scene: Scene, *, sure: bool) -> list[Fact]:
