@@ -95,7 +95,7 @@ def table(columns: Sequence[dict[str, Any]]) -> str:
             f"{column[name]:>12,.{0 if name == 'notes' else 2}f}" if name in column else f"{'':>12}"
             for column in columns
         )
-        lines.append(f"{name:<66}{cells}")
+        lines.append(f"{name:<74}{cells}")
     return "\n".join(lines)
 
 

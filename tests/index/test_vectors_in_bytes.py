@@ -36,12 +36,17 @@ def test_the_nearest_are_found_among_old_new_archived_and_deleted_notes(feed: Me
     feed.mark(keys[40:60], GONE)
     feed.add(vectors[2_900:])
     assert leg.rows.digest is not None
-    allowed = np.array(keys[500:2_800], dtype=np.int64)
+    many, few = (np.array(some, dtype=np.int64) for some in (keys[500:2_800], keys[60:2_000:7]))
     for vector in clustered(8, seed=9):
         leg.refresh()
-        assert leg.search(vector, k)[0].tolist() == feed.nearest(vector, k)
-        exact = leg.rows.cosines(vector, leg.rows.find(allowed))
-        assert leg.search(vector, k, allowed=allowed)[0].tolist() == allowed[np.lexsort((allowed, -exact))][:k].tolist()
+        # Some are looked for alone, and then among what the scan of all has found.
+        for allowed in (many, few, None, many, few):
+            found = leg.search(vector, k, allowed=allowed)[0].tolist()
+            if allowed is None:
+                assert found == feed.nearest(vector, k)
+            else:
+                exact = leg.rows.cosines(vector, leg.rows.find(allowed))
+                assert found == allowed[np.lexsort((allowed, -exact))][:k].tolist()
 
 
 @pytest.mark.usefixtures("from_two_hundred")
