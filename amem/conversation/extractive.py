@@ -117,7 +117,9 @@ def extract(
     elif support is Support.WEAK and not answer.is_near(best[0]):
         answer.say(answer.words.uncertain)
     elif support is Support.WEAK or not filled.exact or not answer.tell_facts(filled, best):
-        answer.quote(best[0], answer.words.nearest if support is Support.WEAK else "")
+        # Of a time that is over nothing that was noted later makes what was noted then out of date.
+        over = filled.period is not None and filled.period.until is not None and filled.period.until <= now
+        answer.quote(best[0], answer.words.nearest if support is Support.WEAK else "", doubts=not over)
         support = Support.WEAK if answer.doubted else support
     elif answer.doubted:
         support = Support.WEAK

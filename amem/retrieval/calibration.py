@@ -127,6 +127,6 @@ CALIBRATION = Calibration(
         "first": 3.66,
         "few": 0.27,
     },
-    Thresholds(0.1006, 0.6387, 0.0089),
-    Thresholds(0.0099, 0.4442, 0.0057),
+    Thresholds(0.0534, 0.6387, 0.0089),
+    Thresholds(0.0044, 0.4442, 0.0057),
 )
