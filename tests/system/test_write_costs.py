@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from amem import AgenticMemorySystem
+from amem import AgenticMemorySystem, load_settings
 from amem.conflict import statements
+from amem.interop.items import Incoming
+from amem.interop.reader import read_path
 from amem.note import Status
 from amem.testing import FrozenClock, HashEmbedder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     import numpy as np
     from numpy.typing import NDArray
+
+
+YEAR = Path(__file__).parents[2] / "examples" / "data" / "year.jsonl"
 
 
 class CountingEmbedder(HashEmbedder):
@@ -118,6 +123,26 @@ def test_a_text_is_read_again_where_its_like_falls_in_the_same_batch(
         again, before = memory.read(told[1].id), memory.read(first.id)
         assert (again.keywords, again.facts, again.analyst) == (before.keywords, before.facts, before.analyst)
         assert {each.earlier for each in told[1].conflicts} == {told[0].id}
+
+
+def test_a_batch_is_linked_and_weighed_as_its_notes_one_at_a_time_and_undone_as_one(tmp_path: Path):
+    settings = load_settings(tmp_path, llm_backend="offline")
+    items = [each.note for each in read_path(YEAR, settings) if isinstance(each, Incoming)]
+    found = []
+    for name in ("one by one", "batch"):
+        with opened(tmp_path / name) as memory:
+            told = [memory.add_notes([item])[0] for item in items] if name == "one by one" else memory.add_notes(items)
+            links = {(link.source, link.target, link.type) for each in told for link in each.links}
+            conflicts = {(each.earlier, each.later, each.hides) for receipt in told for each in receipt.conflicts}
+            hidden = {(each.id, each.superseded) for each in told}
+            found.append(
+                (links, conflicts, hidden, {(note.id, note.status, note.kind) for note in memory.list(limit=100)})
+            )
+            if name == "batch":
+                memory.undo(told[0].operation)
+                assert memory.list(limit=100) == []
+    assert found[0] == found[1]
+    assert min(len(found[0][0]), len(found[0][1])) > 3
 
 
 def test_what_was_read_in_a_note_is_kept_for_those_that_come_near_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
