@@ -20,16 +20,13 @@ from amem.conflict.likeness import (
     AT_ONCE,
     agrees,
     but_for_names,
-    compounds,
     cover,
     differing,
     gained,
-    items_of,
     only_once,
     only_sometimes,
     opposed,
     overlap,
-    part_of_another,
     same_people,
     shared,
     turned,
@@ -98,7 +95,6 @@ def compared(earlier: Claim, later: Claim, cosine: float) -> Iterator[tuple[Stat
     if _is_over(earlier, later.true_at) or _is_over(later, later.said_at):
         return  # "in January I still lived in Lisbon" ends by itself, and ends nothing
     olds, news = _clauses(earlier.content), _clauses(later.content)
-    items = (*_items(earlier.content), *_items(later.content))
     falling = [each for each in olds if each.may_fall]
     for new in news:
         if not new.may_end:
@@ -110,16 +106,9 @@ def compared(earlier: Claim, later: Claim, cosine: float) -> Iterator[tuple[Stat
             one, other = old.statement, new.statement
             if not _may_fall(old, new) or not _same_people(one, other, earlier, later):
                 continue
-            if two_of_a_kind(one, other) or only_once(one, other, new.around.cues):
+            if not _has_reason(one, other, new.around) or _restated(one, other, read(later.content)):
                 continue
-            # Another item of a list ends none of it, unless it says so or is of the same name.
-            if (
-                (one in items or other in items)
-                and not other.cues & EXPLICIT
-                and one.names.keys().isdisjoint(other.names)
-            ):
-                continue
-            if _has_reason(one, other, new.around) and not _restated(one, other, read(later.content)):
+            if not two_of_a_kind(one, other) and not only_once(one, other, new.around.cues):
                 yield one, other, _features(one, other, new.around, earlier, later, cosine, (len(olds), len(news)))
 
 
@@ -132,13 +121,12 @@ def _is_over(claim: Claim, moment: datetime) -> bool:
 @dataclass(frozen=True, slots=True)
 class _Clause:
     """A statement, with what comparing it asks for again and again. `around` are the clauses of its sentence in one;
-    `words` is what either is about, `cjk` those of each that may be part of another word, `text` its normal form.
+    `words` is what either is about, `text` its normal form.
     """
 
     statement: Statement
     around: Statement
     words: frozenset[str]
-    cjk: tuple[tuple[str, ...], tuple[str, ...]]
     text: str
 
     @property
@@ -160,15 +148,9 @@ def _clauses(text: str) -> tuple[_Clause, ...]:
     return tuple(_clause(each, around[each.sentence]) for each in read(text))
 
 
-@lru_cache(maxsize=1024)
-def _items(text: str) -> tuple[Statement, ...]:
-    return tuple(items_of(read(text)))
-
-
 def _clause(statement: Statement, around: Statement) -> _Clause:
-    cjk = compounds(statement.about), compounds(around.about)
     words = frozenset((*statement.about, *around.about))
-    return _Clause(statement, around, words, cjk, normalize(statement.text))
+    return _Clause(statement, around, words, normalize(statement.text))
 
 
 def _says_just_this(old: Statement, new: Statement) -> bool:
@@ -253,11 +235,9 @@ def _touch(old: _Clause, new: _Clause) -> bool:
         not one.about.keys().isdisjoint(other.about) or not old.around.about.keys().isdisjoint(new.around.about)
     ):
         return True
-    if not one.poles.keys().isdisjoint(other.poles) and (
+    return not one.poles.keys().isdisjoint(other.poles) and (
         any(map(cues.is_state, one.poles)) or not (one.names or other.names or (one.about and other.about))
-    ):
-        return True
-    return any(part_of_another(*pair) for pair in zip(old.cjk, new.cjk, strict=True))
+    )
 
 
 def _features(

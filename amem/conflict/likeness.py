@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from amem.conflict.clause_values import of as values_of
 from amem.conflict.clause_values import places as places_of
-from amem.conflict.cues import Cue, concepts
+from amem.conflict.cues import Cue
 from amem.conflict.grammar import is_noun
 from amem.conflict.statements import OF, THIRD
 from amem.language import normalize
@@ -17,7 +17,7 @@ from amem.language.scripts import CJK, words
 from amem.language.subjects import USER, WE
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Mapping
 
     from amem.conflict.candidates import Claim
     from amem.conflict.statements import Statement
@@ -34,16 +34,6 @@ def shared(one: Mapping[str, float], other: Mapping[str, float]) -> float:
     """The weight of the words that both are about."""
     found = ((weight, _held(key, other)) for key, weight in one.items())
     return sum(min(weight, other[match]) for weight, match in found if match is not None)
-
-
-def compounds(about: Iterable[str]) -> tuple[str, ...]:
-    """The words that may hold others or stand within others: 篮球, 篮球赛."""
-    return tuple(word for word in about if len(word) > 1 and not word.isascii())
-
-
-def part_of_another(some: Iterable[str], others: Sequence[str]) -> bool:
-    """Whether one of `some` is one of `others`, holds it or stands within it; both as `compounds` gives them."""
-    return any(word in key or key in word for key in some for word in others)
 
 
 def cover(one: Mapping[str, float], other: Mapping[str, float]) -> float:
@@ -249,9 +239,6 @@ _WHEN = words(
     公司 团队 项目
     """
 )
-_OWNED = re.compile(rf"\W*(?P<whose>[{CJK}]{{2,8}}?)的(?P<thing>[{CJK}]{{2,}})")
-#: They say when or of whom, and not which one.
-_ANY = words("现在 目前 如今 当前 眼下 以前 从前 之前 原来 原先 最新 最近 我们 咱们 他们 她们 自己 大家 公司 团队 项目")
 
 
 def two_of_a_kind(one: Statement, other: Statement) -> bool:
@@ -259,26 +246,7 @@ def two_of_a_kind(one: Statement, other: Statement) -> bool:
     first, second = one.around or one.text, other.around or other.text
     if _other_item(first, second) or _other_label(first, second):
         return True
-    return _other_number(one.text, other.text) or _other_owner(one, other) or _other_thing(one, other)
-
-
-def items_of(statements: Sequence[Statement]) -> list[Statement]:
-    """The statements of a note that say the same of several things in other numbers: items of a list.
-
-    Another item with a number of its own is no other value of one of these: "Gate A opens at 6. Gate B opens at 7."
-    """
-    return [
-        one
-        for one in statements
-        if one.about and any(_is_item_beside(one, other) for other in statements if other is not one)
-    ]
-
-
-def _is_item_beside(one: Statement, other: Statement) -> bool:
-    if not (one.values and other.values):
-        return False
-    apart = one.values != other.values or one.names.keys() != other.names.keys()
-    return apart and one.about.keys() - one.names.keys() == other.about.keys() - other.names.keys()
+    return _other_number(one.text, other.text) or _other_thing(one, other)
 
 
 def _other_number(one: str, other: str) -> bool:
@@ -334,12 +302,3 @@ def _other_thing(one: Statement, other: Statement) -> bool:
         and _WHEN.isdisjoint((*mine, *yours))
         and set(mine).isdisjoint(yours)
     )
-
-
-def _other_owner(one: Statement, other: Statement) -> bool:
-    first, second = _OWNED.match(one.text), _OWNED.match(other.text)
-    if not (first and second) or first["thing"][:2] != second["thing"][:2]:
-        return False
-    mine, yours = first["whose"], second["whose"]
-    told = concepts(mine)[0] in one.about and concepts(yours)[0] in other.about
-    return told and mine not in yours and yours not in mine and not {mine, yours} & _ANY
