@@ -116,3 +116,41 @@ def test_what_somebody_says_of_himself_is_so(stated: Stated):
     assert stated("小王：我搬到上海了。") == ["小王 lives_in 上海"]
     assert stated("我住在南京。", speaker="阿敏") == ["阿敏 lives_in 南京"]
     assert stated("我妹妹住在南京。", speaker="阿敏") == ["阿敏的妹妹 lives_in 南京"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "豆豆吃了花生酱以后全身起疹子，医生确诊花生过敏，以后花生一律不能碰。",
+            ["豆豆 allergic_to 花生", "豆豆 cannot_eat 花生"],
+        ),
+        ("医生诊断我青霉素过敏。", ["user allergic_to 青霉素"]),
+        ("女儿在儿童医院查出对青霉素过敏。", ["user的女儿 allergic_to 青霉素"]),
+        ("豆豆昨天去复查。医生说她对花生过敏。", ["豆豆 allergic_to 花生"]),
+        ("医生确诊花生过敏。", []),
+        ("我的医生对花生过敏。", []),
+        ("医生花生过敏。", []),
+    ],
+)
+def test_who_finds_an_allergy_out_does_not_have_it(stated: Stated, text: str, expected: list[str]):
+    assert stated(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "复查结果出来了，豆豆鸡蛋已经脱敏，可以正常吃鸡蛋了；但是查出腰果也过敏。",
+            ["not 豆豆 allergic_to 鸡蛋", "not 豆豆 cannot_eat 鸡蛋", "豆豆 allergic_to 腰果"],
+        ),
+        ("豆豆鸡蛋不过敏了。", ["not 豆豆 allergic_to 鸡蛋"]),
+        ("女儿现在能吃牛奶了。", ["not user的女儿 allergic_to 牛奶", "not user的女儿 cannot_eat 牛奶"]),
+        ("豆豆等脱敏以后就可以吃鸡蛋了。", []),
+        ("明年豆豆可以吃鸡蛋了。", []),
+        ("豆豆正在做鸡蛋脱敏治疗。", []),
+        ("日志已经脱敏了。", []),
+    ],
+)
+def test_an_allergy_that_is_over_ends(stated: Stated, text: str, expected: list[str]):
+    assert stated(text) == expected

@@ -448,21 +448,82 @@ _ALLERGIC_WHEN = r"(?P<when>(?:现在|从小|一直|已经|终于)*)"
 _OF_THING = re.compile(rf"{_WHO}{_ALLERGIC_WHEN}{_CAUSE}(?:也|都|还是?|严重|现在|已经)*(?P<not>不再|不)?(?:会)?过敏了?")
 #: 芒果不过敏了, 吃芒果没事了: of food by itself, "nothing is wrong any more" may be about anything else.
 _FOOD = (
-    "花生|坚果|核桃|腰果|杏仁|芝麻|大豆|黄豆|小麦|麸质|牛奶|乳制品|鸡蛋|海鲜|虾|龙虾|螃蟹|贝类|鱼"
+    "花生酱?|坚果|核桃|腰果|开心果|榛子|杏仁|芝麻|大豆|黄豆|小麦|麸质|牛奶|乳制品|奶制品|鸡蛋|蛋清|海鲜|虾|龙虾|螃蟹|蟹|贝类|鱼"
     "|芒果|桃子?|草莓|菠萝|猕猴桃|香菜|酒精"
 )
+_ALLERGEN = f"(?:{_FOOD}|花粉|尘螨|猫毛|狗毛|青霉素|阿莫西林|头孢|磺胺|乳胶|蜂毒)"
 _OVER = re.compile(
     rf"{_WHO}?{_ALLERGIC_WHEN}(?:(?:对|吃)?(?P<food>{_FOOD})(?:现在|已经)*(?:也|都)?(?:没事|不再过敏|不过敏)了"
     rf"|{_CAUSE}(?:现在|已经)*不(?:再)?过敏了)"
 )
+#: 豆豆花生过敏, 豆豆鸡蛋不过敏了: somebody by name, told from the thing where that is a known one.
+_BY_NAME = re.compile(
+    rf"(?P<who>(?:(?![对为是的我他她不没])[\u4e00-\u9fff]){{2,4}}?|[A-Z]\w+\s?|)对?(?P<o>{_ALLERGEN}(?:[和跟与]{_ALLERGEN})*)"
+    r"(?:也|都|还是?|严重|现在|已经|会)*(?P<not>不再|不)?(?:会)?过敏了?"
+)
+#: Who finds an allergy out is not who has it: 医生确诊花生过敏.
+_PRACTICE = "医生|大夫|医师|护士|医院"
+_CARER = re.compile(rf"(?:{_PRACTICE})$")
+_FOUND_OUT = re.compile(
+    rf"(?P<who>[^，]*?)(?:被|经|在|去|到|由|的)*(?P<by>[^，的被经在去到由]{{0,12}}?(?:{_PRACTICE}))?"
+    r"(?:(?:复查|体检|检查|化验|检测|过敏原(?:检测|测试)?)(?:报告|结果)?)?(?:里|也|又|还|已经?|刚刚?|今天|昨天|最后|正式)*"
+    r"(?:确诊|诊断|查出来?|检查出来?|检测出来?|测出来?|验出来?|查明|发现|显示|表明|确认|(?<=[生夫师士院果告])说)"
+    r"(?:为|是|出|了|说|有)*(?P<rest>[^，]+过敏)症?"
+)
+#: What one may eat again, or has been cured of; a plan or a hope has other words in it.
+_CURED = re.compile(
+    rf"(?P<who>[^，没不未还等就吃喝碰在对]{{0,8}}?)(?:(?:现在|已经?|终于|又|也|都)*"
+    rf"(?:(?:可以|能)(?:正常|放心|随便|重新|再)*[吃喝碰](?P<ate>{_ALLERGEN})了"
+    rf"|对?(?P<o>{_ALLERGEN})(?:(?:现在|已经?|终于|完全|成功|也|都)*(?:(?:可以|能)(?:正常|放心|随便|重新)*(?P<eat>[吃喝碰])了"
+    r"|(?:脱敏(?:成功|完成)?|过敏(?:已经|完全)*(?:好|痊愈|消失))了)|(?:现在|也|都)*(?:已经?|完全|成功)+脱敏(?:成功)?)))"
+)
+#: 花生一律不能碰 as 不能碰花生.
+_KEPT_FROM = re.compile(
+    rf"(?P<who>[^，吃喝碰]{{0,8}}?)(?P<o>{_ALLERGEN})(?:以后|从此|今后|一律|都|也|就|绝对|千万|再也)*(?P<not>(?:不能|不可以|不许)再?[吃喝碰沾])了?"
+)
 
 
-def allergy_turned(clause: str) -> str:
-    """我花生过敏 as 我对花生过敏, 芒果没事了 as 我对芒果不过敏; any other clause as it is."""
+def allergy_turned(clause: str, scene: Scene) -> str:
+    """我花生过敏 as 我对花生过敏, 芒果没事了 as 我对芒果不过敏; any other clause as it is.
+
+    '' where a doctor finds it out of nobody in particular.
+    """
+    if kept := _KEPT_FROM.fullmatch(clause):
+        return f"{kept['who']}不能吃{kept['o']}"
+    if found := _FOUND_OUT.fullmatch(clause):
+        who, rest = found["who"], found["rest"]
+        rest = re.sub(r"(?<=[^为])为(?=.)", "", rest)  # 诊断豆豆为花生过敏
+        whose = re.match(rf"(?P<who>我|他|她|我?的?(?:{KIN_ZH})|[^对]{{1,6}}(?=对))对?(?=.+过敏)", rest)
+        if whose is None and (named := _BY_NAME.fullmatch(rest)) is not None:
+            who, rest = named["who"] or who, f"{named['o']}{named['not'] or ''}过敏"
+        elif whose is not None:
+            who = who if who and whose["who"] in ("他", "她") else whose["who"]
+            rest = rest[whose.end() :]
+        others = whose is not None and whose["who"] == "我" and found["who"] not in ("", *_SELF)
+        if others or (not who and found["by"] and scene.subject is None):
+            return ""  # 小明的医生说我过敏: who says "I" is unsure
+        rest = re.sub(r"(?:也|都|还是?|严重)*过敏$", "过敏", rest.removeprefix("对"))
+        return f"{who}对{rest}"
     if over := _OVER.fullmatch(clause):
-        return f"{over['who'] or '我'}对{over['food'] or over['o']}不过敏"
-    found = _OF_THING.fullmatch(clause)
-    return clause if found is None else f"{found['who']}对{found['o']}{'不' if found['not'] else ''}过敏"
+        named = None if over["who"] or over["food"] else _BY_NAME.fullmatch(clause)
+        if named is not None:
+            return f"{named['who']}对{named['o']}不过敏"
+        return f"{over['who'] or ('我' if scene.subject is None else '')}对{over['food'] or over['o']}不过敏"
+    found = _OF_THING.fullmatch(clause) or _BY_NAME.fullmatch(clause)
+    if found is None or not (found["who"] or scene.subject):
+        return clause
+    return f"{found['who']}对{found['o']}{'不' if found['not'] else ''}过敏"
+
+
+def _cured(text: str, scene: Scene) -> list[Fact]:
+    """The allergy that is over: 鸡蛋已经脱敏; 可以吃鸡蛋了, with which the ban on eating it ends."""
+    found = _CURED.fullmatch(text)
+    subject = subject_in(found["who"], scene, told=True) if found else None
+    if found is None or subject is None or subject.person is False or _PLANNED.search(found["who"]):
+        return []
+    thing, eaten = found["ate"] or found["o"], found["ate"] or found["eat"]
+    over = [Fact(subject.name, each, thing, False) for each in ("allergic_to", *(["cannot_eat"] if eaten else []))]
+    return [replace(each, valid_from=since_when(text, text, scene)) for each in over]
 
 
 # What takes whose place. What place that is, such a sentence often leaves to other notes.
@@ -731,13 +792,13 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
 
 
 def _facts_of(text: str, scene: Scene) -> list[Fact]:
-    text = allergy_turned(turned(_as_told(text, scene), scene.predicates))
+    text = allergy_turned(turned(_as_told(text, scene), scene.predicates), scene)
     who, role = replaced(text, scene.predicates)
     if role:
         scene.replaced = f"{who}的{role}" if who else f"我的{role}"
     elif scene.replaced:
         text = _NEW_ONE.sub(f"{scene.replaced}换成", text)
-    if found := _takeover(text, scene) or _of_role(text, scene):
+    if found := _cured(text, scene) or _takeover(text, scene) or _of_role(text, scene):
         return found
     table = chinese()
     at = begun = 0
@@ -751,7 +812,7 @@ def _facts_of(text: str, scene: Scene) -> list[Fact]:
                 break
         else:
             at += 1
-    if not found and not begun:
+    if text and not found and not begun:
         scene.opening = scene.opening and (text[0] in table or len(text) <= _SHORT)
         _introduce(text, scene)
     return found
@@ -812,6 +873,8 @@ def _as_told(text: str, scene: Scene) -> str:
         return text
     if (of := _CARED_FOR.fullmatch(report["who"])) and report["whose"] != "我":
         return f"{of['whose']}{text[report.end() :]}"  # what the doctor says is said of the patient
+    if _CARER.search(report["who"]) and report["whose"] != "我":
+        return text[report.start("whose") :]
     subject = subject_in(report["who"], scene) if report["whose"] != "它" else None
     mine = subject is not None and subject.first
     if subject is None or mine is not (report["whose"] == "我") or "们" in text[report.end() : report.end() + 1]:
@@ -821,7 +884,9 @@ def _as_told(text: str, scene: Scene) -> str:
 
 def _introduce(text: str, scene: Scene) -> None:
     """A clause that states nothing known may still say whom the next is about (王芳是我的同事)."""
-    found = re.match(r"(?P<who>[\w .]{1,20}?|[\u4e00-\u9fff]{2,4}?)(?:是|在|说|告诉|今天|昨天|上周|去年)", text)
+    found = re.match(
+        r"(?P<who>[\w .]{1,20}?|[\u4e00-\u9fff]{2,4}?)(?:是|在|说|告诉|今天|昨天|上周|去年|[吃喝]了?)", text
+    )
     if found:
         subject_in(found["who"], scene)
 
@@ -848,8 +913,8 @@ def _stated(shape: Shape, match: re.Match[str], before: str, text: str, scene: S
         found = made_of_thing(shape, parts, before, scene)
     else:
         subject = subject_in(before, scene, told=_TOLD.search(text) is not None)
-        if subject is None:
-            return None
+        if subject is None or (scene.predicates.is_safety(shape.predicate) and _CARER.search(subject.name)):
+            return None  # who finds out what somebody has does not have it
         found = scene.own(made(shape, subject, parts, scene), subject)
     if not found:
         return None
