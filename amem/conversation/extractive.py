@@ -233,7 +233,7 @@ class _Answer:
             fact = self._memory.wording(nearest, chinese=chinese, period=Period("", None, None))
             self.say(f"{self.words.nearest}{fact}{self._cited(self._known(nearest))}")
             return Support.WEAK
-        words = self.words.then if of_event else _inside(filled.period.words)
+        words = self.words.then if of_event and filled.period.words else _inside(filled.period.words)
         period = replace(filled.period, words=words)
         lead = {True: self.words.yes, False: self.words.no, None: ""}[filled.verdict]
         for slot in _slots(filled.facts)[:_MOST_FACTS]:

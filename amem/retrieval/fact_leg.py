@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -14,9 +14,10 @@ from amem.language.intervals import intervals, same_value
 from amem.language.subjects import KIN_ZH, USER, WE, bare_name, canonical_subject, spellings, subject_key, translations
 from amem.language.terms import content_terms, query_terms
 from amem.language.times import may_name_a_time, mentions
-from amem.language.times.asked import asks_for_a_day_or_deed, without_tense
+from amem.language.times.asked import asks_for_a_day_or_deed, without_earlier, without_tense
 from amem.note import Status
 from amem.retrieval.legs import ListAnswer
+from amem.retrieval.question import Period
 from amem.retrieval.router import spans
 from amem.storage.fact_rows import told_at
 
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from amem.language.predicates import Predicates
     from amem.query import Filter
     from amem.retrieval.legs import Asked as Question
-    from amem.retrieval.question import Period
     from amem.retrieval.ranking import EligibleNotes
     from amem.settings import Settings
     from amem.storage.fact_rows import Stated
@@ -328,6 +328,8 @@ class Slots:
         With `period`, the time that the text names, those that were so in it. No facts where it names nobody, asks for
         no slot of the table, or nothing is known. Raises InvalidInput for a table of predicates that cannot be read.
         """
+        if earlier := self._earlier(session, text, moment):
+            return Filled(earlier, exact=True, period=Period("", None, None))
         if period is not None:
             text = text.replace(period.words, " ")
         text = _REQUEST.sub(" ", text[:LONGEST].replace("’", "'"))
@@ -369,6 +371,36 @@ class Slots:
         return Filled(
             tuple(found), tuple(ended), exact, tuple(asides), topic, period, tuple(elsewhen), verdict if exact else None
         )
+
+    def _earlier(self, session: Session, text: str, moment: datetime) -> tuple[Interval, ...]:
+        """What was so before what is so now, or before the value that the question names ("my manager before Ana").
+
+        Only of slots that hold one value at a time, and where nothing else is asked.
+        """
+        asking = without_earlier(_REQUEST.sub(" ", text[:LONGEST].replace("’", "'")))
+        if asking is None or _YES_NO.search(asking) or asks_for_a_day_or_deed(asking):
+            return ()
+        rest, chain, whose = self._chain(asking)
+        asked = self._asking.of(rest)
+        if chain and asked.predicates & self._predicates().rows.keys():
+            return ()
+        asked = self._asking.of(chain) if chain else asked
+        rows = self._predicates().rows
+        asked = replace(asked, predicates=frozenset(each for each in asked.predicates if each in rows))
+        if not asked.predicates or any(rows[each].one is not True for each in asked.predicates):
+            return ()
+        subjects, names = self._subjects(session, asking, whose, asked)
+        if "我的" in asking:  # 赵敏之前我的经理 is mine
+            subjects, names = {USER}, []
+        every = self._of(session, subjects, asked, moment, Period("", None, None))[0]
+        if self._left_over(asking, every, [*names, chain]):
+            return ()
+        said = set(index_terms(asking))
+        named = [each for each in every if said & set(index_terms(each.object))]
+        if not named:
+            return tuple(each for each in every if each.until is not None and each.until <= moment)
+        first = min(each.since for each in named)
+        return tuple([each for each in every if each.since < first][-1:])
 
     def _verdict(self, text: str, found: Sequence[Interval], elsewhen: Sequence[Interval]) -> bool | None:
         """Whether what a question names was so then; None where it names nothing, or that cannot be told."""

@@ -106,7 +106,7 @@ def test_nobody_elses_facts_answer_for_one_of_whom_nothing_is_known(memory: Agen
 def test_a_question_that_asks_for_more_than_a_slot_is_not_exact(memory: AgenticMemorySystem) -> None:
     for question in (
         "What did I do at work in May?",
-        "Where did I live before?",
+        "Where did I live before, and why?",
         "Why did I stop eating meat at home?",
     ):
         assert not memory.facts_asked(question).exact, question
@@ -127,3 +127,19 @@ def test_an_allergy_that_does_not_name_what_is_asked_about_stands_beside_the_ans
     ):
         filled = memory.facts_asked(question)
         assert (filled.exact, {each.object for each in filled.asides}) == (exact, asides), question
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Where did I live before?", ["鹿特丹"]),
+        ("我以前住在哪里？", ["鹿特丹"]),
+        ("Where did I use to work?", []),
+    ],
+)
+def test_what_was_so_before_is_told_apart_from_what_is(
+    memory: AgenticMemorySystem, question: str, expected: list[str]
+) -> None:
+    filled = memory.facts_asked(question)
+    assert [each.object for each in filled.facts if each.until is not None] == expected
+    assert filled.exact is bool(expected)

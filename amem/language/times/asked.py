@@ -134,17 +134,26 @@ def tells_of_work(question: str) -> Callable[[str], bool] | None:
 # What more a question wants than to know what was so.
 
 _DAY_OR_DEED = re.compile(
-    r"\b(?:when|how (?:long|often|many)|since when)\b|\bhappen"
+    r"\b(?:when|why|how (?:long|often|many)|since when)\b|\bhappen|为什么"
     r"|\b(?:did|do|does|have|has|had) \w+ (?:do|done|eat|eaten|cook|cooked|drink|drunk)\b"
     r"|什么时候|多久|哪一?天|几号|多少次|几次|[做干][了过]?些?[什啥]|发生|[吃喝][了过]",
+    re.IGNORECASE,
+)
+_EARLIER = re.compile(
+    r"\b(?:previous(?:ly)?|former(?:ly)?|earlier|used to|before)\b|前任|以前的?|之前的?|原来的?|原先的?|上一任",
     re.IGNORECASE,
 )
 _TENSE = re.compile(r"\b(?:did|was|were)\b", re.IGNORECASE)
 
 
 def asks_for_a_day_or_deed(text: str) -> bool:
-    """Whether a question is for the day itself, or for what was done: nothing that was so for a while answers it."""
+    """Whether a question is for the day, the reason or what was done: nothing that was so for a while answers it."""
     return _DAY_OR_DEED.search(text) is not None
+
+
+def without_earlier(text: str) -> str | None:
+    """The question without the words by which it asks for what was so before what is; None where it does not."""
+    return _EARLIER.sub(" ", text) if _EARLIER.search(text) else None
 
 
 def without_tense(text: str) -> str:
