@@ -174,3 +174,24 @@ def test_an_own_predicate_is_read_from_what_is_somebodys(tmp_path):
     (tmp_path / "predicates.toml").write_text('[drives]\none = true\naliases = ["car"]\n', encoding="utf-8")
     found = facts_in(Draft("My car is a Volvo. Ana's car is a Fiat."), load_predicates(tmp_path))
     assert found == (Fact("user", "drives", "Volvo"), Fact("Ana", "drives", "Fiat"))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "Mia's retest: pistachio outgrown, cashew still strongly positive.",
+            ["not Mia allergic_to pistachio", "Mia allergic_to cashew"],
+        ),
+        ("Mia came home. She has outgrown her egg allergy.", ["not Mia allergic_to egg"]),
+        ("Mia outgrew her allergy to eggs.", ["not Mia allergic_to eggs"]),
+        ("Mia can eat eggs again.", ["not Mia cannot_eat eggs", "not Mia allergic_to eggs"]),
+        ("Mia's retest: pistachio not outgrown, cashew positive.", []),
+        ("My test: COVID positive.", []),
+        ("Mia has not outgrown her egg allergy yet.", []),
+        ("Mia will outgrow her egg allergy.", []),
+        ("Mia can eat eggs again next year.", []),
+    ],
+)
+def test_an_allergy_that_is_outgrown_ends(stated: Stated, text: str, expected: list[str]):
+    assert stated(text) == expected

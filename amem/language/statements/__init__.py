@@ -121,13 +121,38 @@ _POSITIVE_ZH = re.compile(
     r"(?P<before>(?:^|[。！？；，,\n])[^\S\n]*)(?P<whose>[\u4e00-\u9fffA-Za-z]{1,8}?)的?(?:过敏原?|皮肤点刺|点刺)"
     r"(?:测试|试验|检测|检查)(?:结果)?(?:显示)?(?:，)?对(?P<what>[^。！？；，,\n]{1,20}?)(?:呈|是|为|显示)?阳性"
 )
+#: "Mia's retest: pistachio outgrown, cashew still positive", where the test is one of allergies.
+_RETEST = re.compile(
+    r"(?P<before>(?:^|[.!?;,\n]|\b(?:and|but))[^\S\n]*)(?:(?P<whose>[^\W\d_][\w-]*)['’]s|my|the) "
+    r"(?:(?P<sort>skin|skin prick|prick|patch|allergy|ige) )?(?:re)?tests?(?: results?)?[:：] ?(?P<list>[^\n.;!?]+)",
+    re.IGNORECASE,
+)
+_RESULT = re.compile(
+    r"(?P<o>[a-z-]+(?: (?!not\b|never\b|still\b|strongly\b|weakly\b|clearly\b|also\b|fully\b|is\b|was\b)[a-z-]+)?)"
+    r"(?<!\bno)(?: (?:is|was|now|has been|came back))*"
+    r" (?:(?P<over>(?:(?:fully|completely) )?outgrown|negative)|(?:(?:still|strongly|weakly|clearly|also) )*positive)",
+    re.IGNORECASE,
+)
 
 
 def _findings_written_out(text: str) -> str:
     """A text with "the doctor says I am allergic to nuts" as "I am allergic to nuts", positive tests as well."""
     text = _FINDING_ZH.sub(r"\g<before>", _FINDING.sub(r"\g<before>", text))
+    text = _RETEST.sub(_results, text)
     text = _POSITIVE_ZH.sub(r"\g<before>\g<whose>对\g<what>过敏", text)
     return _POSITIVE.sub(lambda found: f"{found['before']}{_who(found)} allergic to ", text)
+
+
+def _results(found: re.Match[str]) -> str:
+    """The results of a test of allergies as statements; as it stands what has others in it, too."""
+    parts = [part.strip() for part in _COMMAS.split(found["list"]) if part.strip()]
+    results = [each for part in parts if (each := _RESULT.fullmatch(part.removeprefix("but ")))]
+    of_allergies = found["sort"] or any("outgrown" in each[0].casefold() for each in results)
+    if not of_allergies or len(results) < len(parts):
+        return found[0]
+    who = _who(found)
+    said = [f"{who} {'no longer ' if each['over'] else ''}allergic to {each['o']}" for each in results]
+    return found["before"] + ". ".join(said)
 
 
 def _who(found: re.Match[str]) -> str:

@@ -473,7 +473,9 @@ def _of_food(subject: Subject, barred: re.Match[str], group: Group, text: str, s
     if again and not re.search(r"\b(?:again|now)\b", barred["o"]):
         return []
     when = times(text, scene.said)
-    return [] if when.ahead else [Fact(subject.name, "cannot_eat", thing, not again, when.since)]
+    # Who may eat it again is not allergic to it any more.
+    stated = ("cannot_eat", "allergic_to") if again else ("cannot_eat",)
+    return [] if when.ahead else [Fact(subject.name, each, thing, not again, when.since) for each in stated]
 
 
 def _first_or_last_day(plain: str, scene: Scene, text: str) -> list[Fact]:
