@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from amem.conflict import cues, heuristic, reasons
 from amem.conflict.ending import statement_of, states_more
-from amem.conflict.likeness import AT_ONCE, only_sometimes, same_people
+from amem.conflict.likeness import AT_ONCE, of_one_day, only_sometimes, same_people
 from amem.conflict.statements import quotes, read
 from amem.errors import AmemError
 from amem.language import is_cjk, normalize
@@ -58,7 +58,7 @@ def judge(earlier: Claim, later: Claim, predicates: Predicates) -> Verdict | Non
         overturned.append(old)
         if best is None or _weight(verdict) > _weight(best):
             best = verdict
-    if best is None:
+    if best is None or of_one_day(later.content):
         return None
     quotes = _quotes(earlier, overturned)
     if best.label is not Label.SUPERSEDES:

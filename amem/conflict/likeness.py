@@ -205,6 +205,12 @@ def only_once(old: Statement, new: Statement, cues: Collection[Cue]) -> bool:
     return day is not None and (bool(day["of"]) or not cues) and day[0] not in old.around
 
 
+def of_one_day(text: str) -> bool:
+    """Whether a note begins with the one day that it is of: "Yesterday's stand-up started at ten"."""
+    day = _DAY.search(text)
+    return day is not None and bool(day["of"]) and not text[: day.start()].strip()
+
+
 # Two of a kind: the second batch is not the first, and the kitchen's tap is not the bathroom's.
 
 _ENGLISH = re.compile(

@@ -44,6 +44,20 @@ def test_the_project_uses_postgresql_until_we_decide_on_mysql() -> None:
     assert verdict.reason == "后来是“使用：MySQL”，不再是“使用：PostgreSQL”"
 
 
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("The stand-up is at 9:30.", "Yesterday's stand-up started at ten."),
+        ("晨会九点半开始。", "昨天的晨会十点才开。"),
+    ],
+)
+def test_what_was_so_on_one_day_ends_nothing(earlier: str, later: str) -> None:
+    old = claim(earlier, Fact("stand-up", "time", "9:30"))
+    new = claim(later, Fact("stand-up", "time", "10:00"), at=MAY + DAY)
+    assert JUDGES.judge(old, claim(earlier.replace("9:30", "10:00"), *new.facts, at=MAY + DAY), 0.5).judge == "slot"
+    assert JUDGES.judge(old, new, 0.5) == NO_CONFLICT
+
+
 def test_two_values_of_a_role_may_both_be_used() -> None:
     old = claim("We use PostgreSQL for orders.", Fact("we", "uses", "PostgreSQL"))
     new = claim("We use SQLite in tests.", Fact("we", "uses", "SQLite"), at=MAY + DAY)
