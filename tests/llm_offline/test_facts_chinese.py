@@ -154,3 +154,22 @@ def test_who_finds_an_allergy_out_does_not_have_it(stated: Stated, text: str, ex
 )
 def test_an_allergy_that_is_over_ends(stated: Stated, text: str, expected: list[str]):
     assert stated(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "终于搬完家了！从上海搬到杭州滨江，新房子房租六千二一个月。",
+            ["user lives_in 杭州", "not user lives_in 上海", "user rent 六千二"],
+        ),
+        ("新家房租五千八一个月。", ["user rent 五千八"]),
+        ("现在的房东是老陈。", ["user landlord 老陈"]),
+        ("隔壁房租三千五。", []),
+        ("老房子房租三千。", []),
+        ("从上海搬到杭州要三天。", []),
+        ("服务器从上海搬到杭州。", []),
+    ],
+)
+def test_the_new_flat_is_that_of_whoever_writes(stated: Stated, text: str, expected: list[str]):
+    assert stated(text) == expected

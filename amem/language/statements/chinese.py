@@ -821,7 +821,10 @@ def _facts_of(text: str, scene: Scene) -> list[Fact]:
 def _of_role(text: str, scene: Scene) -> list[Fact]:
     """我的房东是老陈: what the table's roles are said to be."""
     match = pattern(scene.predicates).fullmatch(_AT_WORK.sub(_whose_role, text))
-    if match is None or any(each.search(match["who"]) for each in (_FORMER, _PREMISES, _PLANNED, _NO_ROLE)):
+    if match is None:
+        return []
+    who = _MY_PLACE.sub("我", match["who"])
+    if any(each.search(who) for each in (_FORMER, _PREMISES, _PLANNED, _NO_ROLE)):
         return []
     row = scene.predicates.rows[scene.predicates.canonical(match["role"])]
     if match["sum"] is not None and row.value != "amount":
@@ -829,8 +832,8 @@ def _of_role(text: str, scene: Scene) -> list[Fact]:
     apposed = match["apposed"] is not None
     value = apposed_in(row, match["name"]) if apposed else value_in(row, match["o"], scene.predicates)
     value = value or (match["o"] if row.name == "lives_in" and _STREET.match(match["o"]) else "")
-    subject = subject_in(match["who"], scene, told=row.personal) if value else None
-    if subject is None and value and row.personal and not match["who"]:
+    subject = subject_in(who, scene, told=row.personal) if value else None
+    if subject is None and value and row.personal and not who:
         subject = scene.cast.me  # 新房东姓邵: mine, where nobody else was named
     if subject is None or (subject.person is False and row.personal):
         return []
@@ -858,7 +861,13 @@ _FORMER = re.compile(
     "前(?:任|公司|单位|东家)?的?(?:直属)?$|原(?:公司|单位)|老东家|上一?(?:家|任|份)|以前|之前|原来|曾经"
 )
 #: The address of a company, or its number, is nobody's own.
-_PREMISES = re.compile("(?:公司|单位|店|厂|诊所|学校|医院|车行|酒店|办公室|工作室)的?$")
+_PREMISES = re.compile(
+    "(?:[老旧]房子?|[老前]家|隔壁|楼[上下]|对面|公司|单位|店|厂|诊所|学校|医院|车行|酒店|办公室|工作室)的?$"
+)
+#: 新房子房租六千二, 现在的房租: of where I live now.
+_MY_PLACE = re.compile(
+    "^(?:我们?家?的?)?(?:(?:新|现在(?:住)?的|目前(?:住)?的|这边的?)(?:(?:房子|家|房|公寓|住处|小区|地方)的?)?|(?:房子|住处)的?)$"
+)
 _AT_WORK = re.compile(
     "^(?:(?P<who>我|他|她|[^，的是在]{2,8}?)们?(?:(?:现在)?在[^，的是]{1,12}的|的?新?(?:公司|单位|部门)里?的)"
     "|(?P<own>[我他她])们?新?(?:公司|单位|部门)|新(?:公司|单位|部门)的)(?:直属|顶头|直接)?"
@@ -912,13 +921,22 @@ def _stated(shape: Shape, match: re.Match[str], before: str, text: str, scene: S
     if shape.kind in ("version", "date", "event", "release"):
         found = made_of_thing(shape, parts, before, scene)
     else:
-        subject = subject_in(before, scene, told=_TOLD.search(text) is not None)
+        told = _TOLD.search(text) is not None or (shape.predicate == "lives_in" and _between_towns(parts))
+        subject = subject_in(before, scene, told=told)
         if subject is None or (scene.predicates.is_safety(shape.predicate) and _CARER.search(subject.name)):
             return None  # who finds out what somebody has does not have it
         found = scene.own(made(shape, subject, parts, scene), subject)
     if not found:
         return None
     return _timed(found, shape, text, scene, negated=negated, formerly=formerly)
+
+
+def _between_towns(parts: dict[str, str]) -> bool:
+    """Whether nothing but two towns is named (从上海搬到杭州滨江), as by whoever tells of his own move."""
+    new = parts.get("o", "")
+    quarter = r"(?:(?![要太很好想需是])[\u4e00-\u9fff]){0,3}"
+    known = next((size for size in range(min(len(new), 8), 1, -1) if is_place(new[:size])), 0)
+    return is_place(parts.get("x", "")) and known > 0 and re.fullmatch(quarter, new[known:]) is not None
 
 
 def _is_order(shape: Shape, match: re.Match[str], scene: Scene) -> bool:

@@ -464,7 +464,8 @@ _AMOUNT = re.compile(
     re.IGNORECASE,
 )
 _MONEY_ZH = re.compile(
-    r"(?:人民币|[€$£¥])?\s?[\d,.]*[\d一二三四五六七八九十两百千万]+\s?(?:块钱?|元钱?|欧元?|美元|镑|万元?|千元?)?"
+    # The last 一 of 六千二一个月 is the month's.
+    r"(?:人民币|[€$£¥])?\s?[\d,.]*(?:(?!一(?:个?月|年|天|周|晚))[\d一二三四五六七八九十两百千万])+\s?(?:块钱?|元钱?|欧元?|美元|镑|万元?|千元?)?"
 )
 #: A bound on the amount is not the amount.
 _LIMIT = re.compile(
