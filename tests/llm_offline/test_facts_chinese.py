@@ -173,3 +173,37 @@ def test_an_allergy_that_is_over_ends(stated: Stated, text: str, expected: list[
 )
 def test_the_new_flat_is_that_of_whoever_writes(stated: Stated, text: str, expected: list[str]):
     assert stated(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "爸爸开始吃氨氯地平，脚肿，医生给换成了缬沙坦。",
+            [
+                "user的爸爸 takes_medication 氨氯地平",
+                "user的爸爸 takes_medication 缬沙坦",
+                "not user的爸爸 takes_medication 氨氯地平",
+            ],
+        ),
+        (
+            "医生把爸爸的氨氯地平换成了缬沙坦。",
+            ["user的爸爸 takes_medication 缬沙坦", "not user的爸爸 takes_medication 氨氯地平"],
+        ),
+        ("爸爸不吃氨氯地平了。", ["not user的爸爸 takes_medication 氨氯地平"]),
+        ("医生给换成了缬沙坦。", []),
+        ("医生建议爸爸换成缬沙坦。", []),
+        ("咖啡戒掉了，现在只喝绿茶。", ["not user likes 咖啡"]),
+        ("我把咖啡戒了。", ["not user likes 咖啡"]),
+        ("我想把咖啡戒了。", []),
+        ("老王戒了。", []),
+        ("陈浩是青鸟项目负责人。", ["青鸟 owner 陈浩"]),
+        (
+            "陈浩调去了海外组，青鸟项目现在由周敏负责。",
+            ["青鸟 owner 周敏", "not 青鸟 owner 陈浩", "not we owner 陈浩"],
+        ),
+        ("青鸟项目可能由周敏负责。", []),
+    ],
+)
+def test_what_takes_the_place_of_another_ends_it(stated: Stated, text: str, expected: list[str]):
+    assert stated(text) == expected

@@ -355,8 +355,16 @@ def pattern(predicates: Predicates) -> re.Pattern[str]:
     return _compiled(_names(predicates))[0]
 
 
+#: 陈浩是青鸟项目负责人, without 的: of the project, no title of his.
+_LEADS = re.compile(
+    r"(?P<what>[^，是]{2,8}?)(?:现在|目前)?(?P<is>不再是|是)(?P<whose>[^，是的]{0,10}?项目)的?(?:总)?负责人"
+)
+
+
 def turned(text: str, predicates: Predicates) -> str:
     """老陈是我的房东 as 我的房东是老陈; any other clause as it is."""
+    if leads := _LEADS.fullmatch(text):
+        return f"{leads['whose']}的负责人{leads['is']}{leads['what']}"
     found = _compiled(_names(predicates))[1].fullmatch(text)
     if found is None:
         return text
@@ -526,10 +534,77 @@ def _cured(text: str, scene: Scene) -> list[Fact]:
     return [replace(each, valid_from=since_when(text, text, scene)) for each in over]
 
 
+# What takes the place of a medicine: 爸爸的氨氯地平换成了缬沙坦, 医生给换成了缬沙坦.
+
+_MEDICINE_CHANGED = re.compile(
+    r"(?P<who>[^，把从将]*?)(?:(?:给|帮)(?P<to>[^，把从将]{0,8}?))?(?:的?(?:降压|降糖|降脂|抗凝)?药)?(?:[把从将由](?P<x>[^，]{1,16}?))?"
+    r"(?:都|也|已经|后来)*(?:换成|换为|改成|改为|改吃|改服|改用|换到|换)了?(?P<o>[^，]{2,12})"
+)
+
+
+def _medicine_changed(text: str, scene: Scene) -> list[Fact]:
+    """The medicine that is taken now, and that no longer taken, which may have been named by a clause before."""
+    found = _MEDICINE_CHANGED.fullmatch(text)
+    new = scene.predicates.known("takes_medication", trimmed(found["o"])) if found else ""
+    if found is None or not new or _PLANNED.search(found["who"]):
+        return []
+    old, whose = "", re.sub(rf"(?:{_PRACTICE})?(?:给|帮)?$", "", found["who"]) or found["to"] or ""
+    for at in range(len(moved := found["x"] or whose)):
+        if old := scene.predicates.known("takes_medication", moved[at:]):
+            owner = moved[:at].removesuffix("的")
+            whose = (owner or whose) if found["x"] else owner
+            break
+    before = scene.medicine
+    by_doctor = not whose and found["who"] != ""  # of whom, only what went before tells
+    unnamed = not whose and scene.subject is None and (before is not None or by_doctor)
+    subject = None if unnamed else subject_in(whose.removesuffix("的"), scene, told=True)
+    name = subject.name if subject else before.subject if before and unnamed else ""
+    if not name or (subject is not None and subject.person is False) or _CARER.search(name):
+        return []
+    old = old or (before.object if before is not None and before.subject == name else "")
+    scene.medicine = Fact(name, "takes_medication", new)
+    stated = [scene.medicine, *([Fact(name, "takes_medication", old, False)] if old and old != new else [])]
+    return [replace(each, valid_from=since_when(text, text, scene)) for each in stated]
+
+
+#: 咖啡戒掉了, 我把咖啡戒了 as 戒了咖啡; of 老王戒了 nothing tells what.
+_GIVEN_UP = re.compile(
+    rf"{_WHO}?(?:现在|已经|终于|彻底|把|早就)*(?P<o>咖啡|奶茶|绿茶|红茶|茶|可乐|饮料|[白啤红]?酒|烟|糖|甜食|甜品|零食|辣|肉|游戏)"
+    r"(?:现在|已经|终于|彻底|也|都|早就|给)*戒(?:掉|断)?了"
+)
+
+
+def _given_up(clause: str) -> str:
+    found = _GIVEN_UP.fullmatch(clause)
+    return f"{found['who'] or ''}戒了{found['o']}" if found else clause
+
+
+# Who leads a project: 青鸟项目现在由周敏负责.
+
+_LED_BY = re.compile(
+    r"(?P<thing>[^，由]{2,12}?项目|[A-Z][\w-]*)(?:[^，由]{0,8}[起]|现在|目前|以后|之后|已经|改|转|就|都)*由"
+    r"(?P<o>[^，由]{2,6}?)(?:来|全权|接着|继续)?(?:负责|牵头|主管|带)了?"
+)
+
+
+def _led_by(text: str, scene: Scene) -> list[Fact]:
+    """Who leads a project now; whoever left by the clause before no longer does."""
+    found = _LED_BY.fullmatch(text)
+    leads = person_in(found["o"], scene.predicates) if found else ""
+    subject = subject_in(found["thing"], scene) if found and leads and not _PLANNED.search(text) else None
+    if subject is None:
+        return []
+    stated = [Fact(subject.name, "owner", leads)]
+    if scene.leaving and scene.leaving != leads:
+        # Where a note only said 项目负责人, he was that of "our" project.
+        stated += [Fact(each, "owner", scene.leaving, False) for each in dict.fromkeys((subject.name, WE))]
+    return [replace(each, valid_from=since_when(text, text, scene)) for each in stated]
+
+
 # What takes whose place. What place that is, such a sentence often leaves to other notes.
 
 _LEAVES_ZH = re.compile(
-    r"(?P<x>[\u4e00-\u9fff]{2,4}?|[A-Z]\w+)(?:马上|快|即将|下个?月|本月底?)?(?:就)?(?:要)?(?:走了?|离开了?|离职了?|退休了?|调走了?|辞职了?)(?:公司|团队)?$"
+    r"(?P<x>[\u4e00-\u9fff]{2,4}?|[A-Z]\w+)(?:马上|快|即将|下个?月|本月底?)?(?:就)?(?:要)?(?:走了?|离开了?|离职了?|退休了?|调走了?|辞职了?|调[去到往]了?[^，]{1,8})(?:公司|团队)?$"
 )
 _TAKES_OVER_ZH = re.compile(
     r"(?:(?P<when>从?[^由，]{0,14}?(?:起|开始)?))?[，,]?由?(?P<y>[\u4e00-\u9fff]{2,4}?|[A-Z]\w+)"
@@ -606,6 +681,8 @@ def made(shape: Shape, subject: Subject, parts: dict[str, str], scene: Scene) ->
         return []
     kind = shape.kind.removeprefix("relation ").rstrip("?")
     value = parts.get("o") or parts.get("o2") or parts.get("o3") or ""
+    if shape.predicate == "likes" and scene.predicates.known("takes_medication", value):
+        return []  # 不吃阿司匹林了 is no matter of taste
     if kind == "banned":
         name = tool_in(value, scene.predicates, known=True)
         return [Fact(WE, "forbids", name)] if name and scene.predicates.role(name) is not None else []
@@ -667,7 +744,10 @@ def _known(shape: Shape, value: str, subject: Subject, scene: Scene) -> list[Fac
     known = scene.predicates.known(shape.predicate, value)
     if known and shape.predicate == "drives":
         known = phrase_in(value)
-    return [Fact(subject.name, shape.predicate, known)] if known else []
+    found = Fact(subject.name, shape.predicate, known, shape.aspect is not Aspect.END)
+    if known and shape.predicate == "takes_medication" and found.holds:
+        scene.medicine = found
+    return [found] if known else []
 
 
 def _cut(kind: str, text: str, scene: Scene) -> str:
@@ -699,6 +779,8 @@ def _cut(kind: str, text: str, scene: Scene) -> str:
 
 
 def _tools(shape: Shape, subject: Subject, value: str, parts: dict[str, str], scene: Scene) -> list[Fact]:
+    if re.search("(?:药|药片|胶囊)$", subject.name):
+        return []  # 爸爸的药换成了……: taken, not used
     if title := _PRACTITIONER.fullmatch(value):
         # 换到了何伟医生: a person is not used; a medical title says what role he or she has now.
         medical = title["title"] in ("医生", "大夫", "医师") and shape.aspect is Aspect.BEGIN and subject.person
@@ -793,13 +875,15 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
 
 def _facts_of(text: str, scene: Scene) -> list[Fact]:
     text = allergy_turned(turned(_as_told(text, scene), scene.predicates), scene)
+    text = _given_up(text)
     who, role = replaced(text, scene.predicates)
     if role:
         scene.replaced = f"{who}的{role}" if who else f"我的{role}"
     elif scene.replaced:
         text = _NEW_ONE.sub(f"{scene.replaced}换成", text)
-    if found := _cured(text, scene) or _takeover(text, scene) or _of_role(text, scene):
-        return found
+    for read in (_cured, _medicine_changed, _led_by, _takeover, _of_role):
+        if found := read(text, scene):
+            return found
     table = chinese()
     at = begun = 0
     while at < len(text):
