@@ -207,3 +207,47 @@ def test_the_new_flat_is_that_of_whoever_writes(stated: Stated, text: str, expec
 )
 def test_what_takes_the_place_of_another_ends_it(stated: Stated, text: str, expected: list[str]):
     assert stated(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "Lantern 是我自己的 side project，前端用 React，后端用 Python 的 FastAPI，部署在 AWS 上。",
+            [
+                "Lantern的前端 uses React",
+                "Lantern的后端 uses FastAPI",
+                "Lantern的后端 uses Python",
+                "Lantern uses AWS",
+            ],
+        ),
+        (
+            "Lantern 前端从 React 迁到 Svelte。",
+            ["Lantern的前端 uses Svelte", "not Lantern的前端 uses React"],
+        ),
+        ("AWS 太贵，Lantern 整个搬到阿里云了。", ["Lantern uses 阿里云"]),
+        ("我们搬到三楼了。", []),
+        ("小王是好人，前端用 Vue。", ["前端 uses Vue"]),
+    ],
+)
+def test_the_parts_of_a_project_are_those_of_the_project_named_before(stated: Stated, text: str, expected: list[str]):
+    assert stated(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "太太林悦在市儿童医院当护士。",
+            ["user的太太 named 林悦", "user的太太 works_at 市儿童医院", "user的太太 job_title 护士"],
+        ),
+        ("爸爸王强住在苏州。", ["user的爸爸 named 王强", "user的爸爸 lives_in 苏州"]),
+        ("同事王芳在谷歌工作。", ["王芳 works_at 谷歌"]),
+        ("女儿豆豆花生过敏。", ["豆豆 allergic_to 花生"]),
+        ("我太太是护士。", ["user的太太 job_title 护士"]),
+        ("我妈妈周一在家。", []),
+        ("我在医院工作。", []),
+    ],
+)
+def test_a_relative_may_be_given_with_a_name(stated: Stated, text: str, expected: list[str]):
+    assert stated(text) == expected

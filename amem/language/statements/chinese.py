@@ -116,7 +116,7 @@ def employer_in(text: str, predicates: Predicates) -> str:
 
 
 _NO_ORG = re.compile(
-    r"[我你他她它这那家了着过们]|公司$(?<!.{2}公司)|群|会议|讨论|俱乐部|健身|社团|比赛|活动|合唱|课|学|图书馆|咖啡|外面|办公室|医院|现场|房间|车站|机场|会场|一起|团队|部门|小组|党|战斗|队|线上|远程|晚|早|周|月|年|天"
+    r"[我你他她它这那家了着过们]|公司$(?<!.{2}公司)|群|会议|讨论|俱乐部|健身|社团|比赛|活动|合唱|课|学|图书馆|咖啡|外面|办公室|附近|(?<![\u4e00-\u9fff]{2})医院|现场|房间|车站|机场|会场|一起|团队|部门|小组|党|战斗|队|线上|远程|晚|早|周|月|年|天"
 )
 
 
@@ -171,6 +171,11 @@ def listed(text: str) -> list[str]:
 
 # Whom a clause is about: what stands before its verb, without the words that only say when and how.
 
+_SURNAMES = (
+    "王李张刘陈杨赵黄周吴徐孙朱林郭罗梁宋郑谢韩唐冯邓曹彭曾萧蔡潘袁蒋杜苏魏吕丁沈姚卢姜崔钟谭"
+    "陆汪范廖贾韦付邹孟秦邱尹薛闫雷侯陶黎贺顾郝龚邵"
+)
+_GIVEN = "(?![不末了着的地得是有在也就都没很])[\\u4e00-\\u9fff]"
 _KIN_END = re.compile(rf"(?:{KIN_ZH})$")
 _YEAR = r"(?:\d{2,4}年|去年|今年|前年)的?"
 _MONTH = r"(?:\d{1,2}|十?[一二三四五六七八九十])月份?"
@@ -185,7 +190,7 @@ _WHEN = (
 #: Words that say when or how, but not who.
 _MANNER = re.compile(
     rf"(?:{_WHEN}|刚才|已经?|终于|正式|一直|都|也|还|仍然?|又|才|就|再|(?:被|体检|检查)?查出来?|其实|当时|这次|于是|年初|年底|以后|之后|平时|平常|经常|通常"
-    r"|主要|全部?|全面|全家|一家|一起|统一|逐步|顺利|自从|决定|确定|本来|真的|确实|特别|非常|很|最|挺|比较|超级?|从小|生来|天生"
+    r"|主要|全部?|整个|整体|全面|全家|一家|一起|统一|逐步|顺利|自从|决定|确定|本来|真的|确实|特别|非常|很|最|挺|比较|超级?|从小|生来|天生"
     r"|不再|不|没有?|并未|未|向来|始终|(?:在|于)(?:新|这个|那个)?(?:公司|家)里?|(?:公司|家)里|新的?|现任|直属|经过讨论|讨论后|开会后"
     r"|为了[^，]{1,12}|大家|一致)+$"
 )
@@ -213,6 +218,15 @@ _LIMITED = re.compile(
     rf"(?P<lead>(?:{_WHEN})*)(?:(?P<us>我们|咱们|我)(?:现在|目前|已经|都|也)*[在给为]?(?P<inside>(?!的)[^，]{{2,14}}?)(?:里面|里|中|上|内)?"
     rf"|在?(?P<named>[^，]{{2,14}}?)(?:里面|里|中|上|内)?(?P<then_us>我们|咱们|我))(?:现在|目前|已经|都|也|是)*"
 )
+#: What a project is made of: 前端 is Lantern's, where the clause before was about Lantern.
+_PART_OF = re.compile(
+    r"(?:(?P<whole>[A-Z][A-Za-z\d_-]*|[\u4e00-\u9fff]{2,6}项目)\s?的?\s?)?(?P<part>前端|后端|移动端|客户端|服务端|手机端|网页端|后台|官网)"
+)
+_PROJECT = re.compile(
+    r"(?:(?P<name>[A-Z][A-Za-z\d_-]*|[\u4e00-\u9fff]{2,4}项目)\s?(?:项目)?是(?!不)[^，]*?|[^，]{0,8}项目叫\s?(?P<called>[A-Z][A-Za-z\d_-]*|[\u4e00-\u9fff]{2,4}))"
+    r"(?(called)|(?:[Pp]rojects?|项目|产品|网站|[Aa]pp|APP|小程序|应用|系统|平台|工具|服务))"
+)
+_HOSTED = re.compile(r"(?:部署|托管|跑在|运行在|上线)")
 _OF_ALL = words("生产环境 线上 生产 云 工作 内部 公司内部 项目 团队 公司")
 _NO_NAME = re.compile(
     r"[的了在是不没和跟与把被从到对向给让又也都就才很]|什么|这|那|每|有|大家|别人|有人|时候|今天|昨天|结果|问题|可以"
@@ -267,6 +281,13 @@ def _named(text: str, scene: Scene) -> Subject | None:
         return scene.cast.of(["it"])
     if text in ("用户",):
         return Subject(USER, True)
+    if part := _PART_OF.fullmatch(text):
+        if part["whole"]:
+            scene.whole = canonical_subject(part["whole"])
+        name = f"{scene.whole}的{part['part']}" if scene.whole else text
+        return scene.cast.meet(Subject(name, False))
+    if kin := _KIN_NAMED.fullmatch(text):
+        return scene.cast.meet(Subject(kin["name"], True, noun=kin["kin"]))
     if role := _ROLE_NOUN.fullmatch(text):
         return scene.cast.me if role["mine"] else Subject(WE, True)
     if of := _ROLE_OF.fullmatch(text):
@@ -289,6 +310,25 @@ def _named(text: str, scene: Scene) -> Subject | None:
         )
     known = lexicon().chinese.get(text)
     return None if known is not None else scene.cast.meet(Subject(text, None))
+
+
+#: 太太林悦, 我的同事王芳: a relative with a name.
+_KIN_NAMED = re.compile(
+    rf"(?:我们?家?的?)?(?P<kin>{KIN_ZH})(?P<name>[{_SURNAMES}](?:{_GIVEN}){{1,2}}?|[小老阿]{_GIVEN}|(?P<twice>[\u4e00-\u9fff])(?P=twice))"
+)
+#: Of these everybody has one, so that they stay who they are, with a name.
+_ONLY_ONE = words("太太 老婆 妻子 老公 丈夫 爸爸 妈妈 父亲 母亲 爸 妈 岳母 岳父 婆婆 公公 女朋友 男朋友")
+
+
+def _named_relative(text: str, scene: Scene) -> tuple[str, list[Fact]]:
+    """太太林悦在医院当护士 as 太太在医院当护士, and that her name is 林悦."""
+    found = re.match(rf"{_KIN_NAMED.pattern}(?=[在是也对住叫从]|现在|目前|去年|刚)", text)
+    if found is None or found["kin"] not in _ONLY_ONE:
+        return text, []
+    if any(word in lexicon().chinese for word in (found["name"], found["name"][:2])) or _NO_NAME.search(found["name"]):
+        return text, []
+    subject = _named(f"我{found['kin']}", scene)
+    return f"我{found['kin']}{text[found.end() :]}", [Fact(subject.name, "named", found["name"])] if subject else []
 
 
 def _owned(text: str, scene: Scene) -> Subject | None:
@@ -335,11 +375,6 @@ _PERSON = re.compile(
 )
 #: A name right behind a role: 房东 Amélia 太太送来, 房东老陈, 教练刘伟让我; a Chinese one has to end before a verb.
 _TITLES = "大夫|医生|医师|师傅|老师|教练|律师|先生|女士|太太|阿姨|叔叔|教授"
-_SURNAMES = (
-    "王李张刘陈杨赵黄周吴徐孙朱林郭罗梁宋郑谢韩唐冯邓曹彭曾萧蔡潘袁蒋杜苏魏吕丁沈姚卢姜崔钟谭"
-    "陆汪范廖贾韦付邹孟秦邱尹薛闫雷侯陶黎贺顾郝龚邵"
-)
-_GIVEN = "(?![不末了着的地得是有在也就都没很])[\\u4e00-\\u9fff]"
 _NAMED = (
     rf"(?P<name>[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)*(?: ?(?:{_TITLES}))?|[{_SURNAMES}](?:{_TITLES})"
     rf"|(?:[小老阿]{_GIVEN}|[{_SURNAMES}](?:{_GIVEN}){{1,2}}?)"
@@ -415,7 +450,8 @@ def _person_of_role(text: str, predicates: Predicates) -> str:
         return surname[0]
     if titled and not _NO_PERSON.search(text):
         return titled[0]
-    return "" if _NO_PERSON.search(text) else person_in(text, predicates)
+    trade = TRADES_ZH.search(text)  # 太太是护士
+    return "" if trade or _NO_PERSON.search(text) else person_in(text, predicates)
 
 
 @lru_cache(maxsize=8)
@@ -466,7 +502,7 @@ _OVER = re.compile(
 )
 #: 豆豆花生过敏, 豆豆鸡蛋不过敏了: somebody by name, told from the thing where that is a known one.
 _BY_NAME = re.compile(
-    rf"(?P<who>(?:(?![对为是的我他她不没])[\u4e00-\u9fff]){{2,4}}?|[A-Z]\w+\s?|)对?(?P<o>{_ALLERGEN}(?:[和跟与]{_ALLERGEN})*)"
+    rf"(?P<who>(?:(?![对为是的我他她不没])[\u4e00-\u9fff]){{2,4}}?|[A-Z][A-Za-z]+\s?|)对?(?P<o>{_ALLERGEN}(?:[和跟与]{_ALLERGEN})*)"
     r"(?:也|都|还是?|严重|现在|已经|会)*(?P<not>不再|不)?(?:会)?过敏了?"
 )
 #: Who finds an allergy out is not who has it: 医生确诊花生过敏.
@@ -517,7 +553,11 @@ def allergy_turned(clause: str, scene: Scene) -> str:
         if named is not None:
             return f"{named['who']}对{named['o']}不过敏"
         return f"{over['who'] or ('我' if scene.subject is None else '')}对{over['food'] or over['o']}不过敏"
-    found = _OF_THING.fullmatch(clause) or _BY_NAME.fullmatch(clause)
+    bare = re.sub(rf"^我?的?(?:{KIN_ZH})(?=[\u4e00-\u9fff]{{4}})", "", clause)
+    named = _BY_NAME.fullmatch(bare)  # 女儿豆豆花生过敏
+    if named is None or not named["who"] or named["who"] in lexicon().chinese:
+        named = None
+    found = named or _OF_THING.fullmatch(clause) or _BY_NAME.fullmatch(clause)
     if found is None or not (found["who"] or scene.subject):
         return clause
     return f"{found['who']}对{found['o']}{'不' if found['not'] else ''}过敏"
@@ -582,7 +622,7 @@ def _given_up(clause: str) -> str:
 # Who leads a project: 青鸟项目现在由周敏负责.
 
 _LED_BY = re.compile(
-    r"(?P<thing>[^，由]{2,12}?项目|[A-Z][\w-]*)(?:[^，由]{0,8}[起]|现在|目前|以后|之后|已经|改|转|就|都)*由"
+    r"(?P<thing>[^，由]{2,12}?项目|[A-Z][A-Za-z\d_-]*)(?:[^，由]{0,8}[起]|现在|目前|以后|之后|已经|改|转|就|都)*由"
     r"(?P<o>[^，由]{2,6}?)(?:来|全权|接着|继续)?(?:负责|牵头|主管|带)了?"
 )
 
@@ -696,6 +736,8 @@ def made(shape: Shape, subject: Subject, parts: dict[str, str], scene: Scene) ->
     if kind == "place" and shape.aspect is not Aspect.END and (home := home_in(value, scene.predicates)):
         lives = subject.name != WE or subject.we  # a company lives nowhere
         return [Fact(subject.name, *each) for each in home[: 1 + lives]]
+    if kind == "place" and not subject.first and scene.predicates.is_technology(trimmed(value)):
+        return []  # Lantern 搬到阿里云了 is a move of tools
     now = _cut(kind, value, scene)
     if not now:
         may_lack = kind == "none" or (shape.kind.endswith("?") and not value)
@@ -792,13 +834,18 @@ def _tools(shape: Shape, subject: Subject, value: str, parts: dict[str, str], sc
         subject, moved = subject_in(of["owner"], scene) or subject, of["tool"]  # 替换了 Heron 的 MySQL
     elif (of := _TOOL_OF.fullmatch(subject.name)) and table.is_technology(of["tool"]):
         subject, moved = _named(of["owner"], scene) or subject, of["tool"]  # Tern 的 RabbitMQ 换成了 NATS
+    within = _WITHIN.match(value)  # Python 的 FastAPI: both
+    language = within["o"] if within and table.role(within["o"]) == "language" else ""
+    value = value[within.end() :] if within and language else value
     thing = _is_thing(parts, table) if shape.tail.startswith("(?:把") else False
     before = tool_in(parts.get("x2") or ("" if thing else moved), table, known=True)
     if shape.aspect is Aspect.END:
         return [Fact(subject.name, "uses", before, False)] if before else []
     # 班车改成七点发车了: of what is no known tool, only we and our systems can be users.
     ours = subject.name == WE or subject.person is False or subject.first
-    new = tool_in(value, table, known=shape.kind == "bare tool" or not ours)
+    carried = shape.tail.startswith("搬")  # 我们搬到三楼了: only what is a known tool
+    new = tool_in(value, table, known=shape.kind == "bare tool" or not ours or carried)
+    new = "" if carried and not table.is_technology(new) else new
     if not new or (not ours and shape.kind == "bare tool" and not table.is_technology(new)):
         return []  # 坐标用SRID 4326 is no user of a tool
     if shape.tail.startswith("(?:把") and is_cjk(new[0]) and table.role(new) is None and not before:
@@ -809,10 +856,11 @@ def _tools(shape: Shape, subject: Subject, value: str, parts: dict[str, str], sc
     if table.role(new) == "theme":
         # A theme is to somebody's taste; whoever says "we" speaks of himself, too.
         return [Fact(scene.cast.me.name if subject.name == WE else subject.name, "prefers", new)]
-    facts = [Fact(subject.name, "uses", new)]
+    facts = [Fact(subject.name, "uses", each) for each in (new, language) if each]
     return [*facts, Fact(subject.name, "uses", before, False)] if before else facts
 
 
+_WITHIN = re.compile(r"(?P<o>[A-Z][\w.+#]*)\s?的\s?(?=[A-Z])")
 _TOOL_OF = re.compile(r"(?P<owner>[^，]{1,20}?)\s?的\s?(?P<tool>[A-Za-z].*)")
 
 
@@ -876,14 +924,18 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
 def _facts_of(text: str, scene: Scene) -> list[Fact]:
     text = allergy_turned(turned(_as_told(text, scene), scene.predicates), scene)
     text = _given_up(text)
+    if project := _PROJECT.fullmatch(text):
+        scene.whole = canonical_subject(project["name"] or project["called"])
     who, role = replaced(text, scene.predicates)
     if role:
         scene.replaced = f"{who}的{role}" if who else f"我的{role}"
     elif scene.replaced:
         text = _NEW_ONE.sub(f"{scene.replaced}换成", text)
+    text, named = _named_relative(text, scene)
     for read in (_cured, _medicine_changed, _led_by, _takeover, _of_role):
         if found := read(text, scene):
-            return found
+            return [*named, *found]
+    found = named
     table = chinese()
     at = begun = 0
     while at < len(text):
@@ -1002,6 +1054,8 @@ def _stated(shape: Shape, match: re.Match[str], before: str, text: str, scene: S
     formerly = (_FORMERLY.search(before) is not None and not turns_out) or "过" in parts.get("after", "")
     if not before.strip() and (shape.kind in ("relation tool", "banned") or _is_order(shape, match, scene)):
         before = "我们"  # 缓存换成了 Redis: ours
+    if not before.strip() and shape.predicate == "uses" and scene.whole and _HOSTED.match(text, match.start()):
+        before = scene.whole  # of the project, not of the part that was named last
     if shape.kind in ("version", "date", "event", "release"):
         found = made_of_thing(shape, parts, before, scene)
     else:

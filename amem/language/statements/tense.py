@@ -445,6 +445,8 @@ class Scene:
     """Who is about to go, by the clause before ("Pieter is leaving")."""
     broken: str = ""
     """The thing that no longer works, by the clause before (旧手机坏了)."""
+    whole: str = ""
+    """The project that a clause before is about, whose parts others tell of (Lantern 是我的项目，前端用 React)."""
     medicine: Fact | None = None
     """What somebody takes, by a clause before (爸爸吃氨氯地平，后来换成了缬沙坦)."""
     about: str = ""
