@@ -58,6 +58,8 @@ _NEARLY_ALL = 0.8
 _MOST, _SURE, _PERHAPS = 0.95, 0.85, 0.75
 #: Least probability that a statement ends which another denies in the same words.
 _OPPOSITE = 0.75
+#: Probability from which what is said to be over, in the same words, is over.
+_OVER_FROM = 0.2
 #: Weight of its words from which a statement can be told from others; differences in probability that tell nothing.
 _TELLING, _NEAR = 2.0, 0.2
 #: From this cosine on, two notes with so much of the same words say the same.
@@ -418,7 +420,7 @@ def judge(earlier: Claim, later: Claim, cosine: float, least: float) -> Verdict:
     Where nothing but the words tells, a doubt stays below the confidence at which a note may be hidden.
     """
     best = strongest(earlier, later, cosine)
-    if best is None or best.probability < least:
+    if best is None or best.probability < (min(least, _OVER_FROM) if _says_over(best) else least):
         return _alike(earlier, later, cosine)
     fallen = _fallen(earlier, best)
     whole = not states_more(earlier.content, fallen)
@@ -441,13 +443,21 @@ def strongest(earlier: Claim, later: Claim, cosine: float) -> Difference | None:
 def _confidence(best: Difference, earlier: Claim, later: Claim) -> float:
     """The probability; it may settle the matter only where the later note says outright that just this has changed,
     and not where two people tell it differently at one time. What it says is over, in the same words, is over."""
-    old, new = best.old, best.new
-    outright = best.explicit and old.said and cover(old.about, new.about) >= _NEARLY_ALL
     disputed = earlier.speaker != later.speaker and later.true_at - earlier.true_at <= AT_ONCE
-    if not outright or disputed:
+    if not _outright(best) or disputed:
         return min(best.probability, _PERHAPS)
-    over = bool(new.cues & _OVER) and best.opposite and sum(old.about.values()) >= _TELLING
-    return min(max(best.probability, _SURE if over else 0.0), _MOST)
+    return min(max(best.probability, _SURE if _says_over(best) else 0.0), _MOST)
+
+
+def _outright(best: Difference) -> bool:
+    """Whether the later note says itself that just this has changed."""
+    return best.explicit and best.old.said and cover(best.old.about, best.new.about) >= _NEARLY_ALL
+
+
+def _says_over(best: Difference) -> bool:
+    """Whether it says in the same words that what the earlier note said is over: "I withdraw from the marathon"."""
+    over = bool(best.new.cues & _OVER) and best.opposite and sum(best.old.about.values()) >= _TELLING
+    return over and _outright(best)
 
 
 def _label(best: Difference, earlier: Claim, later: Claim) -> Label:

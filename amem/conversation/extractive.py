@@ -17,7 +17,7 @@ from amem.note import Kind
 from amem.rendering import holding_text, mark
 from amem.retrieval.confidence import CALIBRATION, Support, best_support, supporting, told_over
 from amem.retrieval.highlight import passage, spans
-from amem.retrieval.question import Period
+from amem.retrieval.question import Intent, Period
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -123,7 +123,8 @@ def extract(
         support = Support.WEAK if answer.doubted else support
     elif answer.doubted:
         support = Support.WEAK
-    if filled.period is None:  # what was noted later is of another time than the one that is asked about
+    # What was noted later is of another time than one that is asked about, and no reason for what was before.
+    if filled.period is None and (reading is None or Intent.CAUSAL not in reading.intents):
         answer.quote_others(alike=support is not Support.STRONG)
     if asides:
         answer.add_facts(asides)

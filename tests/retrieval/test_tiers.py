@@ -178,11 +178,11 @@ def test_the_very_words_of_a_chinese_source_are_read(memory: AgenticMemorySystem
 
 
 def test_a_day_that_is_named_has_to_be_that_day(memory: AgenticMemorySystem) -> None:
-    memory.add("The vet said that Sesame the cat gets 5 mg.", time="2026-02-03")
-    memory.add("The vet said that Sesame the cat gets 10 mg.", time="2026-02-24")
+    memory.add("The vet said that Sesame the cat has good teeth.", time="2026-02-03")
+    memory.add("The vet said that Sesame the cat may go out again.", time="2026-02-24")
     asked = memory.recall_tiers("What did the vet say about Sesame on 3 February 2026?", 800)
     assert asked.answered_by in ("members", "notes")
-    assert "5 mg" in asked.text
+    assert "good teeth" in asked.text
     missing = memory.recall_tiers("What did the vet say about Sesame on 9 January 2026?", 800)
     assert missing.answered_by == ""
     assert any("9 January 2026" in tier.why for tier in missing.tiers)
