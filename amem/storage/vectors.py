@@ -181,7 +181,7 @@ class Vectors:
         for key, vector in self._session.rows(_CHANGED, after=after, space=space.id):
             keys.append(key)
             blob += vector
-        if len(blob) != len(keys) * space.dimension * 4:
+        if space.dimension < 1 or len(blob) != len(keys) * space.dimension * 4:
             raise StorageError("a stored vector has the wrong length", hint="run amem reindex")
         matrix = np.frombuffer(blob, dtype="<f4").reshape(len(keys), space.dimension)
         order = np.argsort(np.array(keys, dtype=np.int64))
