@@ -83,6 +83,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
             )
         raw.execute("INSERT INTO decisions (review, state, operation) VALUES (1, 'rejected', ?)", [last])
         raw.execute("INSERT INTO jobs (kind, note, operation) VALUES ('enrich', ?, ?)", [note, last])
+        raw.execute("INSERT OR IGNORE INTO words SELECT key, zeroblob(64) FROM vectors LIMIT 1")
         raw.execute("INSERT INTO spending VALUES ('2026-03-01', 'm', 1, 10, 10)")
         raw.execute("INSERT INTO corroborations (note, who, at, operation) VALUES (?, 'bob', ?, ?)", [note, AT, last])
         raw.execute(
