@@ -157,9 +157,10 @@ def _midnight(day: date, zone: tzinfo) -> datetime:
 def _in_their_years(text: str, found: Sequence[Named], today: date) -> Sequence[Named]:
     """In "May last year", "last year at Easter", "on Monday last week" two times are one, in the year or week named."""
     for place, each in enumerate(found):
-        behind = THIS_DAY.search(text[: each.start])
+        lead = max(0, each.start - 40)
+        behind = THIS_DAY.search(text[lead : each.start])
         if behind and each.relative and each.span is not None and each.span.unit == "year":
-            return [*found[:place], _that_day(each, behind.start(), each.end, today), *found[place + 1 :]]
+            return [*found[:place], _that_day(each, lead + behind.start(), each.end, today), *found[place + 1 :]]
     for place, (one, two) in enumerate(pairwise(found)):
         for part, whole in ((one, two), (two, one)):
             if part.span is None or whole.span is None or not _BESIDE.fullmatch(text, one.end, two.start):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from amem.language.numerals import SPELLED
@@ -30,11 +31,13 @@ _TO_COME = re.compile(
 )
 
 
+@lru_cache(maxsize=16)
 def may_be_ahead(text: str) -> bool:
     """Whether a question may be for what is yet to be, so that a time to come need not be an earlier one."""
     return _TO_COME.search(text) is not None
 
 
+@lru_cache(maxsize=16)
 def asks_ahead(text: str) -> bool:
     """Whether a question is for what is yet to be: "what am I doing in December?", 周三有什么安排."""
     return _AHEAD.search(text) is not None and _BEHIND.search(text) is None
