@@ -198,10 +198,13 @@ class _Answer:
         return self.tell_list(notes, words if sure else f"{self.words.uncertain}{self.words.semicolon}{words}")
 
     def tell_list(self, notes: Sequence[MemoryNote], words: str = "") -> Support:
-        """List notes that are in order of time, under these words; of many the last."""
+        """List notes that are in order of time, under these words of a time, if any; of many the last.
+
+        Of a long note that is listed for its time alone the beginning tells most.
+        """
         self._notes |= {note.id: note for note in notes}
         shown = notes[-_MOST_LISTED:]
-        quotes = [f"{self._quotation(note.id)}{self._cited([note.id])}" for note in shown]
+        quotes = [f"{self._quotation(note.id, beginning=bool(words))}{self._cited([note.id])}" for note in shown]
         if len(notes) == 1:
             self.say(f"{words}{self.words.colon}{quotes[0]}")
         else:
@@ -324,14 +327,15 @@ class _Answer:
             self._notes[id] = note
         return self._notes.get(id)
 
-    def _quotation(self, id: str) -> str:
-        """The sentence of a note that says most of what is asked, with who said it and when, and what became of it."""
+    def _quotation(self, id: str, *, beginning: bool = False) -> str:
+        """The sentence of a note that says most of what is asked, or with `beginning` its first, with who said it and
+        when, and what became of it."""
         note = self._notes[id]
         text = " ".join(note.content.split())
         if len(text) > _WHOLE:
             hit = self._hits.get(id)
             held = " ".join((holding_text(note.content, note.overturned) or note.content).split())
-            found = passage(held, ()) if hit is None or note.overturned else hit.passage
+            found = passage(held, ()) if hit is None or note.overturned or beginning else hit.passage
             text = held if len(held) <= _WHOLE else " ".join(found.text.split())
         day = f"{note.at.astimezone(zone(self._memory.settings.timezone)):%Y-%m-%d}" if note.at else ""
         told = ", ".join(filter(None, (note.speaker or "", day)))
