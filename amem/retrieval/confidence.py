@@ -97,6 +97,11 @@ _DETAILS = tuple(
             r"|october|november|december)\b|tomorrow|tonight|next|月|号|周|星期|明天|后天|下",
         ),
         (r"\be-?mail\b|邮箱", r"@"),
+        # What somebody else does says nothing of one's wife or husband.
+        (
+            r"\bmy (?:wife|husband|spouse|partner)\b|老婆|太太|妻子|老公|丈夫|爱人",
+            r"\b(?:wife|husband|spouse|partner|married)\b|老婆|太太|妻子|老公|丈夫|爱人|媳妇|结婚",
+        ),
     )
 )
 _NAME = re.compile(r"(?<=[\w,;:] )[A-ZÀ-Þ][\w'’\-]+")

@@ -436,3 +436,12 @@ def test_the_day_of_a_note_answers_when_something_was(memory: AgenticMemorySyste
     answer = ask(memory, "豆花什么时候打的疫苗？")
     assert answer.text.startswith("“给豆花打了疫苗。” (2026-09-10) [1]")
     assert answer.in_memory is True
+
+
+@pytest.mark.parametrize("question", ["我老婆在哪里上班？", "Where does my wife work?"])
+def test_where_somebody_works_says_nothing_of_where_the_wife_does(memory: AgenticMemorySystem, question: str) -> None:
+    told(
+        memory, {"今天入职星河科技，职位是架构师。": "2026-07-01", "I work at Corvid Health as a nurse.": "2026-07-02"}
+    )
+
+    assert ask(memory, question).in_memory is not True
