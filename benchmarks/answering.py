@@ -40,7 +40,7 @@ from _retrieval_table import Table
 
 from amem import load_settings
 from amem.embedding import make_embedder
-from amem.retrieval.calibration import NAMES, Calibration, Signs, Support, Thresholds
+from amem.retrieval.confidence import NAMES, Calibration, Signs, Support, Thresholds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

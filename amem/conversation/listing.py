@@ -10,7 +10,7 @@ from amem.clock import zone
 from amem.language.times.asked import asks_ahead, asks_for_all, asks_for_deeds, tells_of_deed, tells_of_work
 from amem.note import Kind
 from amem.query import Filter
-from amem.retrieval.calibration import Support
+from amem.retrieval.confidence import Support
 from amem.retrieval.legs import times_of
 from amem.retrieval.question import Period, Recency, asks_for_several
 from amem.retrieval.question_times import recency_of
