@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from amem.memory_system import AgenticMemorySystem
     from amem.note import Link, MemoryNote, Source
     from amem.receipt import Receipt
-    from amem.retrieval.highlight import Passage
+    from amem.retrieval.explanation import Passage
     from amem.retrieval.hit import Hit
     from amem.verdict import Conflict
 

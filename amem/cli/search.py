@@ -371,7 +371,7 @@ def _column(head: str) -> int:
 
 def _lent(lent: "Lent", content: str | None) -> "Text":
     """Which turn lent words, and where it says them."""
-    from amem.retrieval.highlight import passage
+    from amem.retrieval.explanation import passage
 
     where = styled((f"{lent.where()}: ", "dim"))
     if content is None:

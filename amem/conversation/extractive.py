@@ -16,7 +16,7 @@ from amem.language import index_terms, query_terms
 from amem.note import Kind
 from amem.rendering import holding_text, mark
 from amem.retrieval.confidence import CALIBRATION, Support, best_support, supporting, told_over
-from amem.retrieval.highlight import passage, spans
+from amem.retrieval.explanation import passage, spans
 from amem.retrieval.question import Intent, Period
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from amem.interop.graph import NoteGraph
     from amem.note import Overturned
-    from amem.retrieval.highlight import Passage
+    from amem.retrieval.explanation import Passage
 
 _SOFT = "opacity:.7;font-size:.92em"
 _CARD = "border:1px solid rgba(128,128,128,.4);border-radius:6px;padding:.5em .8em;max-width:60em;margin:.2em 0"

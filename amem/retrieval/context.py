@@ -19,8 +19,7 @@ from amem.rendering import doubt_of, text_within
 from amem.retrieval.budget import MEMORIES_END, MEMORIES_START, Candidate, comparable, harmless, pick, told_by_others
 from amem.retrieval.confidence import Support, best_support, supporting
 from amem.retrieval.core_notes import CoreNotes, background
-from amem.retrieval.explanation import as_plain
-from amem.retrieval.highlight import bounds, passage
+from amem.retrieval.explanation import as_plain, bounds, passage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from amem.note import MemoryNote, Source
     from amem.query import Filter, Query
     from amem.retrieval.core_notes import CoreNote
-    from amem.retrieval.highlight import Passage
+    from amem.retrieval.explanation import Passage
     from amem.retrieval.hit import Hit
     from amem.retrieval.recall import JoinedRecall
     from amem.settings import Settings

@@ -15,13 +15,11 @@ from amem.note import Kind, Status
 from amem.rendering import holding_text
 from amem.retrieval.expansion import SEEDS, Lift, best, better, causes, neighbours, next_to, replied, spread
 from amem.retrieval.explanation import ASKING, Prior
-from amem.retrieval.fusion import LegFusion, LegResults
-from amem.retrieval.legs import Asked, is_among
+from amem.retrieval.fusion import LegFusion, LegResults, pool, spaced
+from amem.retrieval.legs import Asked, TurnCache, is_among
 from amem.retrieval.question import Intent
 from amem.retrieval.question_times import timely
-from amem.retrieval.rerank import pool, spaced
 from amem.retrieval.router import Names, Router
-from amem.retrieval.turns import TurnCache
 from amem.retrieval.words import Frequencies
 from amem.storage.standings import States
 
@@ -34,11 +32,10 @@ if TYPE_CHECKING:
     from amem.protocols import Vector
     from amem.query import Filter, Query
     from amem.retrieval.explanation import Via
-    from amem.retrieval.fusion import Fused, Part
+    from amem.retrieval.fusion import Fused, Part, Reranking, Reread
     from amem.retrieval.hit import DenseIndex
     from amem.retrieval.legs import Answer, Keys
     from amem.retrieval.question import Reading
-    from amem.retrieval.rerank import Reranking, Reread
     from amem.settings import Settings
     from amem.storage.store import Session
 

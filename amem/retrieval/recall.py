@@ -15,16 +15,13 @@ from amem.language import normalize
 from amem.protocols import Literate, TokenEmbedder
 from amem.query import Grouping
 from amem.retrieval.confidence import Confidences
-from amem.retrieval.explanation import Explanation, LegShare
+from amem.retrieval.explanation import Explanation, LegShare, bounds, matched_words
 from amem.retrieval.fact_leg import Slots
-from amem.retrieval.grouping import groups_of, spread_over
-from amem.retrieval.highlight import bounds, matched_words
-from amem.retrieval.hit import Hit
-from amem.retrieval.kept_out import kept_out
+from amem.retrieval.fusion import LEG as RERANK
+from amem.retrieval.fusion import Reranking, pool
+from amem.retrieval.hit import Hit, groups_of, kept_out, spread_over
 from amem.retrieval.languages import LanguagesOf, dense_trust
 from amem.retrieval.ranking import Priors, Ranked, Ranker, legs_of
-from amem.retrieval.rerank import LEG as RERANK
-from amem.retrieval.rerank import Reranking, pool
 from amem.retrieval.router import as_it_is
 from amem.retrieval.words import LateLeg, LexicalAnswer
 from amem.storage.usage import Uses

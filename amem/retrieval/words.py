@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from amem.retrieval.legs import Asked, Floats, Keys
-    from amem.retrieval.turns import NearTurns
+    from amem.retrieval.legs import Asked, Floats, Keys, NearTurns
     from amem.settings import Settings
     from amem.storage.store import Session
     from amem.storage.vectors import Space

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amem.retrieval.rerank import diversified, pool
+from amem.retrieval.fusion import diversified, pool
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,8 +14,7 @@ from amem import AsyncMemory, Query, Source
 from amem.cli.render import Page, draw_hits
 from amem.errors import InvalidInput
 from amem.query import Grouping
-from amem.retrieval.grouping import spread_over
-from amem.retrieval.hit import Group
+from amem.retrieval.hit import Group, spread_over
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

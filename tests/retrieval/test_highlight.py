@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from amem.language import index_terms, query_terms
 from amem.note import Overturned
 from amem.rendering import holding_text
-from amem.retrieval.highlight import LONGEST, bounds, excerpt, matched_words, passage, spans
+from amem.retrieval.explanation import LONGEST, bounds, excerpt, matched_words, passage, spans
 
 if TYPE_CHECKING:
     from types import FrameType

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from amem.errors import InvalidInput, MissingModel
 from amem.query import Query
-from amem.retrieval.fusion import Part
-from amem.retrieval.rerank import Reranking, Reread
+from amem.retrieval.fusion import Part, Reranking, Reread
 from amem.settings import Settings
 from amem.testing import WordReranker
 

@@ -10,7 +10,7 @@ import pytest
 
 from amem.note import Kind, Status
 from amem.query import Filter
-from amem.retrieval.turns import Turns
+from amem.retrieval.legs import Turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,8 +12,7 @@ from amem.errors import NoteNotFound
 from amem.note import Enrichment, Status
 from amem.rendering import standing_text
 from amem.retrieval.expansion import READS, ground, resting
-from amem.retrieval.explanation import ordinal
-from amem.retrieval.highlight import passage
+from amem.retrieval.explanation import ordinal, passage
 from amem_tui.browse.note_markdown import parts_of
 from amem_tui.formatting import (
     GLYPHS,
