@@ -138,7 +138,7 @@ def test_four_times_as_long_a_note_takes_about_four_times_as_many_steps_to_highl
 
         def trace(frame: FrameType, event: str, argument: object) -> Any:
             nonlocal count
-            if not frame.f_code.co_filename.endswith("highlight.py"):
+            if not frame.f_code.co_filename.endswith("retrieval/explanation.py"):
                 return None
             count += 1
             return trace
