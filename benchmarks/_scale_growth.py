@@ -15,7 +15,7 @@ from _scale_corpus import Corpus, TableEmbedder
 
 from amem import AgenticMemorySystem
 from amem.note import MemoryNote
-from amem.storage.fulltext import columns_of
+from amem.storage.search_tables import columns_of
 from amem.storage.vectors import text_hash
 
 if TYPE_CHECKING:

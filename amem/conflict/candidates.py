@@ -14,8 +14,7 @@ from amem.conflict.statements import packed, reader, unpack
 from amem.language.intervals import overtakes, same_value
 from amem.note import Kind, Scope, Status
 from amem.rendering import holding_facts, holding_text
-from amem.storage.rows import time_text
-from amem.storage.sql_values import listed
+from amem.storage.rows import listed, time_text
 from amem.storage.vectors import text_hash
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
     from amem.language.predicates import Predicates
     from amem.note import Fact, MemoryNote
-    from amem.storage.fact_rows import Holder
+    from amem.storage.search_tables import Holder
     from amem.storage.store import Session
 
 

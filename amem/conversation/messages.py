@@ -16,9 +16,8 @@ from amem.language import query_terms, sentences
 from amem.message import Message, Role
 from amem.note import Source
 from amem.retrieval.budget import without_recalled
-from amem.storage.rows import time_text
+from amem.storage.rows import listed, time_text
 from amem.storage.sources import MADE_FROM, read_sources
-from amem.storage.sql_values import listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

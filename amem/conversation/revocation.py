@@ -12,8 +12,8 @@ from amem.language import index_terms, query_terms, sentences
 from amem.message import Role
 from amem.query import Query
 from amem.retrieval.confidence import Support, share_held, telling, weights_of
+from amem.storage.rows import listed
 from amem.storage.sources import MADE_FROM, read_sources
-from amem.storage.sql_values import listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

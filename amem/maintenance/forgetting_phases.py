@@ -12,7 +12,7 @@ import numpy as np
 
 from amem.maintenance.shift import ACTOR, PhaseReport, Reason
 from amem.note import Kind, Layer, Status
-from amem.storage.sql_values import chunks
+from amem.storage.rows import chunks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -16,7 +16,7 @@ from amem.maintenance.sameness import difference, may_merge, may_say_the_same
 from amem.maintenance.shift import ACTOR, PhaseReport, Reason
 from amem.note import Link, LinkType, MemoryNote, Status
 from amem.storage.costs import MERGING
-from amem.storage.sql_values import chunks
+from amem.storage.rows import chunks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

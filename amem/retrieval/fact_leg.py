@@ -19,7 +19,7 @@ from amem.note import Status
 from amem.retrieval.legs import ListAnswer
 from amem.retrieval.question import Period
 from amem.retrieval.router import spans
-from amem.storage.fact_rows import told_at
+from amem.storage.search_tables import told_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from amem.retrieval.legs import Asked as Question
     from amem.retrieval.ranking import EligibleNotes
     from amem.settings import Settings
-    from amem.storage.fact_rows import Stated
+    from amem.storage.search_tables import Stated
     from amem.storage.store import Session
 
 

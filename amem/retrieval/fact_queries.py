@@ -12,7 +12,7 @@ from amem.language.subjects import canonical_subject, spellings, subject_key
 from amem.note import EVERYONE
 from amem.retrieval.fact_leg import Slots
 from amem.retrieval.question_times import period_of
-from amem.storage.fact_rows import told_at
+from amem.storage.search_tables import told_at
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

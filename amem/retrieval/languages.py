@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from amem.errors import StorageBusy, StorageFull, StorageReadOnly
 from amem.language import written_in_cjk
 from amem.protocols import Literate
-from amem.storage.sql_values import listed
+from amem.storage.rows import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -12,8 +12,7 @@ import numpy as np
 
 from amem.language.times import named_in_note, states_a_time
 from amem.retrieval.question import Intent
-from amem.storage.rows import moment_or_never
-from amem.storage.sql_values import columns
+from amem.storage.rows import columns, moment_or_never
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

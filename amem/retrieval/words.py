@@ -14,7 +14,7 @@ import numpy as np
 from amem.language import asked_terms
 from amem.retrieval.explanation import Lent
 from amem.retrieval.legs import ScoringAnswer, is_among
-from amem.storage.fulltext import K1, Lengths
+from amem.storage.search_tables import K1, Lengths
 from amem.token_vectors import PACKING, Tokens, tokens_of
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from amem.note import SCOPES, Status
-from amem.storage.rows import cell, time_text
-from amem.storage.sql_values import listed
+from amem.storage.rows import cell, listed, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

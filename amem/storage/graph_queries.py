@@ -13,8 +13,7 @@ from amem.language import search_terms
 from amem.language.markup import link_name
 from amem.note import LinkType
 from amem.storage.filters import in_scope, scope_values
-from amem.storage.rows import link_label, link_of
-from amem.storage.sql_values import listed
+from amem.storage.rows import link_label, link_of, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

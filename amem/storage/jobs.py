@@ -8,8 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from amem.storage.records import Job
-from amem.storage.rows import read_moment, read_time, time_text
-from amem.storage.sql_values import listed
+from amem.storage.rows import listed, read_moment, read_time, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from amem.errors import InvalidInput
 from amem.labels import short_id
 from amem.note import Kind, Link, LinkType, Status
-from amem.storage.rows import link_label, link_of, link_plain, read_moment, time_text
-from amem.storage.sql_values import listed
+from amem.storage.rows import link_label, link_of, link_plain, listed, read_moment, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -16,9 +16,8 @@ from amem.note import Enrichment, Kind, Layer, LinkType, MemoryNote, Status
 from amem.query import Filter
 from amem.rendering import standing_text
 from amem.storage.filters import conditions
-from amem.storage.fulltext import columns_of
-from amem.storage.rows import from_plain, read_moment
-from amem.storage.sql_values import coded, columns, keys_from, listed
+from amem.storage.rows import coded, columns, from_plain, keys_from, listed, read_moment
+from amem.storage.search_tables import columns_of
 from amem.storage.standings import standings_among
 
 if TYPE_CHECKING:
@@ -109,7 +108,7 @@ def _greatest_first(keys: Keys, values: NDArray[np.float64] | NDArray[np.int64])
 # Notes as lists show them: the order of all that pass a filter, rows of it, and how many there are of what.
 #
 # An order is a column of keys, a few bytes a note, so that any place in a list of a million is as near as the first;
-# it is read as a column, too (``amem.storage.sql_values``), since a hundred thousand notes are too many to look at one
+# it is read as a column, too (``amem.storage.rows``), since a hundred thousand notes are too many to look at one
 # by one.
 
 __all__ = ["ORDERS", "Card", "Cards", "Order", "Shelf"]

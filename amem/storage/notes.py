@@ -10,8 +10,7 @@ from amem.errors import InvalidInput, NoteNotFound, OperationNotFound, StaleNote
 from amem.labels import short_id
 from amem.note import Scope, Status
 from amem.storage.note_reading import NoteReading, normal_hash
-from amem.storage.rows import VERSIONED, cell, from_cell, note_of, plain, time_text
-from amem.storage.sql_values import listed
+from amem.storage.rows import VERSIONED, cell, from_cell, listed, note_of, plain, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Set

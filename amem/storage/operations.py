@@ -10,8 +10,7 @@ from amem.errors import NoteNotFound, OperationNotFound
 from amem.note import EVERYONE
 from amem.storage.filters import in_scope, scope_values
 from amem.storage.records import Operation, Version
-from amem.storage.rows import read_moment, time_text
-from amem.storage.sql_values import listed
+from amem.storage.rows import listed, read_moment, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.language import Quotes, query_terms, sentences, written_in_cjk
 from amem.note import NOBODY, Kind, Scope
-from amem.storage.rows import from_cell
-from amem.storage.sql_values import listed
+from amem.storage.rows import from_cell, listed
 from amem.storage.unquoting import Step, without
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from amem.errors import NoteNotFound, ReviewNotFound
 from amem.note import LinkType
 from amem.storage.records import Review
-from amem.storage.rows import link_label, link_of, read_moment, read_time, time_text
-from amem.storage.sql_values import listed
+from amem.storage.rows import link_label, link_of, listed, read_moment, read_time, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from amem.note import Source
-from amem.storage.rows import read_time, time_text
-from amem.storage.sql_values import listed
+from amem.storage.rows import listed, read_time, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -12,8 +12,7 @@ import numpy as np
 from amem import strength
 from amem.note import Kind, Layer, Status
 from amem.storage.filters import conditions
-from amem.storage.rows import moment_or_never
-from amem.storage.sql_values import coded, columns, listed
+from amem.storage.rows import coded, columns, listed, moment_or_never
 from amem.storage.usage import COUNTED, USED, WITNESSES
 from amem.strength import Strength
 

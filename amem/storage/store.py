@@ -27,13 +27,12 @@ if TYPE_CHECKING:
     from amem.storage.backup import Backup
     from amem.storage.chats import Chats
     from amem.storage.costs import Costs, Spending
-    from amem.storage.fact_rows import Facts
-    from amem.storage.fulltext import FullText
     from amem.storage.jobs import Evolutions, Jobs, Remarks, Runs
     from amem.storage.links import Links
     from amem.storage.notes import Notes
     from amem.storage.operations import Operations
     from amem.storage.reviews import Flags, Reviews
+    from amem.storage.search_tables import Facts, FullText
     from amem.storage.sources import Sources
     from amem.storage.usage import Usage
     from amem.storage.vaults import Vaults
@@ -220,7 +219,7 @@ class Session:
 
     @cached_property
     def facts(self) -> Facts:
-        from amem.storage.fact_rows import Facts
+        from amem.storage.search_tables import Facts
 
         return Facts(self)
 
@@ -250,7 +249,7 @@ class Session:
 
     @cached_property
     def text(self) -> FullText:
-        from amem.storage.fulltext import FullText
+        from amem.storage.search_tables import FullText
 
         return FullText(self)
 

@@ -18,8 +18,7 @@ from amem.note import LinkType, Status
 from amem.storage.note_history import REVERSALS, UNASKED, Change, NoteHistory, held_by, last_standing
 from amem.storage.notes import would_roll_back
 from amem.storage.records import Difference, UndoReport
-from amem.storage.rows import from_cell, link_plain, plain
-from amem.storage.sql_values import listed
+from amem.storage.rows import from_cell, link_plain, listed, plain
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence

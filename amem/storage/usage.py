@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.errors import StorageBusy, StorageFull, StorageReadOnly
 from amem.note import Kind, Status
-from amem.storage.rows import moment_or_never, read_time, time_text
-from amem.storage.sql_values import listed
+from amem.storage.rows import listed, moment_or_never, read_time, time_text
 from amem.strength import USE_GROWTH, stability, trust
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from amem.storage.sql_values import listed
+from amem.storage.rows import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

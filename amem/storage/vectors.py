@@ -10,7 +10,7 @@ import numpy as np
 
 from amem.errors import StorageError
 from amem.note import Status
-from amem.storage.sql_values import chunks, listed
+from amem.storage.rows import chunks, listed
 from amem.token_vectors import PACKED, PACKING, Tokens, TokenVector, tokens_of
 
 if TYPE_CHECKING:

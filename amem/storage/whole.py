@@ -7,8 +7,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from amem.storage.rows import time_text
-from amem.storage.sql_values import listed
+from amem.storage.rows import listed, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -11,7 +11,7 @@ from storing import change, put
 
 from amem.language import index_terms, query_terms, typed_words
 from amem.note import Source, Status
-from amem.storage.fulltext import Lengths
+from amem.storage.search_tables import Lengths
 
 if TYPE_CHECKING:
     from amem.storage.store import Store

@@ -11,8 +11,8 @@ from crowd import ENDS, make_crowd
 from amem.memory_system import AgenticMemorySystem
 from amem.note import Kind, Layer, Status
 from amem.settings import Settings
-from amem.storage.fulltext import columns_of
 from amem.storage.note_reading import normal_hash
+from amem.storage.search_tables import columns_of
 from amem.storage.vectors import text_hash
 from amem.testing import FrozenClock, HashEmbedder, ScriptedAnalyst
 from amem.vectorizer import embedded_text
