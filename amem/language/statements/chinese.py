@@ -67,7 +67,7 @@ def place_in(text: str, predicates: Predicates) -> str:
             # 上海浦东 is one place; of 鹿特丹北边 the first word is.
             rest = text[length:]
             further = next((size for size in range(min(len(rest), 6), 1, -1) if is_place(rest[:size])), 0)
-            quarter = bool(further) and rest[further : further + 1] in ("区", "县", "市", "镇")
+            quarter = rest[further : further + 1] in (("区", "县", "市", "镇") if further else ("区", "县"))
             return text[: length + further + quarter]
     if latin := latin_in(text, predicates):
         return "" if predicates.role(latin) or is_person(latin.split()[0]) else latin
@@ -233,6 +233,10 @@ _NO_NAME = re.compile(
 )
 
 
+#: 和女儿豆豆住在拱墅区: whoever else does so.
+_IN_COMPANY = re.compile(rf"(?:和|跟|与|同|带着?)我?们?的?(?:{KIN_ZH}|家人|孩子们?)[^，的]{{0,4}}")
+
+
 def subject_in(before: str, scene: Scene, *, told: bool = False) -> Subject | None:
     """The subject that stands before the verb; that of the clause before where nothing stands there.
 
@@ -245,6 +249,7 @@ def subject_in(before: str, scene: Scene, *, told: bool = False) -> Subject | No
             break
     if GAP in text:
         return None
+    text = "" if _IN_COMPANY.fullmatch(text) else text
     if not text:
         if scene.subject is None and scene.opening and told:
             scene.subject = scene.cast.me  # a diary leaves 我 out
@@ -443,8 +448,13 @@ def apposed_in(row: Predicate, name: str) -> str:
     return "" if row.value != "person" or plain else name
 
 
+#: Where somebody with a title works: 浙大口腔的吴医生.
+_FROM_PRACTICE = re.compile(rf"^[^，的是]{{2,12}}的(?=[\u4e00-\u9fff]{{1,3}}(?:{_TITLES}|医师|护士)$)")
+
+
 def _person_of_role(text: str, predicates: Predicates) -> str:
-    """A person: 老陈, 陈大夫, Ana."""
+    """A person: 老陈, 陈大夫, 浙大口腔的吴医生, Ana."""
+    text = _FROM_PRACTICE.sub("", text)
     titled = _PERSON.match(text)
     if surname := re.match(r"姓(?P<o>[\u4e00-\u9fff])", text):
         return surname[0]
@@ -715,6 +725,9 @@ _NO_FOOD = re.compile(r"[药亏苦饭太多下完到的]|东西|什么|早餐|�
 _EATEN = re.compile(r"^(?:吃|喝|这份|我的)(?=.)")
 
 
+_SOME_PLACE = re.compile("[一某](?:家|所|间|个)")
+
+
 def made(shape: Shape, subject: Subject, parts: dict[str, str], scene: Scene) -> list[Fact]:
     """The facts of a match, all of them as if so and untimed (those of what was left behind with `holds` False)."""
     if subject.person is False and shape.predicate not in _OF_THINGS:
@@ -739,6 +752,9 @@ def made(shape: Shape, subject: Subject, parts: dict[str, str], scene: Scene) ->
     if kind == "place" and not subject.first and scene.predicates.is_technology(trimmed(value)):
         return []  # Lantern 搬到阿里云了 is a move of tools
     now = _cut(kind, value, scene)
+    if not now and kind == "employer" and parts.get("title") and _SOME_PLACE.search(value):
+        title = _cut("title", parts["title"], scene)  # 在杭州一家出版社做编辑
+        return [Fact(subject.name, "job_title", title)] if title else []
     if not now:
         may_lack = kind == "none" or (shape.kind.endswith("?") and not value)
         return [Fact(subject.name, shape.predicate, "", False)] if may_lack else []
@@ -909,6 +925,9 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
     """The facts of a Chinese sentence, clause by clause."""
     scene.begin_sentence()
     scene.opening = True
+    who, role = replaced(sentence.who or "", scene.predicates)
+    if role:
+        scene.replaced = f"{who or '我'}的{role}"  # 换了手机号：139……
     found: list[Fact] = []
     for clause in sentence.clauses:
         if GAP in clause.text:
@@ -928,9 +947,10 @@ def _facts_of(text: str, scene: Scene) -> list[Fact]:
         scene.whole = canonical_subject(project["name"] or project["called"])
     who, role = replaced(text, scene.predicates)
     if role:
-        scene.replaced = f"{who}的{role}" if who else f"我的{role}"
+        scene.replaced = f"{who or '我'}的{role}"
     elif scene.replaced:
         text = _NEW_ONE.sub(f"{scene.replaced}换成", text)
+        text = f"{scene.replaced}换成{text}" if _DIGITS.fullmatch(text) else text  # 换了手机号：139……
     text, named = _named_relative(text, scene)
     for read in (_cured, _medicine_changed, _led_by, _takeover, _of_role):
         if found := read(text, scene):
@@ -959,7 +979,7 @@ def _of_role(text: str, scene: Scene) -> list[Fact]:
     match = pattern(scene.predicates).fullmatch(_AT_WORK.sub(_whose_role, text))
     if match is None:
         return []
-    who = _MY_PLACE.sub("我", match["who"])
+    who = _MY_PLACE.sub("我", re.sub("^(?:现在|目前|如今)(?!的)", "", match["who"]))
     if any(each.search(who) for each in (_FORMER, _PREMISES, _PLANNED, _NO_ROLE)):
         return []
     row = scene.predicates.rows[scene.predicates.canonical(match["role"])]
@@ -1032,8 +1052,9 @@ def _introduce(text: str, scene: Scene) -> None:
     found = re.match(
         r"(?P<who>[\w .]{1,20}?|[\u4e00-\u9fff]{2,4}?)(?:是|在|说|告诉|今天|昨天|上周|去年|[吃喝]了?)", text
     )
-    if found:
-        subject_in(found["who"], scene)
+    kin = None if found else re.match(rf"(?:我的?)?(?>{KIN_ZH})(?!的|们|家|和|跟|与)", text)  # 爸爸血压有点高，开始吃……
+    if found or kin:
+        subject_in(found["who"] if found else kin[0] if kin else "", scene)
 
 
 def _stated(shape: Shape, match: re.Match[str], before: str, text: str, scene: Scene) -> list[Fact] | None:
@@ -1089,7 +1110,7 @@ def _timed(found: list[Fact], shape: Shape, text: str, scene: Scene, *, negated:
         when = scene.lead
     if shape.predicate in DATED:
         return [] if negated else found
-    if when.ahead:
+    if when.ahead and not (shape.predicate == "rent" and when.since):  # a rent is told ahead
         return []
     if shape.aspect is not Aspect.STATE:
         return [] if negated else [replace(each, valid_from=when.since) for each in found]

@@ -84,7 +84,8 @@ def stated(text: str) -> Iterator[Sentence]:
             who = None if line is None else line["who"]
             clauses = tuple(_clauses(body))
             if clauses:
-                yield Sentence(clauses, written_in_cjk(body), who)
+                lettered = any(each.isalpha() for each in body)  # 换了手机号：139……
+                yield Sentence(clauses, written_in_cjk(body if lettered else sentence), who)
 
 
 def _states(sentence: str) -> bool:

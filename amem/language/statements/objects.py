@@ -56,7 +56,7 @@ _DATE = re.compile(
     rf"|(?:\d{{1,2}}(?: to | ?[-–] ?))?\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTHS}\b(?:,? \d{{4}})?"
     rf"|{_MONTHS}\.? \d{{1,2}}(?:st|nd|rd|th)?\b(?:,? \d{{4}})?|{_MONTHS}(?: \d{{4}})?\b"
     r"|(?:next )?(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|Q[1-4](?: \d{4})?\b"
-    r"|(?:(?:\d{4}|今|明)年)?\d{1,2}月(?:\d{1,2}[日号]|[底初])?|(?:下下?个?|本|这)?(?:周|星期)[一二三四五六日天]|\d{1,2}[日号])",
+    r"|(?:(?:\d{4}|今|明)年)?(?:\d{1,2}|十?[一二三四五六七八九十])月(?:(?:\d{1,2}|[一二三]?十?[一二三四五六七八九十])[日号]|[底初])?|(?:下下?个?|本|这)?(?:周|星期)[一二三四五六日天]|\d{1,2}[日号])",
     re.IGNORECASE,
 )
 _CLOCK_FACE = (
@@ -290,6 +290,7 @@ _NAMED_AFTER = re.compile(
     r"|café|cafe|pub|shop|bookshop|pharmacy|hotel|nursery|foundation|institute|company|garage|farm)"
     r"|(?:St\.?|Saint) [A-Z][\w-]+['’]s)(?![\w-])"
 )
+_CALLED = re.compile(r"an? (?:[\w-]+ ){1,4}(?:called|named) (?=[A-Z])")
 _BEGUN = words("start starts started starting begin begins began begun beginning")
 _NO_TEAM = words("a the my our right same best winning whole new")
 
@@ -344,7 +345,9 @@ def teams(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -
 
 
 def organisation(text: str, scene: Scene) -> str:
-    """The name that `text` begins with, if it may be an employer's."""
+    """The name that `text` begins with, if it may be an employer's: Groundwork of "a charity called Groundwork"."""
+    if called := _CALLED.match(text):
+        text = text[called.end() :]
     if after := _NAMED_AFTER.match(text):
         return after["o"]
     name = name_in(text, scene.predicates, lower=scene.lower)

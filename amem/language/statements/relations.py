@@ -472,7 +472,8 @@ def _moves(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) 
         return []  # "Maria moved from Google to Meta"
     # "We moved to Notion", "I moved to GitLab": any product; a team that moved house did so to a place that is known.
     odd = any(mark.isupper() for word in place.split() for mark in word[1:])
-    if not is_known_place(place) and (subject.name == WE or odd):
+    product = scene.predicates.role(place) is not None
+    if not is_known_place(place) and (product or odd or (subject.name == WE and not scene.dwelling)):
         return []
     found = [Fact(subject.name, "lives_in", place)]
     return [*found, Fact(subject.name, "lives_in", left, False)] if left else found

@@ -451,6 +451,8 @@ class Scene:
     """What somebody takes, by a clause before (爸爸吃氨氯地平，后来换成了缬沙坦)."""
     about: str = ""
     """The thing that the sentence is limited to ("in the mobile app")."""
+    dwelling: bool = False
+    """Whether the note speaks of a house or flat, so that "we moved to Meanwood" is about living there."""
 
     def begin_sentence(self) -> None:
         """Forget what held for one sentence only."""
