@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 from amem.clock import SystemClock, zone
 from amem.errors import CollectionExists, CollectionNotFound, InvalidInput, StorageCorrupt, StorageError
 from amem.note import Status
-from amem.storage.backup import new_folder, opened_backup, write_copy
+from amem.storage.copies import identity, new_folder, opened_backup, origin, write_copy
 from amem.storage.database import FILE_NAME, explain_folder, explained
-from amem.storage.origins import identity, origin
 from amem.storage.store import Store
 
 if TYPE_CHECKING:

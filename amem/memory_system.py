@@ -44,13 +44,12 @@ if TYPE_CHECKING:
     from amem.receipt import Receipt
     from amem.retrieval.languages import Advice
     from amem.settings import Settings
-    from amem.storage.activity import Deed, Doings, LogOrder
-    from amem.storage.backup import Backup
-    from amem.storage.file_notes import FileNote
-    from amem.storage.graph_queries import Surroundings
+    from amem.storage.copies import Backup
+    from amem.storage.links import Surroundings
     from amem.storage.note_lists import Card, Order, Shelf
-    from amem.storage.records import Operation
+    from amem.storage.operations import Deed, Doings, LogOrder, Operation
     from amem.storage.store import Session, Store
+    from amem.storage.whole import FileNote
     from amem.tools import Toolbox
     from amem.vault.sync import Vault
     from amem.writing.intake import NewNote
@@ -385,7 +384,7 @@ class AgenticMemorySystem(ScopedMemory):
     def surroundings(self, id: str) -> Surroundings:
         """How many links lead from a note and to it, how many sources it has, and who wrote it. Raises NoteNotFound."""
 
-        from amem.storage.graph_queries import surroundings
+        from amem.storage.links import surroundings
 
         with self.holder(id)._store.read() as session:
             return surroundings(session, id)
@@ -397,7 +396,7 @@ class AgenticMemorySystem(ScopedMemory):
         `inside` is the id of the note whose text names them: what an import made of its links comes first.
         """
 
-        from amem.storage.graph_queries import named
+        from amem.storage.links import named
 
         with self._store.read() as session:
             return named(session, names, inside)
@@ -410,7 +409,7 @@ class AgenticMemorySystem(ScopedMemory):
     def file_notes(self) -> Sequence[FileNote]:
         """Every note that says which file it came from, deleted ones too, as an import compares them with the files."""
 
-        from amem.storage.file_notes import file_notes
+        from amem.storage.whole import file_notes
 
         with self._store.read() as session:
             return file_notes(session)
@@ -436,7 +435,7 @@ class AgenticMemorySystem(ScopedMemory):
         `since` may be in words: ``2026-03-01``, ``7d``, ``today``. Raises InvalidInput for others.
         """
 
-        from amem.storage.activity import log_order
+        from amem.storage.operations import log_order
 
         with self._store.read() as session:
             return log_order(session, self._zone, since=self._since(since), actor=actor)
@@ -444,7 +443,7 @@ class AgenticMemorySystem(ScopedMemory):
     def operations(self, ids: Sequence[int]) -> list[Operation]:
         """These operations, in this order; those that there are."""
 
-        from amem.storage.activity import operations_of
+        from amem.storage.operations import operations_of
 
         with self._store.read() as session:
             return operations_of(session, [int(id) for id in ids])
@@ -452,7 +451,7 @@ class AgenticMemorySystem(ScopedMemory):
     def actors(self, since: datetime | str | None = None) -> dict[str, int]:
         """Everyone who wrote anything since then (as for `log_order`), and how many operations, most first."""
 
-        from amem.storage.activity import actors
+        from amem.storage.operations import actors
 
         with self._store.read() as session:
             return actors(session, since=self._since(since))
@@ -460,7 +459,7 @@ class AgenticMemorySystem(ScopedMemory):
     def doings(self, operation: int, *, most: int = 50) -> Doings:
         """What one operation did, to no more than `most` notes, links and flags. Raises OperationNotFound."""
 
-        from amem.storage.activity import doings
+        from amem.storage.operations import doings
 
         with self._store.read() as session:
             return doings(session, operation, most=most)
@@ -471,7 +470,7 @@ class AgenticMemorySystem(ScopedMemory):
         The first `most` of it.
         """
 
-        from amem.storage.activity import deeds
+        from amem.storage.operations import deeds
 
         with self._store.read() as session:
             return deeds(session, operation, limit=most)

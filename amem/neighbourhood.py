@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from amem.errors import InvalidInput, NoteNotFound
 from amem.note import LinkType
-from amem.storage.graph_queries import Reached, among, beyond
+from amem.storage.links import Reached, among, beyond
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any, Self
 from amem import checks
 from amem.border import bordered
 from amem.errors import CollectionExists, CollectionNotFound, InvalidInput
-from amem.index import metadata as envelope
 from amem.index.chroma import (
     BATCH,
     FUNCTION,
@@ -34,7 +33,9 @@ from amem.index.chroma import (
     failures_as_exceptions,
     find_collection,
     open_folder,
+    pack_metadata,
     require_model,
+    unpack_metadata,
 )
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ class ChromaRetriever:
         """
         if not doc_id:
             raise InvalidInput("a document's id must not be empty")
-        packed = envelope.pack(metadata or {})
+        packed = pack_metadata(metadata or {})
         vectors = self.embedder.embed([document])
         with doing(f"store {doc_id!r}"):
             # Chroma merges the metadata of a replaced document into the old, unless a field is set to None.
@@ -159,7 +160,7 @@ class ChromaRetriever:
         return {
             "ids": [names],
             "documents": [[found[name][0] for name in names]],
-            "metadatas": [[envelope.unpack(found[name][1]) for name in names]],
+            "metadatas": [[unpack_metadata(found[name][1]) for name in names]],
             "distances": [[distances[name] for name in names]],
         }
 

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from amem.memory_system import AgenticMemorySystem
-    from amem.storage.activity import Doings, LinkChange
-    from amem.storage.records import Difference, Operation, UndoReport
+    from amem.storage.operations import Doings, LinkChange, Operation
+    from amem.storage.undo import Difference, UndoReport
 
 #: Characters of a title, and how many notes are named.
 _WORDS, _NAMED = 40, 2

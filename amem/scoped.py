@@ -50,9 +50,10 @@ if TYPE_CHECKING:
     from amem.retrieval.question import Period
     from amem.retrieval.tiers import Tiers
     from amem.storage.note_lists import Card, Census
-    from amem.storage.records import Operation, Review, UndoReport, Version
-    from amem.storage.reviews import Flag
+    from amem.storage.operations import Operation, Version
+    from amem.storage.reviews import Flag, Review
     from amem.storage.store import Session
+    from amem.storage.undo import UndoReport
     from amem.storage.whole import Whole
     from amem.strength import Strength
     from amem.tools import Toolbox
@@ -810,7 +811,7 @@ class ScopedMemory:
     def links_among(self, ids: Sequence[str]) -> list[Link]:
         """Links that have both ends among these notes, oldest first."""
 
-        from amem.storage.graph_queries import among
+        from amem.storage.links import among
 
         own = self._own_of(ids)
         with self._store.read() as session:

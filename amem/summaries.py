@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from amem.memory_system import AgenticMemorySystem
-    from amem.storage.records import Operation
+    from amem.storage.operations import Operation
 
 
 #: Characters of a title where it stands alone and beside others, and how many notes are named.

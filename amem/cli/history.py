@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from amem.memory_system import AgenticMemorySystem
-    from amem.storage.records import Review, UndoReport, Version
-    from amem.storage.reviews import Flag
+    from amem.storage.operations import Version
+    from amem.storage.reviews import Flag, Review
+    from amem.storage.undo import UndoReport
     from amem.summaries import Summaries, Tree
 
 

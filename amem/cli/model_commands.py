@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from amem.receipt import Receipt
     from amem.settings import Settings
-    from amem.storage.costs import PurposeCost
+    from amem.storage.jobs import PurposeCost
     from amem.storage.store import Session
 
 

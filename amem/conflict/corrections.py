@@ -29,10 +29,9 @@ from amem.errors import InvalidInput, NoteNotFound
 from amem.labels import short_id
 from amem.language import normalize
 from amem.note import Link, LinkType, Scope, Status, is_persons_word
-from amem.storage.activity import doings
-from amem.storage.records import Difference
+from amem.storage.operations import doings
 from amem.storage.rows import plain
-from amem.storage.undo import turn_back
+from amem.storage.undo import Difference, turn_back
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -46,8 +45,8 @@ if TYPE_CHECKING:
     from amem.language.predicates import Predicates
     from amem.note import MemoryNote, Overturned
     from amem.settings import Settings
-    from amem.storage.records import UndoReport
     from amem.storage.store import Session, Store
+    from amem.storage.undo import UndoReport
 
 
 # What follows when notes go or come back: whose successor is gone stands again, and what came meanwhile is weighed.

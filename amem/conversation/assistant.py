@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from amem.conversation.rule_file import Rules
     from amem.receipt import Receipt
     from amem.storage.chats import ChatSession
-    from amem.storage.records import UndoReport
     from amem.storage.store import Session, Store
+    from amem.storage.undo import UndoReport
     from amem.writing.worker import Owner
 
 #: A model that babbles on is cut off here; no answer is meant to be as long as a book.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from amem.conversation.session import Conversation
     from amem.note import MemoryNote
     from amem.receipt import Receipt
-    from amem.storage.records import UndoReport
+    from amem.storage.undo import UndoReport
 
 #: So many of the notes learnt in a chat are listed.
 _MOST = 20

@@ -33,7 +33,7 @@ from amem.labels import short_id
 from amem.llm.prompts import EARLIER
 from amem.message import Role
 from amem.note import NOBODY, Enrichment, Scope
-from amem.storage.costs import LEARNING, REMEMBER
+from amem.storage.jobs import LEARNING, REMEMBER
 from amem.writing.worker import LEASE_SECONDS, EnrichReport, leased
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from amem.conversation.procedures import Finder
     from amem.conversation.rule_file import Rules
     from amem.message import Message
-    from amem.storage.records import Job
+    from amem.storage.jobs import Job
     from amem.storage.store import Session
     from amem.writing.enrich import Enricher
     from amem.writing.pipeline import Pipeline

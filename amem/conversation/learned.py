@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from amem.note import Status
 
 if TYPE_CHECKING:
-    from amem.storage.records import Operation
+    from amem.storage.operations import Operation
     from amem.storage.store import Session
 
 

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from amem.retrieval.question import Period
     from amem.settings import Settings
     from amem.storage.note_lists import Card
-    from amem.storage.records import UndoReport
     from amem.storage.store import Session
+    from amem.storage.undo import UndoReport
 
 
 # What the assistant needs of the rooms around it: something to recall with, and something that learns.

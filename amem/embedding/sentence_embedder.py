@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from amem.embedding.embedder_choice import Once, first_line
-from amem.embedding.pooling import BATCH, unit_rows
+from amem.embedding.onnx_embedder import BATCH, unit_rows
 from amem.environment import defaults
 from amem.errors import MissingExtra, MissingModel
 from amem.language.tokens import Literacy

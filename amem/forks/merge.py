@@ -26,8 +26,8 @@ from amem.forks.diff import (
     links_since,
 )
 from amem.note import Enrichment, LinkType, Scope, Source, Status, is_persons_word
+from amem.storage.copies import MERGE, Point, add_point, mark, purged_ids
 from amem.storage.note_reading import normal_hash
-from amem.storage.origins import MERGE, Point, add_point, mark, purged_ids
 from amem.storage.rows import VERSIONED, from_plain, plain, read_time
 from amem.storage.whole import put_whole, wholes
 from amem.three_way import either, merged_items, merged_lines

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.clock import parse_time
 from amem.errors import InvalidInput
-from amem.index.chroma import ChromaFailed, close_client, failures_as_exceptions, open_folder
-from amem.index.metadata import ENVELOPE
+from amem.index.chroma import ENVELOPE, ChromaFailed, close_client, failures_as_exceptions, open_folder
 from amem.interop.decoding import leads_out
 from amem.interop.items import Incoming, Read, Refused, Wanted, source_id
 from amem.note import Source

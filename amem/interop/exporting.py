@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from amem.note import Link, MemoryNote, Source
-    from amem.storage.records import Version
+    from amem.storage.operations import Version
     from amem.storage.whole import Whole
 
 #: Everything but what was deleted.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from amem.interop.items import Listing
-    from amem.storage.file_notes import FileNote
+    from amem.storage.whole import FileNote
 
 #: Metadata that a file gives each of its notes; `part` is how earlier versions numbered them.
 _OF_FILES = ("title", "path", "aliases", "part", FILE)

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from amem.interop.items import Standing
     from amem.note import MemoryNote
     from amem.receipt import Receipt
-    from amem.storage.file_notes import FileNote
     from amem.storage.store import Session
+    from amem.storage.whole import FileNote
     from amem.writing.intake import NewNote
     from amem.writing.restoring import Exported
     from amem.writing.revising import Revised

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from amem.note import Link
-    from amem.storage.records import Operation, Review, UndoReport, Version
+    from amem.storage.operations import Operation, Version
+    from amem.storage.reviews import Review
+    from amem.storage.undo import UndoReport
     from amem.storage.whole import Whole
 
 

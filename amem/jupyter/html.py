@@ -18,7 +18,7 @@ from amem.rendering import segments
 from amem.retrieval.confidence import Support
 from amem.retrieval.explanation import Explanation
 from amem.retrieval.hit import Hit
-from amem.storage.records import Version
+from amem.storage.operations import Version
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -19,7 +19,7 @@ from amem.reversal import reversal_lines
 if TYPE_CHECKING:
     from amem.memory_system import AgenticMemorySystem
     from amem.retrieval.hit import Hit
-    from amem.storage.records import Version
+    from amem.storage.operations import Version
 
 #: Hits that a search lists.
 FOUND = 12

@@ -15,7 +15,7 @@ from amem.maintenance.merge_drafts import Drafting, Opinion, merged
 from amem.maintenance.sameness import difference, may_merge, may_say_the_same
 from amem.maintenance.shift import ACTOR, PhaseReport, Reason
 from amem.note import Link, LinkType, MemoryNote, Status
-from amem.storage.costs import MERGING
+from amem.storage.jobs import MERGING
 from amem.storage.rows import chunks
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from amem.maintenance.topic_phase import Declared, TopicPhase
 from amem.note import EVERYONE, NOBODY, Kind, Scope, Status
 from amem.protocols import PageWriter
 from amem.query import Filter
-from amem.storage.graph_queries import gathered, ties
+from amem.storage.links import gathered, ties
 from amem.writing.fields import labels
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from amem.errors import (
     StorageGone,
     StorageReadOnly,
 )
-from amem.storage.backup import copy_aside, has_log
+from amem.storage.copies import copy_aside, has_log
 from amem.storage.migrations import migrate
 from amem.storage.rows import stored_text
 

@@ -1,22 +1,71 @@
-"""The log: every write as an operation, and the versions of notes it made."""
+"""The log: every write as an operation, the versions of notes it made, and what somebody sees who looks through it."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from amem.errors import NoteNotFound, OperationNotFound
 from amem.note import EVERYONE
 from amem.storage.filters import in_scope, scope_values
-from amem.storage.records import Operation, Version
 from amem.storage.rows import listed, read_moment, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from datetime import datetime
+    from datetime import datetime, tzinfo
 
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from amem.storage.reviews import Review
     from amem.storage.store import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One line of the log. `parent` is the operation that set it off; `undone` tells whether it was taken back.
+
+    `prompts` names what the model (then the `actor`) was asked, with versions: ``analyze 2, evolve 2``.
+
+    `notes` are the ids it changed, `created` those it made, `links` how many links it added or removed (its
+    children's not counted).
+    """
+
+    id: int
+    parent: int | None
+    action: str
+    actor: str
+    cause: str
+    at: datetime
+    undoes: int | None
+    undone: bool
+    prompts: str = ""
+    notes: tuple[str, ...] = ()
+    created: tuple[str, ...] = ()
+    links: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One version of a note: what changed in it (`changes` is {field: (before, after)}), when, by whom and why.
+
+    `prompts` are those of its operation. Of a proposal that a person accepted it says how sure (0..1) its maker was,
+    and who that is.
+    """
+
+    version: int
+    at: datetime
+    actor: str
+    action: str
+    cause: str
+    operation: int
+    changes: Mapping[str, tuple[Any, Any]]
+    prompts: str = ""
+    confidence: float | None = None
+    proposed_by: str = ""
+
 
 #: Of a version: the proposal that a person accepted with it.
 _ACCEPTED = (
@@ -297,3 +346,150 @@ def _operation(
         created=tuple(created.get(row["id"], ())),
         links=links.get(row["id"], 0),
     )
+
+
+# What an operation did note by note, with all that it set off: the lines of a report that outlives its process.
+
+_DEEDS = (
+    "WITH RECURSIVE family(id) AS (VALUES (:operation) UNION ALL"
+    " SELECT o.id FROM operations AS o JOIN family AS f ON o.parent = f.id)"
+    " SELECT o.id, o.action, o.cause, o.undone_by IS NOT NULL, n.id, v.version = 1"
+    " FROM family AS f JOIN operations AS o ON o.id = f.id JOIN versions AS v ON v.operation = o.id"
+    " JOIN notes AS n ON n.key = v.note ORDER BY v.id LIMIT :limit"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """What was done to one note: it was `made`, or changed. `cause` says why, `undone` that it was taken back since."""
+
+    operation: int
+    action: str
+    cause: str
+    undone: bool
+    note: str
+    made: bool
+
+
+def deeds(session: Session, operation: int, *, limit: int) -> list[Deed]:
+    """What the operation and all below it did, in the order it was done; at most `limit` deeds."""
+    return [
+        Deed(id, action, cause, bool(undone), note, bool(made))
+        for id, action, cause, undone, note, made in session.rows(_DEEDS, operation=operation, limit=limit)
+    ]
+
+
+# The log for somebody who looks through it: the order of all operations, who there is, and all that one did.
+#
+# The order is a few bytes for each operation, so that any place in a log of a hundred thousand is as near as its end.
+
+_WHICH = " FROM operations WHERE (:since IS NULL OR at >= :since) AND (:actor IS NULL OR actor = :actor)"
+_ORDER = f"SELECT id, coalesce(parent, 0), at{_WHICH} ORDER BY id DESC"
+_ACTORS = f"SELECT actor, count(*){_WHICH} GROUP BY actor ORDER BY count(*) DESC, actor"
+#: A minute begins and ends on the same day wherever one is.
+_MINUTE = len("2026-03-01T09:00")
+_TOUCHED = (
+    "SELECT n.id, v.version, v.changes FROM versions AS v JOIN notes AS n ON n.key = v.note"
+    " WHERE v.operation = :operation AND v.note IN (SELECT DISTINCT note FROM versions WHERE operation = :operation"
+    " ORDER BY id LIMIT :most) ORDER BY v.id"
+)
+_LINKED = (
+    "SELECT source, target, type, before, after FROM link_changes WHERE operation = :operation ORDER BY id LIMIT :most"
+)
+_FLAGGED = (
+    "SELECT n.id FROM flags AS f JOIN notes AS n ON n.key = f.note WHERE f.operation = :operation AND NOT f.dismissed"
+    " ORDER BY f.id"
+    " LIMIT :most"
+)
+_WITNESSED = (
+    "SELECT n.id FROM corroborations AS c JOIN notes AS n ON n.key = c.note WHERE c.operation = :operation LIMIT :most"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class LogOrder:
+    """Operations, newest first: their ids, the ids of what set them off (0: nothing), their days as ordinals."""
+
+    ids: NDArray[np.int64]
+    parents: NDArray[np.int64]
+    days: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+@dataclass(frozen=True, slots=True)
+class LinkChange:
+    """A link that was `added`, or taken away."""
+
+    source: str
+    target: str
+    type: str
+    reason: str
+    added: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Doings:
+    """What one operation did by itself, without what it set off.
+
+    `changes` is {note: {field: (before, after)}}, as plain values, of a note that it made with every field; `reviews`
+    are the proposals that it made or decided, `flagged` the notes that may be out of date since, `witnessed` those that
+    it said once more.
+    """
+
+    operation: Operation
+    changes: Mapping[str, Mapping[str, tuple[Any, Any]]]
+    links: tuple[LinkChange, ...]
+    reviews: tuple[Review, ...]
+    flagged: tuple[str, ...]
+    witnessed: tuple[str, ...]
+
+
+def log_order(session: Session, zone: tzinfo, *, since: datetime | None = None, actor: str | None = None) -> LogOrder:
+    """The order of all operations since then, or of one actor's; their days are those of that zone."""
+    import numpy as np
+
+    rows = session.rows(_ORDER, since=None if since is None else time_text(since), actor=actor)
+    days: dict[str, int] = {}
+    for _, _, at in rows:
+        minute = at[:_MINUTE]
+        if minute not in days:
+            days[minute] = read_moment(at).astimezone(zone).date().toordinal()
+    return LogOrder(
+        np.array([row[0] for row in rows], dtype=np.int64),
+        np.array([row[1] for row in rows], dtype=np.int64),
+        np.array([days[row[2][:_MINUTE]] for row in rows], dtype=np.int32),
+    )
+
+
+def actors(session: Session, *, since: datetime | None = None) -> dict[str, int]:
+    """Everyone who did anything since then, and how many operations, most first."""
+    return dict(session.rows(_ACTORS, since=None if since is None else time_text(since), actor=None))
+
+
+def operations_of(session: Session, ids: list[int]) -> list[Operation]:
+    """These operations, in this order."""
+    held = {each.id: each for each in session.operations.of(ids)}
+    return [held[id] for id in ids if id in held]
+
+
+def doings(session: Session, operation: int, *, most: int) -> Doings:
+    """What an operation did, to no more than so many notes, links and flags. Raises OperationNotFound."""
+    from amem.storage.notes import differences  # which the log alone can do without
+
+    found = session.operations.get(operation)
+    asked = {"operation": operation, "most": most}
+    changes: dict[str, dict[str, tuple[Any, Any]]] = {}
+    for note, version, text in session.rows(_TOUCHED, **asked):
+        held = changes.setdefault(note, {})
+        made = differences(session, note, 0, 1) if version == 1 else json.loads(text)
+        for field, (before, after) in made.items():
+            held[field] = (held[field][0] if field in held else before, after)
+    links = tuple(
+        LinkChange(source, target, type, json.loads(after or before)["reason"], after is not None)
+        for source, target, type, before, after in session.rows(_LINKED, **asked)
+    )
+    numbers = session.reviews.concerned([operation])[:most]
+    flagged, witnessed = (tuple(id for (id,) in session.rows(each, **asked)) for each in (_FLAGGED, _WITNESSED))
+    return Doings(found, changes, links, tuple(session.reviews.of(numbers)), flagged, witnessed)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from amem.errors import NoteNotFound, ReviewNotFound
 from amem.note import LinkType
-from amem.storage.records import Review
 from amem.storage.rows import link_label, link_of, listed, read_moment, read_time, time_text
 
 if TYPE_CHECKING:
@@ -17,6 +16,22 @@ if TYPE_CHECKING:
 
     from amem.note import Link, MemoryNote
     from amem.storage.store import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """A machine's proposed change that waits for a person. `changes` is {field: (before, after)}."""
+
+    id: int
+    note: str
+    changes: Mapping[str, tuple[Any, Any]]
+    reason: str
+    confidence: float
+    made_by: str
+    created_at: datetime
+    expires_at: datetime
+    state: str
+    operation: int
 
 
 # The review queue: changes that machines proposed and a person decides.

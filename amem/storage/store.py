@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from amem.errors import StorageCorrupt, StorageError
 from amem.note import EVERYONE, NOBODY
-from amem.storage.backup import new_folder, write_backup, write_copy
+from amem.storage.copies import mark_copy, new_folder, write_backup, write_copy
 from amem.storage.database import BUSY_SECONDS, FILE_NAME, Database, explain_file, explain_folder
-from amem.storage.origins import mark_copy
 from amem.storage.rows import UNREADABLE, refuse_undecoded, stored_text, time_text, unreadable
 from amem.strength import EACH_KIND
 
@@ -24,10 +23,9 @@ if TYPE_CHECKING:
 
     from amem.clock import Clock
     from amem.note import Scope
-    from amem.storage.backup import Backup
     from amem.storage.chats import Chats
-    from amem.storage.costs import Costs, Spending
-    from amem.storage.jobs import Evolutions, Jobs, Remarks, Runs
+    from amem.storage.copies import Backup
+    from amem.storage.jobs import Costs, Evolutions, Jobs, Remarks, Runs, Spending
     from amem.storage.links import Links
     from amem.storage.notes import Notes
     from amem.storage.operations import Operations
@@ -311,13 +309,13 @@ class Session:
     @cached_property
     def costs(self) -> Costs:
         """What calls of models were made for."""
-        from amem.storage.costs import Costs
+        from amem.storage.jobs import Costs
 
         return Costs(self)
 
     @cached_property
     def spending(self) -> Spending:
-        from amem.storage.costs import Spending
+        from amem.storage.jobs import Spending
 
         return Spending(self)
 

@@ -1,4 +1,4 @@
-"""What belongs to a note beside its fields, whole: for an export that restores to an equal collection."""
+"""Notes whole, with all that an export carries beside their fields; and notes that came from files."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from amem.note import Status
 from amem.storage.rows import listed, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from amem.note import MemoryNote
-    from amem.storage.records import Version
+    from amem.storage.operations import Version
     from amem.storage.store import Session
 
 _NOTES = (
@@ -118,3 +119,48 @@ def put_whole(
             session.insert("versions", {"changes": json.dumps(changes, ensure_ascii=False), **row})
         session.update("notes", {"version": versions[-1].version}, key=key)
     return key
+
+
+_FROM_FILES = (
+    "SELECT key, id, version, content, metadata, status, edited FROM notes"
+    " WHERE json_extract(metadata, '$.file') IS NOT NULL OR json_extract(metadata, '$.path') IS NOT NULL ORDER BY key"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FileNote:
+    """A note that came from a file, whatever its status.
+
+    `owned` are its fields by whose they are (see `owned_fields`); `said_by` and `put_by` are the actions that last set
+    its content and its status, '' for those that made the note.
+    """
+
+    id: str
+    version: int
+    content: str
+    metadata: Mapping[str, Any]
+    status: Status
+    owned: Mapping[str, str]
+    said_by: str = ""
+    put_by: str = ""
+
+
+def file_notes(session: Session) -> list[FileNote]:
+    """Every note that says in its metadata which file it came from, oldest first."""
+    rows = session.rows(_FROM_FILES)
+    changed = [key for key, _, version, *_ in rows if version > 1]
+    said = session.operations.last_to_set(changed, ["content"])
+    put = session.operations.last_to_set(changed, ["status"])
+    return [
+        FileNote(
+            id,
+            version,
+            content,
+            json.loads(metadata),
+            Status(status),
+            json.loads(edited),
+            said[key][1] if key in said else "",
+            put[key][1] if key in put else "",
+        )
+        for key, id, version, content, metadata, status, edited in rows
+    ]

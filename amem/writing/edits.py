@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from amem.collection import Collection
     from amem.conflict.corrections import Reweigher
-    from amem.storage.records import UndoReport
     from amem.storage.store import Session
+    from amem.storage.undo import UndoReport
     from amem.writing.enrich import Enricher
     from amem.writing.fields import Canon
 

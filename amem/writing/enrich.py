@@ -17,7 +17,7 @@ from amem.errors import Cancelled, NoteNotFound, StorageError
 from amem.labels import short_id
 from amem.note import Enrichment, Scope, Status
 from amem.receipt import Cost, Receipt
-from amem.storage.costs import ADD
+from amem.storage.jobs import ADD
 from amem.writing.apply import Outcome, write_down
 from amem.writing.neighbours import ENRICH_JOB
 from amem.writing.pipeline import ahead
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from amem.collection import Collection
     from amem.conflict.settling import Settler
-    from amem.storage.records import Job
+    from amem.storage.jobs import Job
     from amem.writing.reanalysis import Thinker, Thought
     from amem.writing.worker import Worker
 

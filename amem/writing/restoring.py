@@ -12,7 +12,7 @@ from amem.clock import parse_time
 from amem.errors import AmemError, InvalidInput
 from amem.note import Enrichment, MemoryNote, Source, Status
 from amem.receipt import Receipt
-from amem.storage.records import Version
+from amem.storage.operations import Version
 from amem.storage.rows import VERSIONED, from_plain, time_text
 from amem.storage.whole import Use, Whole, put_whole
 from amem.writing.fields import as_timestamp, clean, clean_content

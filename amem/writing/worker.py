@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from threading import Event
 
     from amem.clock import Clock
-    from amem.storage.records import Job
+    from amem.storage.jobs import Job
     from amem.storage.store import Store
 
 

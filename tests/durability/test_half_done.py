@@ -25,7 +25,7 @@ from amem.interop.importing import Importer
 from amem.interop.reader import read_path
 from amem.note import Status
 from amem.query import Filter
-from amem.storage.backup import verify
+from amem.storage.copies import verify
 from amem.storage.store import Store
 from amem.testing import HashEmbedder, ScriptedAnalyst
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence, Set
 
     from amem.note import Link, MemoryNote
-    from amem.storage.records import Version
+    from amem.storage.operations import Version
 
 BYSTANDER = {
     "keywords": ["Ragù"],

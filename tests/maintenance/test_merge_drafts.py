@@ -9,7 +9,7 @@ import pytest
 from amem.maintenance.merge_drafts import DRAFTED_BY, MOST_CALLS, unfaithful
 from amem.note import MemoryNote, Status
 from amem.settings import load_settings
-from amem.storage.costs import MERGING
+from amem.storage.jobs import MERGING
 from amem.testing import FakeOllama, Fault
 
 if TYPE_CHECKING:

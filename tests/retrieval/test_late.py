@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from amem import load_settings
-from amem.embedding.pooling import MOST, packed
+from amem.embedding.onnx_embedder import MOST, packed
 from amem.maintenance.upkeep import reindex
 from amem.note import Kind
 from amem.protocols import TokenEmbedder

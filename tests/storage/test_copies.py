@@ -14,7 +14,7 @@ from storing import put
 
 from amem.collection import collection_names, existing_folder, restore_backup
 from amem.errors import CollectionExists, CollectionNotFound, InvalidInput, SchemaTooNew, StorageCorrupt
-from amem.storage import backup as backups
+from amem.storage import copies
 from amem.storage.store import Store
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ def test_a_copy_that_is_killed_leaves_no_collection_and_the_next_one_sweeps_what
     store: Store, clock: FrozenClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     home = tmp_path / "home"
-    monkeypatch.setattr(backups.shutil, "rmtree", lambda *_, **__: None)  # a killed process cleans nothing up
-    monkeypatch.setattr(backups, "row_counts", lambda _: 1 / 0)
+    monkeypatch.setattr(copies.shutil, "rmtree", lambda *_, **__: None)  # a killed process cleans nothing up
+    monkeypatch.setattr(copies, "row_counts", lambda _: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         store.copy_to(home / "other")
     monkeypatch.undo()

@@ -11,8 +11,8 @@ from storing import change, put
 from amem.clock import zone
 from amem.errors import NoteNotFound, OperationNotFound
 from amem.note import Link, LinkType, Status
-from amem.storage.activity import actors, doings, log_order, operations_of
 from amem.storage.notes import differences, would_roll_back
+from amem.storage.operations import actors, doings, log_order, operations_of
 from amem.storage.reviews import succession, supersessions
 from amem.storage.undo import redo, rollback, undo
 

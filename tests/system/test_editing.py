@@ -352,7 +352,7 @@ def test_a_copy_that_cannot_be_made_leaves_nothing_behind(
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    for step in ("amem.storage.backup.os.open", "pathlib.Path.mkdir"):
+    for step in ("amem.storage.copies.os.open", "pathlib.Path.mkdir"):
         with monkeypatch.context() as broken:
             broken.setattr(step, full)
             with pytest.raises(StorageFull):

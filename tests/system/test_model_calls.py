@@ -8,7 +8,7 @@ from amem import load_settings
 from amem.analysts.model_analyst import ModelAnalyst
 from amem.cli.render import print_card
 from amem.note import Kind
-from amem.storage.costs import ADD, ANSWER, LEARNING, REMEMBER
+from amem.storage.jobs import ADD, ANSWER, LEARNING, REMEMBER
 from amem.testing import FakeOllama, ScriptedChat, willing_model
 from amem.writing.neighbours import BY_RULES
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from amem.analysis import Analysis, Draft, Evolution, Neighbour
     from amem.protocols import Vocabulary
-    from amem.storage.records import UndoReport
+    from amem.storage.undo import UndoReport
 
 TEXTS = (
     *("I live in Rome.", "I moved to Berlin.", "I live in Lisbon now.", "I live in Rome. I have a cat named Momo."),

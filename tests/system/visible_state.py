@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from amem import AgenticMemorySystem
-    from amem.storage.records import UndoReport
+    from amem.storage.undo import UndoReport
     from amem.testing import FrozenClock
 
     State = Mapping[tuple[str, ...], Any]

@@ -16,7 +16,7 @@ from conftest import CAT, KETTLE, TEA
 from driving import browsing, opened, options, screen_text, settled, titles, toasts, wait_until
 from textual.widgets import Input
 
-from amem.storage.activity import LogOrder
+from amem.storage.operations import LogOrder
 
 if TYPE_CHECKING:
     from collections.abc import Callable

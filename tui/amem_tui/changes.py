@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from amem.memory_system import AgenticMemorySystem
     from amem.note import Link, MemoryNote
-    from amem.storage.records import UndoReport
+    from amem.storage.undo import UndoReport
 
 #: Lines of what an undo did and left alone.
 _TOLD = 4

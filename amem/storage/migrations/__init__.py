@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 from amem.errors import SchemaTooNew, StorageReadOnly
-from amem.storage.backup import write_copy
+from amem.storage.copies import write_copy
 
 
 def scripts() -> dict[int, str]:

@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from amem.query import Query
     from amem.retrieval.expansion import Ancestor
     from amem.retrieval.explanation import Explanation, LegShare
-    from amem.storage.graph_queries import Surroundings
+    from amem.storage.links import Surroundings
     from amem.storage.note_lists import Card
-    from amem.storage.records import Version
+    from amem.storage.operations import Version
     from amem_tui.page import Part
 
 

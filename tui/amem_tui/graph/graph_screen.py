@@ -15,7 +15,7 @@ from textual.widgets import Static
 
 from amem.interop.graph_formats import write_page
 from amem.note import LinkType, Status
-from amem.storage.graph_queries import TELLING
+from amem.storage.links import TELLING
 from amem_tui.dialogs import path_prompt
 from amem_tui.formatting import GLYPHS, day, link_words, maker, one_line, plural, title
 from amem_tui.graph.canvas import GraphCanvas

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from amem.maintenance.health import Health, Maintained
     from amem.maintenance.shift import MaintenanceReport
     from amem.memory_system import AgenticMemorySystem
-    from amem.storage.activity import Deed
+    from amem.storage.operations import Deed
     from amem.writing.worker import EnrichReport
     from amem_tui.client import CollectionClient
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
 
     from amem.memory_system import AgenticMemorySystem
-    from amem.storage.records import Version
+    from amem.storage.operations import Version
     from amem_tui.page import Part
 
 

@@ -34,9 +34,8 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
 
     from amem.memory_system import AgenticMemorySystem
-    from amem.storage.activity import Doings, LinkChange, LogOrder
     from amem.storage.note_lists import Card
-    from amem.storage.records import Operation
+    from amem.storage.operations import Doings, LinkChange, LogOrder, Operation
     from amem_tui.page import Part
 
 

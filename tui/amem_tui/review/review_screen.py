@@ -16,8 +16,7 @@ from amem.labels import short_id
 from amem.note import Link, Status
 from amem.note_changes import field_name
 from amem.rendering import text_of
-from amem.storage.records import Review
-from amem.storage.reviews import Flag
+from amem.storage.reviews import Flag, Review
 from amem.verdict import Conflict
 from amem_tui import changes
 from amem_tui.dialogs import Lines
