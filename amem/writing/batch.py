@@ -29,12 +29,17 @@ if TYPE_CHECKING:
     from amem.note import MemoryNote
     from amem.protocols import Analyst
     from amem.storage.store import Session, Store
+    from amem.vectorizer import Vectorizer
     from amem.writing.fields import Canon
     from amem.writing.intake import Intake
 
 _log = logging.getLogger("amem")
 #: These mean that amem is not set up, not that something failed under way: nothing is stored, the caller is told.
 _NOT_SET_UP = (MissingModel, MissingExtra, EmbedderMismatch)
+
+
+#: Vectors by text hash, and which of them had to be computed.
+Embedded = tuple[dict[bytes, "NDArray[np.float32]"], set[bytes]]
 
 
 class Batch:
@@ -61,13 +66,16 @@ class Batch:
         self._alike = np.empty((0, 0), dtype=np.float32)
         self._seen = 0
         self.started = 0.0
-        self._ahead: Future[tuple[dict[bytes, NDArray[np.float32]], set[bytes]]] | None = None
+        self._ahead: Future[Embedded] | None = None
 
-    def embed_ahead(self, aside: Executor) -> None:
-        """Start embedding now, in another thread, if what is embedded does not wait for analysis."""
-        if not self._vectorizer.reads(ANALYSED):
-            texts = [self._vectorizer.text(entry.note) for entry in self.entries]
-            self._ahead = aside.submit(self._vectorizer.embed, texts)
+    @property
+    def texts(self) -> list[str]:
+        """What of its notes is embedded."""
+        return [self._vectorizer.text(entry.note) for entry in self.entries]
+
+    def embedded_by(self, ahead: Future[Embedded]) -> None:
+        """Say that the texts are being embedded in another thread."""
+        self._ahead = ahead
 
     def prepare(self, analyst: Analyst, frequencies: FrequencyCache) -> None:
         """Everything that needs no write lock. Raises when amem is not set up; other failures stay with their note."""
@@ -195,9 +203,11 @@ class Batch:
             vocabulary.include(note.content, note.tags)
 
     def _embed(self, wanted: Sequence[Intake], session: Session | None = None) -> None:
+        ahead = self._ahead if session is None else None
         try:
-            if self._ahead is not None and session is None:
-                vectors, fresh = self._ahead.result()
+            # What failed for all that were embedded together is tried again for these alone.
+            if ahead is not None and ahead.exception() is None:
+                vectors, fresh = ahead.result()
             else:
                 texts = [self._vectorizer.text(entry.note) for entry in wanted]
                 vectors, fresh = self._vectorizer.embed(texts, session)
@@ -211,6 +221,8 @@ class Batch:
         for entry in wanted:
             hashed = self._vectorizer.hash(entry.note)
             entry.vector, entry.fresh = vectors[hashed], hashed in fresh
+        # A text that comes again in a later batch is not embedded again.
+        fresh.difference_update([self._vectorizer.hash(entry.note) for entry in wanted])
 
     @staticmethod
     def _meeting(session: Session, wanted: Sequence[Intake]) -> list[tuple[list[Intake], NDArray[np.int64] | None]]:
@@ -232,6 +244,41 @@ class Batch:
             found = self._dense.search_many(matrix, most, allowed=allowed)
             for entry, (keys, cosines) in zip(entries, found, strict=True):
                 entry.near = [Candidate(int(key), float(cosine)) for key, cosine in zip(keys, cosines, strict=True)]
+
+
+#: Texts that are embedded together, ahead of the batch that is written. Texts of one length need no padding, and among
+#: more there are more of one length: a chat turn takes 9.7 ms of processor among 64, 7.0 among 256, 6.3 among 512.
+_TOGETHER = 512
+
+
+class Ahead:
+    """Embeds the texts of the batches to come in another thread: writing waits for Python, embedding for the model.
+
+    The first batch is embedded by itself, so that writing can begin, then twice as many at a time, up to
+    `_TOGETHER` texts. Nothing is embedded ahead where what is embedded waits for analysis.
+    """
+
+    def __init__(self, vectorizer: Vectorizer, batches: Sequence[Batch], aside: Executor) -> None:
+        self._vectorizer = vectorizer
+        self._batches = [] if len(batches) == 1 or vectorizer.reads(ANALYSED) else list(batches)
+        self._aside = aside
+        self._begun: deque[int] = deque()
+        self._many = 1
+
+    def go_on(self) -> None:
+        """Have two lots of batches on the way from the one that is prepared next; call it before each."""
+        while self._batches and len(self._begun) < 2:
+            some, self._batches = self._batches[: self._many], self._batches[self._many :]
+            future = self._aside.submit(self._vectorizer.embed, [text for batch in some for text in batch.texts])
+            for batch in some:
+                batch.embedded_by(future)
+            self._begun.append(len(some))
+            if sum(len(batch.entries) for batch in some) * 2 <= _TOGETHER:
+                self._many *= 2
+        if self._begun:
+            self._begun[0] -= 1
+            if self._begun[0] == 0:
+                self._begun.popleft()
 
 
 class _Turns:

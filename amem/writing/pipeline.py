@@ -18,7 +18,7 @@ from amem.note import Enrichment, Link, LinkType, Scope
 from amem.receipt import Cost, Receipt
 from amem.storage.rows import time_text
 from amem.writing.apply import Outcome, carry_out, plan
-from amem.writing.batch import Batch, BatchVocabularies, FrequencyCache, StoreVocabulary
+from amem.writing.batch import Ahead, Batch, BatchVocabularies, FrequencyCache, StoreVocabulary
 from amem.writing.fields import clean_content, with_places
 from amem.writing.intake import NewNote, admit
 from amem.writing.neighbours import ENRICH_JOB, analysis_of, draft_of, show, with_hashtags
@@ -182,17 +182,19 @@ class Pipeline:
         run = _Run(actor, action, cause, analyst, parent, at_last)
         receipts: list[Receipt] = []
         batches = self._batches(intakes)
-        # While one batch is written, the next is embedded: the one waits for Python, the other for the model.
-        with ThreadPoolExecutor(1, thread_name_prefix="amem-embed") as aside:
-            for position, batch in enumerate(batches):
+        aside = ThreadPoolExecutor(1, thread_name_prefix="amem-embed")
+        try:
+            ahead = Ahead(self._vectorizer, batches, aside)
+            for batch in batches:
                 # 2. Analyse, embed and look for neighbours, outside any transaction (batch.py).
+                ahead.go_on()
                 batch.prepare(analyst, self._frequencies)
-                for following in batches[position + 1 : position + 2]:
-                    following.embed_ahead(aside)
                 # 3. Write each note of the batch, in one transaction.
                 receipts += self._commit(batch, run)
                 if progress is not None and (analyst.local or not wait):
                     progress(len(receipts), len(intakes))
+        finally:
+            aside.shutdown(cancel_futures=True)
         if analyst.local or not wait:
             return receipts
         # 4. Ask the model (enrich.py). Every note is safe, and found by its words, before it is asked the first time.

@@ -209,6 +209,41 @@ def test_notes_of_one_list_see_each_other_as_neighbours(open_memory: Open):
     assert receipts[1].links[0].target == receipts[0].id
 
 
+class _Breaking(HashEmbedder):
+    """Cannot embed more than `most` texts at once, and writes down how many it did."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self._most = most
+        self.done: list[int] = []
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        if len(texts) > self._most:
+            raise ServiceUnavailable("too many texts")
+        self.done.append(len(texts))
+        return super().embed(texts)
+
+
+def test_texts_of_later_batches_are_embedded_once_for_all(open_memory: Open, home: Path):
+    embedder = _Breaking(100)
+    memory = open_memory(settings=load_settings(home, batch_size=2), embedder=embedder)
+    texts = ["one", "two", "three", "four", "three", "four"]
+    notes = [NewNote(text, source=Source(f"s{at}", "line", *[None] * 4, text)) for at, text in enumerate(texts)]
+    receipts = memory.add_notes(notes)
+    assert embedder.done == [2, 2]
+    assert [receipt.cost.embedded for receipt in receipts] == [1, 1, 1, 1, 0, 0]
+    assert memory.search("three", 1)[0].content == "three"
+
+
+def test_what_cannot_be_embedded_together_is_embedded_batch_by_batch(open_memory: Open, home: Path):
+    embedder = _Breaking(2)
+    memory = open_memory(settings=load_settings(home, batch_size=2), embedder=embedder)
+    receipts = memory.add_notes([f"note {number}" for number in range(9)])
+    assert [receipt.error for receipt in receipts] == [None] * 9
+    assert sum(embedder.done) == 9
+    assert memory.search("note 8")[0].content == "note 8"
+
+
 def test_an_analyst_that_fails_costs_enrichment_and_never_the_note(open_memory: Open):
     analyst = ScriptedAnalyst(fail=ServiceUnavailable("the model server is down"))
     memory = open_memory(analyst=analyst)
