@@ -7,8 +7,7 @@ import re
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from threading import Lock
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING
 
 from amem.errors import InvalidInput
 
@@ -32,29 +31,6 @@ class ModelOrigin:
 
     def __str__(self) -> str:
         return f"{self.name}: {self.place}"
-
-
-# A value that costs seconds to make, made on first use by one thread while the others wait.
-
-T = TypeVar("T")
-
-
-class Once(Generic[T]):
-    """Calls `make` at the first ``get()``; when it raises, the next ``get()`` tries again."""
-
-    def __init__(self, make: Callable[[], T]) -> None:
-        self._make = make
-        self._lock = Lock()
-        self._made: tuple[T] | None = None
-
-    def get(self) -> T:
-        made = self._made
-        if made is None:
-            with self._lock:
-                made = self._made
-                if made is None:
-                    made = self._made = (self._make(),)
-        return made[0]
 
 
 # Another library's error, said in one line.

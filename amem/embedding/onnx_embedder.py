@@ -1,6 +1,6 @@
 """An embedder on onnxruntime and tokenizers: the everyday path, quick to start and half the memory of torch.
 
-First the arithmetic that every embedder shares: pooling, unit length, batches of texts of like length, small words.
+First what every embedder shares: a value made once, pooling, unit length, batches of like length, small words.
 """
 
 from __future__ import annotations
@@ -9,11 +9,12 @@ import json
 import os
 import re
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
-from amem.embedding.embedder_choice import Once, first_line
+from amem.embedding.embedder_choice import first_line
 from amem.errors import BadModelAnswer, MissingModel
 from amem.language.scripts import ENGLISH
 from amem.language.tokens import Literacy
@@ -26,6 +27,30 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from amem.protocols import Matrix
+
+
+# A value that costs seconds to make, made on first use by one thread while the others wait.
+
+T = TypeVar("T")
+
+
+class Once(Generic[T]):
+    """Calls `make` at the first ``get()``; when it raises, the next ``get()`` tries again."""
+
+    def __init__(self, make: Callable[[], T]) -> None:
+        self._make = make
+        self._lock = Lock()
+        self._made: tuple[T] | None = None
+
+    def get(self) -> T:
+        made = self._made
+        if made is None:
+            with self._lock:
+                made = self._made
+                if made is None:
+                    made = self._made = (self._make(),)
+        return made[0]
+
 
 #: Texts a model sees at once. Measured on 2 cores over 1,024 chat turns in order of length: 217 texts/s in fours,
 #: 222 in 32s, 186 in 128s; in order of arrival, where padding is wasted, 105 in 32s.

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from amem.embedding.embedder_choice import Once, first_line
-from amem.embedding.onnx_embedder import BATCH, unit_rows
+from amem.embedding.embedder_choice import first_line
+from amem.embedding.onnx_embedder import BATCH, Once, unit_rows
 from amem.environment import defaults
 from amem.errors import MissingExtra, MissingModel
 from amem.language.tokens import Literacy

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from amem.embedding.embedder_choice import Once, first_line
-from amem.embedding.onnx_embedder import BATCH, rows_of
+from amem.embedding.embedder_choice import first_line
+from amem.embedding.onnx_embedder import BATCH, Once, rows_of
 from amem.errors import MissingModel, ServiceUnavailable
 from amem.litellm_import import import_litellm
 from amem.ollama_server import OllamaServer
