@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from amem.conversation.episodes import segment
     from amem.errors import AmemError
     from amem.memory_system import AgenticMemorySystem
-    from amem.message import Message
-    from amem.note import Kind, Link, LinkType, MemoryNote, Source, Status
+    from amem.note import Kind, Link, LinkType, MemoryNote, Message, Source, Status
     from amem.query import Filter, Query
     from amem.receipt import Receipt
     from amem.retrieval.hit import Hit
@@ -40,7 +39,7 @@ _HOMES = {
     "Link": "amem.note",
     "LinkType": "amem.note",
     "MemoryNote": "amem.note",
-    "Message": "amem.message",
+    "Message": "amem.note",
     "NewNote": "amem.writing.intake",
     "PersistentChromaRetriever": "amem.retrievers",
     "Query": "amem.query",

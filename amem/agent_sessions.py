@@ -65,7 +65,7 @@ def _run(event: str, given: Mapping[str, str], asked: Any) -> bool:
         return True  # the first session of the project
     text = ready(collection)
     if text:
-        from amem.visible import visible
+        from amem.labels import visible
 
         if hasattr(sys.stdout, "reconfigure"):
             sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")

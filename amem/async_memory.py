@@ -6,7 +6,7 @@ import asyncio
 import functools
 from typing import TYPE_CHECKING, Any
 
-from amem.border import bordered
+from amem.checks import bordered
 from amem.memory_system import AgenticMemorySystem
 
 if TYPE_CHECKING:

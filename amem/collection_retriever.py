@@ -1,7 +1,8 @@
-"""A-Mem's attribute ``retriever``: the notes of a collection in Chroma, searched in Chroma's nested lists."""
+"""A-Mem's attributes over a collection: ``retriever``, which searches Chroma, and ``memories``, a live mapping."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from amem.query import Filter, Query
 from amem.retrievers import ChromaRetriever
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from amem.note import MemoryNote
     from amem.storage.store import Store
     from amem.vectorizer import Vectorizer
+
 
 #: Seconds that a search waits for Chroma to have the newest notes, and that ``client`` and ``collection`` do.
 _SEARCH, _OPEN = 5.0, 60.0
@@ -172,3 +174,31 @@ class CollectionRetriever(ChromaRetriever):
 
 def _metadata(note: MemoryNote) -> dict[str, Any]:
     return {name: getattr(note, name) for name in _FIELDS}
+
+
+# A-Mem's attribute ``memories``: id to note.
+
+_EVERY = Filter(statuses=(Status.ACTIVE, Status.SUPERSEDED, Status.ARCHIVED))
+
+
+class Memories(Mapping[str, "MemoryNote"]):
+    """Id to note for every note that is not deleted, read from the store at each look."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def __getitem__(self, id: str) -> MemoryNote:
+        with self._store.read() as session:
+            note = session.notes.get(id)
+        if note is None:
+            raise KeyError(id)
+        return note
+
+    def __iter__(self) -> Iterator[str]:
+        with self._store.read() as session:
+            ids = session.notes.ids()
+        return iter(ids)
+
+    def __len__(self) -> int:
+        with self._store.read() as session:
+            return session.notes.count(_EVERY)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem import checks
 from amem.analysts.choose import chat_model, make_chat
-from amem.border import bordered
+from amem.checks import bordered
 from amem.errors import InvalidInput
 from amem.llm.model_names import full_name
 from amem.settings import load_settings

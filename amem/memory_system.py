@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from amem.border import bordered
+from amem.checks import bordered
 from amem.collection import collection_names, existing_folder, folder_of
 from amem.note import EVERYONE, MemoryNote
 from amem.scoped import ScopedMemory
@@ -27,12 +27,11 @@ if TYPE_CHECKING:
     from typing import Self
 
     from amem.clock import Clock
-    from amem.collection_retriever import CollectionRetriever
+    from amem.collection_retriever import CollectionRetriever, Memories
     from amem.errors import AmemError, StorageCorrupt
     from amem.forks.diff import ForkDiff
     from amem.forks.merge import MergeReport
     from amem.interop.settle import Debts
-    from amem.live import Memories
     from amem.llm_controller import LLMController
     from amem.maintenance.doctor import Finding
     from amem.maintenance.forgetting_preview import FadePreview
@@ -329,7 +328,7 @@ class AgenticMemorySystem(ScopedMemory):
     def memories(self) -> Memories:
         """A live mapping of id to note, as A-Mem's programs read it; changes go through `update` and `delete`."""
 
-        from amem.live import Memories
+        from amem.collection_retriever import Memories
 
         return Memories(self._store)
 

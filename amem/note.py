@@ -1,4 +1,4 @@
-"""The domain: notes, links, sources and the words that classify them. Plain data, no I/O."""
+"""The domain: notes, links, sources, messages and the words that classify them. Plain data, no I/O."""
 
 from __future__ import annotations
 
@@ -287,3 +287,27 @@ class MemoryNote:
 def is_persons_word(actor: str) -> bool:
     """True for ``user`` and ``user:<name>``: what they edit, machines may only propose to change."""
     return actor.split(":")[0] == "user"
+
+
+# One message of a conversation, as it is remembered, and as a chat model is asked.
+
+
+class Role(StrEnum):
+    """Who a message is from."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    SYSTEM = "system"
+    TOOL = "tool"
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What somebody said. `speaker` is a name beside the role; `at` and `id` are known of messages that came from
+    somewhere, and not needed to ask a model."""
+
+    role: Role
+    content: str
+    at: datetime | None = None
+    speaker: str | None = None
+    id: str | None = None

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         Pair,
         Passage,
     )
-    from amem.message import Message
+    from amem.note import Message
     from amem.token_vectors import TokenVector
 
     Vector = NDArray[np.float32]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from amem.analysis import Conflict
     from amem.note import Enrichment, Link
-    from amem.verdict import Conflict
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from amem import checks
-from amem.border import bordered
+from amem.checks import bordered
 from amem.errors import CollectionExists, CollectionNotFound, InvalidInput
 from amem.index.chroma import (
     BATCH,

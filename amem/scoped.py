@@ -14,7 +14,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, cast
 
 from amem import checks
-from amem.border import bordered
+from amem.checks import bordered
 from amem.clock import parse_time
 from amem.errors import InvalidInput, NoteNotFound, ReviewNotFound, StorageReadOnly
 from amem.labels import short_id
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from datetime import date, datetime
     from typing import Self, TypeVar
 
+    from amem.analysis import Conflict
     from amem.conversation.assistant import Assistant
     from amem.conversation.ingest import RememberReport
     from amem.conversation.questions import Answer
@@ -36,9 +37,8 @@ if TYPE_CHECKING:
     from amem.maintenance.purges import PurgeReport
     from amem.maintenance.shift import MaintenanceReport
     from amem.maintenance.topic_notes import Topic, TopicMap, TopicPage
-    from amem.message import Message
     from amem.neighbourhood import LocalGraph, Neighbourhood
-    from amem.note import Link, MemoryNote, Source
+    from amem.note import Link, MemoryNote, Message, Source
     from amem.protocols import ChatModel
     from amem.receipt import Receipt
     from amem.retrieval.context import Context
@@ -57,7 +57,6 @@ if TYPE_CHECKING:
     from amem.storage.whole import Whole
     from amem.strength import Strength
     from amem.tools import Toolbox
-    from amem.verdict import Conflict
     from amem.wiring import Parts
     from amem.writing.intake import NewNote
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from amem.errors import AmemError, Cancelled, ServiceUnavailable
-from amem.visible import visible_name
+from amem.labels import visible_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

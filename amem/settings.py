@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_origin
 from platformdirs import user_cache_path, user_data_path
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
 
-from amem.border import checked
+from amem.checks import checked
 from amem.clock import zone
 from amem.errors import InvalidInput
 

@@ -10,7 +10,7 @@ from amem.testing import willing_model
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from amem.message import Message
+    from amem.note import Message
 
     Heard = Callable[[str, Mapping[str, object] | None, str], None]
 

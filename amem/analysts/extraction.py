@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from amem.analysis import Passage
     from amem.llm.ladder import Ladder
-    from amem.message import Message
+    from amem.note import Message
 
 
 # Reading what a model extracted from a conversation: only what names a message that was shown gets through.

@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 from amem import __version__
 from amem.cli.completion import complete_collection
 from amem.cli.invocation import ExitCode, Invocation, folded, hold_words
-from amem.visible import visible, visible_name
+from amem.labels import visible, visible_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,11 +16,11 @@ from amem.conversation.commands import Choices, Line, Notes, Recollection, Store
 from amem.conversation.ports import reason
 from amem.conversation.reply import LEARNING, ended, grouped, was_shown
 from amem.errors import NoteNotFound
+from amem.labels import visible
 from amem.language.sentence_parts import breaks, may_break
 from amem.rendering import text_of
 from amem.reversal import reversal_lines
 from amem.storage.chats import Learning
-from amem.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from amem.errors import CollectionNotFound, InvalidInput
-from amem.visible import visible, visible_name
+from amem.labels import visible, visible_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -183,10 +183,10 @@ def invocation(context: typer.Context) -> Invocation:
 
 def hold_words(context: typer.Context) -> None:
     """Hold the words that a command was called with against their limit. Raises InvalidInput."""
-    from amem import border, checks
+    from amem import checks
 
     for name, value in context.params.items():
-        if name not in border.LONG_TEXTS:
+        if name not in checks.LONG_TEXTS:
             checks.short(name, str(value) if isinstance(value, Path) else value)
 
 

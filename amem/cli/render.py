@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 from amem.clock import zone
 from amem.labels import counted as counted
 from amem.labels import cut as cut
+from amem.labels import escaped_json, title, visible
 from amem.labels import short_id as short_id
 from amem.labels import short_ids as short_ids
-from amem.labels import title
 from amem.note import LinkType, Status
-from amem.visible import escaped_json, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -25,12 +24,12 @@ if TYPE_CHECKING:
     from rich.style import StyleType
     from rich.text import Text
 
+    from amem.analysis import Conflict
     from amem.memory_system import AgenticMemorySystem
     from amem.note import Link, MemoryNote, Source
     from amem.receipt import Receipt
     from amem.retrieval.explanation import Passage
     from amem.retrieval.hit import Hit
-    from amem.verdict import Conflict
 
     #: A piece of a line, with how it looks where that is not plain.
     Part = str | Text | tuple[str, StyleType]

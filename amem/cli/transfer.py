@@ -14,7 +14,7 @@ import typer
 from amem.cli.command import Force, Shown, Where, argument, command, option
 from amem.cli.invocation import ExitCode, Invocation, ended_by_interrupt, progress, some, tell
 from amem.cli.render import counted, json_line, on_terminal, say
-from amem.visible import escaped_json
+from amem.labels import escaped_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -12,9 +12,9 @@ from amem.note import Status
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from amem.analysis import Conflict
     from amem.memory_system import AgenticMemorySystem
     from amem.note import MemoryNote
-    from amem.verdict import Conflict
 
 
 Part = Annotated[

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from amem.analysis import Conflict, Label, Verdict
 from amem.conflict import judges as slot
 from amem.conflict import reasons
 from amem.conflict.candidates import order
@@ -15,7 +16,6 @@ from amem.labels import short_id
 from amem.language.intervals import intervals, same_value
 from amem.note import Fact, LinkType, Status
 from amem.storage.reviews import IN_CONFLICT
-from amem.verdict import Conflict, Label, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

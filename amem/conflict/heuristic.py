@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from amem.analysis import NO_CONFLICT, Label, Verdict
 from amem.conflict import cues, reasons
 from amem.conflict.cues import EXPLICIT, Cue
 from amem.conflict.ending import quote, stated, states_more
@@ -36,7 +37,6 @@ from amem.conflict.likeness import (
 from amem.conflict.statements import read
 from amem.language import normalize, written_in_cjk
 from amem.note import Kind
-from amem.verdict import NO_CONFLICT, Label, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

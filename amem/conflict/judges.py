@@ -10,6 +10,7 @@ from datetime import timedelta
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from amem.analysis import Label, Verdict
 from amem.conflict import cues, heuristic, reasons
 from amem.conflict.ending import statement_of, states_more
 from amem.conflict.likeness import AT_ONCE, of_one_day, only_sometimes, same_people
@@ -19,7 +20,6 @@ from amem.language import is_cjk, normalize
 from amem.language.intervals import may_overtake, overtakes, same_value
 from amem.language.lexicon import is_person
 from amem.language.subjects import USER, WE, subject_key
-from amem.verdict import Label, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

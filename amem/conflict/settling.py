@@ -9,6 +9,7 @@ from functools import cmp_to_key
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from amem.analysis import Label
 from amem.clock import zone
 from amem.conflict.candidates import (
     Candidate,
@@ -38,12 +39,12 @@ from amem.language import sentences
 from amem.note import Link, LinkType, Status
 from amem.receipt import Queued
 from amem.storage.rows import plain
-from amem.verdict import Label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
 
+    from amem.analysis import Conflict
     from amem.conflict.candidates import Claim, Rival
     from amem.conflict.decision import Opinions, Weighed
     from amem.conflict.judges import Judges
@@ -51,7 +52,6 @@ if TYPE_CHECKING:
     from amem.note import MemoryNote, Overturned
     from amem.settings import Settings
     from amem.storage.store import Session
-    from amem.verdict import Conflict
 
 
 # Words that take back what was said before: "forget that", "never mind what I said about the trip", 算了, 当我没说.

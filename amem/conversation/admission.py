@@ -12,15 +12,14 @@ from amem.conversation.grounding import Said
 from amem.language import index_terms, query_terms, sentences
 from amem.language.scripts import words
 from amem.language.word_reading import read
-from amem.message import Role
-from amem.note import Kind
+from amem.note import Kind, Role
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from amem.analysis import Extraction, KnownProcedure, Passage
     from amem.conversation.rule_file import Rules
-    from amem.message import Message
+    from amem.note import Message
 
 
 # Passwords, keys and card numbers in what people say: found by their shape, so that they can be left out.

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from amem.border import bordered
+from amem.checks import bordered
 from amem.conversation.chat_learning import ChatLearning
 from amem.conversation.extractive import NAMES_NO_MODEL
 from amem.conversation.learned import taught

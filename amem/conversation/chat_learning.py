@@ -21,8 +21,7 @@ from amem.errors import AmemError, Cancelled
 from amem.labels import short_id, title
 from amem.language.tokens import tokens
 from amem.llm.prompts import EARLIER
-from amem.message import Message, Role
-from amem.note import EVERYONE
+from amem.note import EVERYONE, Message, Role
 from amem.storage.chats import Learning, TurnState
 from amem.writing.worker import Owner, Patience, is_gone
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amem.language.tokens import tokens
-from amem.message import Message, Role
+from amem.note import Message, Role
 from amem.retrieval.budget import as_recalled
 
 if TYPE_CHECKING:

@@ -12,13 +12,12 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from amem.analysis import Passage
-from amem.border import checked
+from amem.checks import checked
 from amem.clock import zone
 from amem.errors import InvalidInput
 from amem.language import index_terms, query_terms, sentences, written_in_cjk
 from amem.language.tokens import tokens as count_tokens
-from amem.message import Message, Role
-from amem.note import Enrichment, Kind
+from amem.note import Enrichment, Kind, Message, Role
 from amem.storage.rows import plain
 from amem.writing.apply import readdress
 from amem.writing.batch import FrequencyCache, StoreVocabulary

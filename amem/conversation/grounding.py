@@ -17,13 +17,13 @@ from amem.language.scripts import ENGLISH
 from amem.language.sentence_parts import DENIAL, Stance, clauses, stances, without_idioms
 from amem.language.times import with_dates
 from amem.language.word_reading import read
-from amem.message import Role
+from amem.note import Role
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from amem.language.sentence_parts import Clause
-    from amem.message import Message
+    from amem.note import Message
 
 
 # Said, denied or asked? What a claim makes of a sentence, held against what the sentence makes of it.

@@ -31,8 +31,7 @@ from amem.conversation.rule_file import load_rules
 from amem.errors import AmemError, Cancelled, InvalidInput
 from amem.labels import short_id
 from amem.llm.prompts import EARLIER
-from amem.message import Role
-from amem.note import NOBODY, Enrichment, Scope
+from amem.note import NOBODY, Enrichment, Role, Scope
 from amem.storage.jobs import LEARNING, REMEMBER
 from amem.writing.worker import LEASE_SECONDS, EnrichReport, leased
 
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
     from amem.conversation.episodes import Drafted
     from amem.conversation.procedures import Finder
     from amem.conversation.rule_file import Rules
-    from amem.message import Message
+    from amem.note import Message
     from amem.storage.jobs import Job
     from amem.storage.store import Session
     from amem.writing.enrich import Enricher

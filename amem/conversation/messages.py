@@ -13,8 +13,7 @@ from amem import checks
 from amem.clock import local_time, parse_time
 from amem.errors import InvalidInput, NoteNotFound, NoteTooLong
 from amem.language import query_terms, sentences
-from amem.message import Message, Role
-from amem.note import Source
+from amem.note import Message, Role, Source
 from amem.retrieval.budget import without_recalled
 from amem.storage.rows import listed, time_text
 from amem.storage.sources import MADE_FROM, read_sources

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from amem.conversation.assistant import Assistant
     from amem.conversation.reply import Learnt
     from amem.language.intervals import Interval
-    from amem.message import Message
-    from amem.note import MemoryNote, Scope
+    from amem.note import MemoryNote, Message, Scope
     from amem.protocols import ChatModel
     from amem.query import Filter, Query
     from amem.receipt import Receipt

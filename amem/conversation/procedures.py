@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
     from amem.analysis import Procedure
     from amem.collection import Collection
-    from amem.message import Message
-    from amem.note import MemoryNote, Scope
+    from amem.note import MemoryNote, Message, Scope
     from amem.retrieval.hit import Hit
     from amem.storage.store import Session, Store
 

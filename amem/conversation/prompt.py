@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from amem.conversation.context_window import Fitted
     from amem.conversation.ports import Memory
     from amem.conversation.reply import Lines
-    from amem.message import Message
-    from amem.note import MemoryNote
+    from amem.note import MemoryNote, Message
     from amem.retrieval.hit import Hit
     from amem.storage.chats import Turn
     from amem.storage.store import Session, Store

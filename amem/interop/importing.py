@@ -17,11 +17,10 @@ from amem.interop.file_update import Fate, FilePlan, Kept, KnownFiles
 from amem.interop.items import Emptied, Incoming, Listing, Read, Refused, Wanted, source_id
 from amem.interop.settle import Debts, drop_text_links, settle
 from amem.interop.wikilinks import wanted_links
-from amem.labels import counted, short_id
+from amem.labels import counted, is_plain_name, short_id, visible_name
 from amem.language.markup import link_name
 from amem.note import FILE, Link, LinkType, Status
 from amem.query import Filter
-from amem.visible import is_plain_name, visible_name
 from amem.writing.revising import Change
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from amem.interop.formats import Format, recognise
 from amem.interop.items import Refused
 from amem.interop.jsonl import lines_of, object_of
 from amem.labels import counted
-from amem.message import Message, Role
+from amem.note import Message, Role
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -11,9 +11,9 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from amem.environment import defaults
 from amem.errors import InvalidInput, MissingExtra, MissingModel
 from amem.language.tokens import Literacy
+from amem.library_imports import defaults
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -15,7 +15,7 @@ from amem.language.tokens import tokens
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from amem.message import Message
+    from amem.note import Message
     from amem.protocols import ChatModel
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.errors import AmemError, Cancelled, InvalidInput, MissingModel, ServiceUnavailable
 from amem.language.tokens import tokens
-from amem.litellm_import import import_litellm
+from amem.library_imports import import_litellm
 from amem.llm.guarded import Usage, counted
 from amem.llm.thought_filter import Thoughts, only_thought
 from amem.server_call import MOST_BYTES, Bounds, ServerCalls, late, made_within, quoted
@@ -15,7 +15,7 @@ from amem.server_call import MOST_BYTES, Bounds, ServerCalls, late, made_within,
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from amem.message import Message
+    from amem.note import Message
 
 
 # What LiteLLM's exceptions, and those of the clients under it, mean in amem's own terms.

@@ -14,7 +14,7 @@ from amem.server_call import MOST_BYTES, Bounds
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping, Sequence
 
-    from amem.message import Message
+    from amem.note import Message
 
 
 class OllamaChat:

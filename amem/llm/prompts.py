@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from amem.analysis import KnownProcedure, Neighbour
-    from amem.message import Message
+    from amem.note import Message
 
 
 # Prompts are files: front matter (name, version, variables) and a text with ``$variables``.

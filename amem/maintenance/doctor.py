@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from amem.clock import ASTRAY, start_of_day, zone
 from amem.errors import AmemError, InvalidInput, StorageCorrupt
 from amem.index.chroma_folder import look_at
-from amem.labels import short_id
+from amem.labels import short_id, visible_name
 from amem.language.predicates import load_predicates
 from amem.ledger import day_of
 from amem.maintenance.shift import ACTOR
@@ -21,7 +21,6 @@ from amem.storage.purging import owed
 from amem.storage.reviews import leaning
 from amem.storage.rows import time_text
 from amem.token_vectors import PACKING
-from amem.visible import visible_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

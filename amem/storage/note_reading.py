@@ -8,12 +8,12 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from amem.errors import AmbiguousId, InvalidInput, NoteNotFound
+from amem.labels import is_plain_name, visible_name
 from amem.language import normalize
 from amem.note import EVERYONE, SCOPES, MemoryNote, Scope, Status
 from amem.query import Filter
 from amem.storage.filters import conditions, in_scope, scope_values, stood
 from amem.storage.rows import from_plain, keys_from, listed, note_of, read_moment, read_time, time_text
-from amem.visible import is_plain_name, visible_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from amem.errors import StorageCorrupt
+from amem.labels import visible_name
 from amem.storage.chats import Learning, TurnState
 from amem.storage.note_reading import normal_hash
 from amem.storage.rows import Undecoded, link_label, link_of, note_of, read_moment, shortened, time_text
-from amem.visible import visible_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -15,7 +15,7 @@ from amem.language import query_terms
 from amem.llm.guarded import Usage
 
 if TYPE_CHECKING:
-    from amem.message import Message
+    from amem.note import Message
     from amem.protocols import Vocabulary
 
 

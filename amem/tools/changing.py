@@ -8,8 +8,7 @@ from amem.errors import InvalidInput, NothingToUndo
 from amem.interop.json_records import undo_record
 from amem.labels import short_id
 from amem.maintenance.cycle import CYCLES
-from amem.message import Role
-from amem.note import Kind, LinkType
+from amem.note import Kind, LinkType, Role
 from amem.tools.finding import NOTE, opened
 from amem.tools.tool import FLAG, ID, LABELS, MOMENT, TEXT, WHOLE, Tool, lists, objects, or_null
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from amem import checks
-from amem.border import checked
+from amem.checks import checked
 from amem.errors import AmemError, InvalidInput
 from amem.note import EVERYONE
 from amem.tools import changing, finding

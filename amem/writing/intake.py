@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from amem import checks
-from amem.border import fitting
+from amem.checks import fitting
 from amem.clock import COMPACT, Clock, zone
 from amem.errors import InvalidInput
 from amem.labels import short_id

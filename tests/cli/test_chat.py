@@ -248,7 +248,7 @@ class TestFolding:
     def test_nothing_is_lost_and_every_line_fits(self, text: str, width: int, piece: int) -> None:
         from rich.cells import cell_len
 
-        from amem.visible import visible
+        from amem.labels import visible
 
         shown = self.folded(text, width, piece)
 

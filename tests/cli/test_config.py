@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from amem.env_file import with_key, without_keys
+from amem.configuration import with_key, without_keys
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,8 +17,8 @@ import amem.cli
 from amem import AgenticMemorySystem
 from amem.cli.invocation import progress
 from amem.errors import InvalidInput
+from amem.labels import visible_name
 from amem.settings import load_settings
-from amem.visible import visible_name
 
 if TYPE_CHECKING:
     from conftest import Cli

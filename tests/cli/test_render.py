@@ -14,9 +14,9 @@ from amem.cli.app import as_utf8, globals_first
 from amem.cli.command import pairs
 from amem.cli.render import counted, fitting, one_line, short_id
 from amem.errors import InvalidInput
+from amem.labels import visible
 from amem.language.sentence_parts import breaks
 from amem.language.times.moments import moment_of
-from amem.visible import visible
 
 
 def lines(text: str, width: int) -> list[str]:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem import AgenticMemorySystem
 from amem.conversation.assistant import Assistant
-from amem.message import Message, Role
-from amem.note import NOBODY, Kind, MemoryNote, Scope, Source
+from amem.note import NOBODY, Kind, MemoryNote, Message, Role, Scope, Source
 from amem.testing import FrozenClock, HashEmbedder, ScriptedAnalyst
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-    from amem.message import Message
-    from amem.note import Link, MemoryNote
+    from amem.note import Link, MemoryNote, Message
     from amem.protocols import Analyst
 
 

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from amem.analysis import Extraction, KnownProcedure, Passage, Procedure, Statement
 from amem.conversation.admission import admit
 from amem.conversation.rule_file import load_rules
-from amem.message import Message, Role
-from amem.note import Kind
+from amem.note import Kind, Message, Role
 
 RULES = load_rules(None)
 PASSAGE = Passage(

@@ -24,8 +24,7 @@ from amem.errors import (
     SessionNotFound,
     StorageBusy,
 )
-from amem.message import Role
-from amem.note import Kind
+from amem.note import Kind, Role
 from amem.retrieval.budget import RECALLED_END, RECALLED_START
 from amem.storage.chats import Learning, TurnState
 from amem.testing import FakeOllama, FrozenClock, ScriptedChat

@@ -9,8 +9,7 @@ import pytest
 
 from amem.analysis import Extraction, Passage
 from amem.analysts.rules import OfflineAnalyst
-from amem.message import Message, Role
-from amem.note import Kind
+from amem.note import Kind, Message, Role
 
 LOCOMO = Path(__file__).parents[3] / "shared" / "data" / "locomo_dev.json"
 

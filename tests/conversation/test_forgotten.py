@@ -12,8 +12,7 @@ from amem.analysis import Extraction, Statement
 from amem.analysts.rules import OfflineAnalyst
 from amem.conversation.messages import without_forgotten
 from amem.errors import ServiceUnavailable
-from amem.message import Message, Role
-from amem.note import Kind
+from amem.note import Kind, Message, Role
 from amem.testing import ScriptedAnalyst, ScriptedChat
 from amem.writing.worker import RETRY_SECONDS
 

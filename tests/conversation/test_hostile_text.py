@@ -13,7 +13,7 @@ from amem.conversation import grounding as stated
 from amem.conversation.admission import DETECTORS, REMOVED, without
 from amem.conversation.rule_file import FILE_NAME, read_rules
 from amem.errors import InvalidInput
-from amem.message import Message, Role
+from amem.note import Message, Role
 
 if TYPE_CHECKING:
     from pathlib import Path

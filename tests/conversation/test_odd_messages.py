@@ -10,7 +10,7 @@ from learning_home import LearningHome
 
 from amem.analysts.rules import OfflineAnalyst
 from amem.errors import InvalidInput
-from amem.message import Message, Role
+from amem.note import Message, Role
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,8 +9,7 @@ from chatting import assistant
 from learning_home import LearningHome
 
 from amem.analysis import Extraction, Statement
-from amem.message import Message, Role
-from amem.note import Kind
+from amem.note import Kind, Message, Role
 from amem.testing import ScriptedAnalyst, ScriptedChat
 
 if TYPE_CHECKING:

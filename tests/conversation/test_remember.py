@@ -14,8 +14,7 @@ from amem.analysts.model_analyst import ModelAnalyst
 from amem.analysts.rules import OfflineAnalyst
 from amem.errors import Cancelled, InvalidInput, NoteNotFound, ServiceUnavailable
 from amem.llm.ollama_chat import OllamaChat
-from amem.message import Message, Role
-from amem.note import Enrichment, Kind, LinkType, Status
+from amem.note import Enrichment, Kind, LinkType, Message, Role, Status
 from amem.retrieval.budget import as_recalled
 from amem.testing import FakeOllama, ScriptedAnalyst, ScriptedChat
 from amem.writing.worker import RETRY_SECONDS, JobHand

@@ -12,7 +12,7 @@ from amem.conversation.episodes import Began, segment
 from amem.errors import InvalidInput
 from amem.interop.locomo import session_time
 from amem.language.tokens import tokens
-from amem.message import Message, Role
+from amem.note import Message, Role
 
 LOCOMO = Path(__file__).parents[3] / "shared" / "data" / "locomo_dev.json"
 NINE = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)

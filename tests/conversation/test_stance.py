@@ -11,7 +11,7 @@ import pytest
 from amem.analysis import Passage
 from amem.analysts.rules import OfflineAnalyst
 from amem.conversation.grounding import Said
-from amem.message import Message, Role
+from amem.note import Message, Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

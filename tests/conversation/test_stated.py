@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from amem.conversation.grounding import Said
-from amem.message import Message, Role
+from amem.note import Message, Role
 
 AT = datetime(2026, 3, 2, 9, tzinfo=UTC)  # a Monday
 CHAT = (

@@ -8,7 +8,7 @@ import pytest
 
 from amem.conversation.context_window import CUT, Fitted, Past, Shares, Summary, cut, fit
 from amem.language.tokens import tokens
-from amem.message import Role
+from amem.note import Role
 
 WINDOW, ANSWER = 8192, 1024
 ENGLISH = "We talked about the buoy catalogue, the ferry from Lisbon and what to cook on Sunday. " * 3

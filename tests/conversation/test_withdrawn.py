@@ -9,8 +9,7 @@ import pytest
 from amem import AgenticMemorySystem
 from amem.analysts.model_analyst import ModelAnalyst
 from amem.conversation.revocation import without_taken_back
-from amem.message import Message, Role
-from amem.note import Status
+from amem.note import Message, Role, Status
 from amem.query import Filter
 from amem.testing import FrozenClock, HashEmbedder, ScriptedChat
 

@@ -182,7 +182,7 @@ def test_litellm_does_not_read_an_env_file_of_the_current_folder(tmp_path: Path)
     (tmp_path / ".env").write_text("OPENAI_API_BASE=http://elsewhere.invalid\n")
     script = """
 import os
-from amem.litellm_import import import_litellm
+from amem.library_imports import import_litellm
 import_litellm()
 print([os.environ.get(name) for name in ("OPENAI_API_BASE", "LITELLM_MODE", "LITELLM_LOCAL_MODEL_COST_MAP")])
 """

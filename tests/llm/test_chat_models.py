@@ -17,7 +17,7 @@ from amem.llm.litellm_chat import LiteLLMChat
 from amem.llm.model_text import find_object
 from amem.llm.ollama_chat import OllamaChat
 from amem.llm_controller import LLMController
-from amem.message import Message, Role
+from amem.note import Message, Role
 from amem.protocols import ChatModel
 from amem.settings import load_settings
 from amem.testing import FakeOllama, Fault

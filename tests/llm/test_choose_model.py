@@ -178,7 +178,7 @@ def test_importing_litellm_reads_no_env_file_and_leaves_the_environment_as_it_wa
     script = (
         "import os\n"
         "before = dict(os.environ)\n"
-        "from amem.litellm_import import import_litellm\n"
+        "from amem.library_imports import import_litellm\n"
         "assert import_litellm() is import_litellm()\n"
         "print({name for name in os.environ.keys() ^ before.keys()})\n"
     )

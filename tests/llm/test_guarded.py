@@ -15,7 +15,7 @@ from amem.errors import BudgetSpent, Cancelled, MissingModel, ServiceUnavailable
 from amem.ledger import StoreLedger
 from amem.llm.guarded import Breaker, GuardedChat, Spent, growing_wait
 from amem.llm.ollama_chat import OllamaChat
-from amem.message import Message, Role
+from amem.note import Message, Role
 from amem.protocols import ChatModel
 from amem.settings import load_settings
 from amem.storage.store import Store

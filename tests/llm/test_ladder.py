@@ -11,8 +11,7 @@ from amem.analysis import Analysis, Draft, KnownProcedure, Neighbour, Passage
 from amem.analysts.model_analyst import ModelAnalyst
 from amem.errors import BadModelAnswer, BudgetSpent
 from amem.llm.guarded import Spent, Usage
-from amem.message import Message, Role
-from amem.note import Fact, Kind, LinkType
+from amem.note import Fact, Kind, LinkType, Message, Role
 from amem.testing import ScriptedChat
 
 ANALYSIS = {

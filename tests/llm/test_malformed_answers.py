@@ -25,8 +25,7 @@ from amem.analysis import Analysis, Draft, KnownProcedure, Neighbour, Passage
 from amem.analysts.extraction import PROCEDURES, STATEMENT, STATEMENTS, STEPS
 from amem.analysts.model_analyst import ModelAnalyst
 from amem.errors import AmemError
-from amem.message import Message, Role
-from amem.note import Enrichment, Kind
+from amem.note import Enrichment, Kind, Message, Role
 from amem.testing import ScriptedChat
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from malformed import ANALYSIS, ANSWERS, EXTRACTION, RUNS
 from malformed_collection import NO_LINKS, Ground, readable
 
-from amem.message import Message, Role
+from amem.note import Message, Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -18,8 +18,7 @@ from amem.llm.answering import Answerer, Orderer, Sufficer
 from amem.llm.ladder import Ladder
 from amem.llm.prompts import CHINESE, load_prompt
 from amem.llm.topic_writing import name_topic
-from amem.message import Message, Role
-from amem.note import Kind
+from amem.note import Kind, Message, Role
 from amem.testing import ScriptedChat
 
 JSON = (

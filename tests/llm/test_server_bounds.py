@@ -16,9 +16,9 @@ import pytest
 from amem.analysts.choose import chat_model
 from amem.embedding import make_embedder
 from amem.errors import AmemError, BadModelAnswer, Cancelled, ServiceUnavailable
-from amem.litellm_import import import_litellm
+from amem.library_imports import import_litellm
 from amem.llm.ollama_models import chat_models, models, pull, window
-from amem.message import Message, Role
+from amem.note import Message, Role
 from amem.settings import Settings
 
 if TYPE_CHECKING:

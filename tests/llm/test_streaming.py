@@ -10,7 +10,7 @@ import pytest
 from amem.errors import BadModelAnswer, Cancelled, MissingModel, ServiceUnavailable
 from amem.llm.ollama_chat import OllamaChat
 from amem.llm.thought_filter import Thoughts
-from amem.message import Message, Role
+from amem.note import Message, Role
 from amem.testing import FakeOllama, Fault
 
 ASKED = [

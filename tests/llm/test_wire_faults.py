@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 import pytest
 
 from amem.errors import AmemError, MissingModel, ServiceUnavailable
-from amem.litellm_import import import_litellm
+from amem.library_imports import import_litellm
 from amem.llm.litellm_chat import LiteLLMChat
 from amem.llm.ollama_chat import OllamaChat
-from amem.message import Message, Role
+from amem.note import Message, Role
 from amem.testing import FakeOllama, Fault, spoil
 
 KEY = "sk-secret-0123456789"

@@ -8,7 +8,7 @@ import pytest
 
 from amem import AgenticMemorySystem, Kind, Settings
 from amem.maintenance.forgetting_phases import OWN
-from amem.message import Message, Role
+from amem.note import Message, Role
 
 if TYPE_CHECKING:
     from collections.abc import Callable

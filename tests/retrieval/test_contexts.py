@@ -14,8 +14,7 @@ from amem import AgenticMemorySystem, AsyncMemory
 from amem.analysts.rules import OfflineAnalyst
 from amem.errors import InvalidInput
 from amem.language.tokens import most_tokens
-from amem.message import Message, Role
-from amem.note import Fact, Status
+from amem.note import Fact, Message, Role, Status
 from amem.query import Filter, Query
 from amem.retrieval.budget import MEMORIES_END, MEMORIES_START, without_recalled
 from amem.testing import FrozenClock, HashEmbedder

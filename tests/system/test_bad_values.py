@@ -26,7 +26,7 @@ from amem import (
 from amem.errors import AmemError, InvalidInput
 from amem.interop.settle import Debts
 from amem.llm_controller import LLMController
-from amem.message import Role
+from amem.note import Role
 from amem.testing import FrozenClock, HashEmbedder, ScriptedAnalyst, ScriptedChat
 from amem.tools import Toolbox
 from amem.tools.toolbox import EVERY

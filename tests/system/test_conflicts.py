@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from amem import Filter
-from amem.analysis import Analysis, Evolution, ProposedLink
+from amem.analysis import Analysis, Evolution, Label, ProposedLink
 from amem.errors import InvalidInput, NoteNotFound
 from amem.note import Fact, Link, LinkType, Status
 from amem.rendering import text_of
 from amem.testing import FrozenClock, ScriptedAnalyst
-from amem.verdict import Label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from amem import load_settings
 from amem.errors import ServiceUnavailable
-from amem.message import Role
+from amem.note import Role
 from amem.testing import FakeOllama, ScriptedAnalyst
 from amem.testing.willing import willing_model
 

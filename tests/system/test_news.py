@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from amem import AgenticMemorySystem, Filter
+from amem.analysis import Label
 from amem.note import Status
 from amem.testing import HashEmbedder
-from amem.verdict import Label
 
 if TYPE_CHECKING:
     from amem.testing import FrozenClock

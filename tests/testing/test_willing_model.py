@@ -20,8 +20,7 @@ from amem.llm.schemas import (
     merge_schema,
     topic_schema,
 )
-from amem.message import Message, Role
-from amem.note import Fact, Kind, LinkType
+from amem.note import Fact, Kind, LinkType, Message, Role
 from amem.retrieval.budget import as_recalled
 from amem.testing import FakeOllama, ScriptedChat, willing_model
 

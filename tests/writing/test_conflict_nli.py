@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from amem.analysis import NO_CONFLICT, Label
 from amem.conflict.candidates import Claim
 from amem.conflict.judges import Judges
 from amem.errors import MissingModel
 from amem.language.predicates import load_predicates
 from amem.note import Fact, Kind
 from amem.settings import Settings
-from amem.verdict import NO_CONFLICT, Label
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

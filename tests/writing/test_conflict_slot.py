@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
+from amem.analysis import NO_CONFLICT, Label
 from amem.conflict.candidates import Claim, claim_of, order
 from amem.conflict.judges import Judges
 from amem.language.predicates import load_predicates
 from amem.note import Fact, Kind, MemoryNote
 from amem.settings import Settings
-from amem.verdict import NO_CONFLICT, Label
 
 if TYPE_CHECKING:
     from amem.storage.store import Session

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from amem import AgenticMemorySystem
+from amem.analysis import NO_CONFLICT, Label, Verdict
 from amem.conflict import statements
 from amem.conflict.candidates import Claim
 from amem.conflict.judges import Judges
@@ -20,7 +21,6 @@ from amem.language.predicates import load_predicates
 from amem.note import Fact, Kind
 from amem.settings import Settings
 from amem.testing import HashEmbedder
-from amem.verdict import NO_CONFLICT, Label, Verdict
 
 MAY = datetime(2026, 5, 1, tzinfo=UTC)
 LATER = timedelta(days=200)

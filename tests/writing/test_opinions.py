@@ -6,14 +6,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from amem.analysis import Evolution, ProposedLink
+from amem.analysis import Evolution, Label, ProposedLink, Verdict
 from amem.conflict.candidates import Claim, Rival
 from amem.conflict.decision import Weigher, from_links
 from amem.conflict.judges import Judges
 from amem.language.predicates import load_predicates
 from amem.note import Kind, LinkType, MemoryNote
 from amem.settings import Settings
-from amem.verdict import Label, Verdict
 from amem.writing.apply import plan
 
 OLD = "Ana teaches in Porto. She rents a flat there."

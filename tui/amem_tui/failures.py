@@ -18,8 +18,8 @@ from textual.screen import ModalScreen
 from textual.worker import WorkerFailed
 
 from amem.errors import AmemError, StorageBusy, StorageCorrupt, StorageFull, StorageGone, StorageReadOnly
+from amem.labels import visible
 from amem.server_call import masked
-from amem.visible import visible
 from amem_tui.client import CollectionChanged, words
 from amem_tui.footer import KeyFooter
 from amem_tui.formatting import clean, one_line

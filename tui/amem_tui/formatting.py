@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Literal
 from textual.content import Content
 
 from amem import labels
+from amem.labels import without_driving
 from amem.language.sentence_parts import breaks
 from amem.note import Kind, LinkType
 from amem.settings import Settings, default_home
-from amem.visible import without_driving
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -14,7 +14,7 @@ from textual.filter import LineFilter
 from textual.theme import BUILTIN_THEMES, Theme
 
 from amem.errors import InvalidInput
-from amem.visible import without_driving
+from amem.labels import without_driving
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

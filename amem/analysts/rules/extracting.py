@@ -11,15 +11,14 @@ from amem.analysts.rules.note_context import shorten, without_lead_in
 from amem.language import sentences, split_text, written_in_cjk
 from amem.language.lexicon import Sort
 from amem.language.word_reading import read
-from amem.message import Role
-from amem.note import Kind
+from amem.note import Kind, Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from amem.analysis import Passage
     from amem.language.word_reading import Reading
-    from amem.message import Message
+    from amem.note import Message
 
 #: A sentence longer than this is cut, so that what it says can be found.
 _LONGEST = 2_000

@@ -12,12 +12,12 @@ from textual.content import Content
 from textual.widgets import OptionList, Static, TabbedContent, TabPane
 from textual.widgets.option_list import Option
 
+from amem.analysis import Conflict
 from amem.labels import short_id
 from amem.note import Link, Status
 from amem.note_changes import field_name
 from amem.rendering import text_of
 from amem.storage.reviews import Flag, Review
-from amem.verdict import Conflict
 from amem_tui import changes
 from amem_tui.dialogs import Lines
 from amem_tui.formatting import clean, day, folded, maker, moment, one_line, titles_of

@@ -1,4 +1,4 @@
-"""Importing LiteLLM so that it stays quiet, at home, and leaves the process as it found it."""
+"""Importing libraries that read the environment and log, so that they leave the process as they found it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,31 @@ import os
 import sys
 import threading
 import warnings
-from typing import Any
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from amem.server_call import watch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+# Environment variables for the length of an import, for libraries that read them at no other time.
+
+
+@contextmanager
+def defaults(**variables: str) -> Iterator[None]:
+    """Set those `variables` that are not set yet, and take them away again afterwards."""
+    added = {name: value for name, value in variables.items() if name not in os.environ}
+    os.environ.update(added)
+    try:
+        yield
+    finally:
+        for name in added:
+            os.environ.pop(name, None)
+
+
+# LiteLLM: quiet and at home.
 
 #: Without the first, LiteLLM fetches a price list over the network while it is imported; without the second it reads
 #: a ``.env`` it finds near the program, and a cloned repository could redirect a model endpoint that way.
