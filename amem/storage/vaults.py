@@ -29,6 +29,8 @@ _LINKS = (
 _NAMING = "SELECT vault, note, text, refs FROM vault_files WHERE refs LIKE :like"
 _RELINKED = "SELECT DISTINCT source FROM link_changes WHERE operation > :after"
 _LINKING = "SELECT DISTINCT source FROM links WHERE target IN (SELECT value FROM json_each(:ids))"
+#: In place of a file's size: its note is being made, and its id is not written into it yet.
+NEW = -1
 _PURGED = "SELECT id FROM tombstones WHERE id IN (SELECT value FROM json_each(:ids))"
 
 
@@ -45,7 +47,10 @@ class KnownVault:
 
 @dataclass(frozen=True, slots=True)
 class KnownFile:
-    """The file of a note as both sides agreed on it last. `path` is '' once the note was purged; `refs` is JSON."""
+    """The file of a note as both sides agreed on it last. `path` is '' once the note was purged; `refs` is JSON.
+
+    With a `size` of `NEW` the note is being made from the file, which does not hold its id yet.
+    """
 
     note: str
     path: str
@@ -54,6 +59,11 @@ class KnownFile:
     size: int
     refs: str
     gone: bool
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the file has no id yet, as the sync that was to write it was stopped."""
+        return self.size == NEW
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +116,8 @@ class Vaults:
 
     def put(self, vault: int, files: Iterable[tuple[KnownFile, str]]) -> None:
         """Remember files and their texts as what both sides agree on now."""
-        for each, text in files:
-            row = {
+        rows = [
+            {
                 "vault": vault,
                 "note": each.note,
                 "path": each.path,
@@ -118,7 +128,9 @@ class Vaults:
                 "refs": each.refs,
                 "gone": int(each.gone),
             }
-            self._session.insert("vault_files", row, either="REPLACE")
+            for each, text in files
+        ]
+        self._session.insert("vault_files", *rows, either="REPLACE")
 
     def touched(self, vault: int, files: Iterable[KnownFile]) -> None:
         """Remember what changed about files whose text did not: their times, their refs, that they are gone."""

@@ -7,11 +7,11 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from amem.errors import AmemError
+from amem.errors import InvalidInput
 from amem.interop.items import source_id
 from amem.note import SCOPES, LinkType, MemoryNote, Source, Status
-from amem.vault.folder import Changed
-from amem.vault.look import Seen, digest_of
+from amem.storage.vaults import NEW, KnownFile
+from amem.vault.look import Seen
 from amem.vault.merging import merge
 from amem.vault.names import folded, stem
 from amem.vault.pages import Index, Refs, canonical, is_generated, said_by_file, said_by_note, tag_text
@@ -28,46 +28,46 @@ if TYPE_CHECKING:
     from amem.vault.pages import Led
     from amem.vault.state import Notes, State
 
+_ID_WRITTEN, _COPY = "its id was written into it", "a copy of another file: it gets an id of its own"
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 class Asking:
-    """Reads what was changed in the folder as changes to notes; nothing but ids of new files is written."""
+    """Reads what was changed in the folder as changes to notes; writes nothing but which files get which new ids."""
 
     def __init__(self, state: State, aside: Aside) -> None:
         self._state = state
         self._aside = aside
 
     def fresh(self, notes: Notes) -> dict[str, NewNote]:
-        """New notes by id: the files of no note yet, which get an id, and those with an id that no note has."""
+        """New notes by id: the files of no note yet, which get an id, and those with an id that no note has.
+
+        The id is written into a file together with all else that its note says, once there is a note.
+        """
         look = self._state.look
         created: dict[str, NewNote] = {}
+        begun: list[tuple[KnownFile, str]] = []
         for seen in look.fresh:
+            try:
+                self._state.folder.check_writable(seen.path)
+            except InvalidInput as error:
+                self._state.problem(seen.path, error)
+                continue
             id = self._state.clock.new_id()
-            if not self._state.dry:
-                file = seen.file.with_front({"id": id})
-                try:
-                    stat = self._state.folder.write(seen.path, file.encoded, expect=seen.stat)
-                except (Changed, AmemError, OSError) as error:
-                    self._state.problem(seen.path, error)
-                    continue
-                seen = Seen(seen.path, stat, digest_of(file.encoded), file)
             look.seen[id] = seen
-            why = (
-                "a copy of another file: it gets an id of its own"
-                if seen.path in look.copies
-                else "its id was written into it"
-            )
-            self._state.report.to_notes.append(Step("added", seen.path, id, why))
-            created[id] = self._new_note(id, seen)
+            created[id] = self._new_note(id, seen, _COPY if seen.path in look.copies else _ID_WRITTEN)
+            begun.append(_begun(id, seen))
         unknown = [id for id in look.seen if id not in notes.standing and id not in created]
         with self._state.store.read() as session:
             purged = session.vaults.purged(unknown)
         for id in unknown:
             seen = look.seen[id]
             if id not in purged:
-                self._state.report.to_notes.append(Step("added", seen.path, id, "its id is of no note here"))
-                created[id] = self._new_note(id, seen)
+                if id in self._state.known and self._state.known[id].is_new:
+                    created[id] = self._new_note(id, seen, _ID_WRITTEN)
+                    begun.append(_begun(id, seen))
+                else:
+                    created[id] = self._new_note(id, seen, "its id is of no note here")
                 continue
             del look.seen[id]
             if id in self._state.known and self._state.known[id].digest == seen.digest:
@@ -76,9 +76,17 @@ class Asking:
                 self._state.problem(
                     seen.path, "its note was purged: delete the file, or take the id out of it to keep it"
                 )
+        self._begin(begun)
         return created
 
-    def _new_note(self, id: str, seen: Seen) -> NewNote:
+    def _begin(self, files: Sequence[tuple[KnownFile, str]]) -> None:
+        """Store which note is made from which file: until its id is in the file, nothing else says so."""
+        if files and self._state.vault is not None and not self._state.dry:
+            with self._state.store.write() as session:
+                session.vaults.put(self._state.vault.id, files)
+
+    def _new_note(self, id: str, seen: Seen, why: str) -> NewNote:
+        self._state.report.to_notes.append(Step("added", seen.path, id, why))
         file = seen.file
         name = stem(seen.path)
         fields: dict[str, Any] = {"id": id, "metadata": {"title": name}}
@@ -122,7 +130,7 @@ class Asking:
         return edits
 
     def _merged(self, id: str, seen: Seen, note: MemoryNote, links: Sequence[Led], index: Index) -> Edit:
-        before = self._state.refs.get(id, NOTHING)
+        before, known = self._state.refs.get(id, NOTHING), self._state.known.get(id)
         base_file, base = self._state.base(id)
         refs = Refs.of_file(seen.file, before, index)
         by_file, remarks = said_by_file(seen.file, base, refs, self._state.zone)
@@ -148,7 +156,6 @@ class Asking:
         for name in ("valid_from", "valid_to"):
             if name in by_note.fields and name not in merged.said.fields:
                 fields[name] = None
-        known = self._state.known.get(id)
         renamed = known is not None and known.path and not known.gone and known.path != seen.path
         if renamed and known is not None and stem(known.path) != stem(seen.path):
             old, name = stem(known.path), stem(seen.path)
@@ -157,7 +164,8 @@ class Asking:
                 fields["context"] = name
         held = {(type, target): (reason, maker) for target, type, reason, maker in links}
         # Made in the text: links to be made, and to be taken away where the text made them.
-        text_changed = base is None or by_file.body != base.body
+        is_new = known is not None and known.is_new
+        text_changed = base is None or is_new or by_file.body != base.body
         make = (
             [(target, str(LinkType.RELATED), f"[[{name}]]") for name, target in _made(refs, before)]
             if text_changed
@@ -223,6 +231,10 @@ class Asking:
     def _brought_back(self, look: Look, id: str, seen: Seen, note: MemoryNote) -> bool:
         """Whether a file stands for a note that is to be active again; else it is dealt with."""
         known = self._state.known.get(id)
+        if known is not None and not known.gone and known.digest == seen.digest:
+            look.same[id] = seen.path, seen.stat  # as it was: it goes as its note went
+            del look.seen[id]
+            return False
         if known is not None and not known.gone:
             self._aside.set_aside(id, seen, f"its note is {note.status} and the file was changed since")
             return False
@@ -253,6 +265,11 @@ class Asking:
             gone.append(id)
             self._state.report.to_notes.append(Step("deleted", self._state.known[id].path, id, "its file was deleted"))
         return gone
+
+
+def _begun(id: str, seen: Seen) -> tuple[KnownFile, str]:
+    """(a file whose note is being made, its text), to be remembered."""
+    return KnownFile(id, seen.path, seen.digest, -1, NEW, "{}", False), seen.file.encoded.decode()
 
 
 def _made(refs: Refs, before: Refs) -> list[tuple[str, str]]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import os
 import stat
-import tempfile
 import unicodedata
 import uuid
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
@@ -184,9 +183,16 @@ class Folder:
         Raises Changed when the file is not as expected, InvalidInput where the way to it leads out of the folder.
         """
         target = self._inside(path)
-        target.parent.mkdir(parents=True, exist_ok=True)
+        if expect is None:
+            target.parent.mkdir(parents=True, exist_ok=True)
         before = self._expected(target, expect)
         return self._put(target, data, mode=0o600 if before is None else stat.S_IMODE(before.st_mode), expect=expect)
+
+    def check_writable(self, path: str) -> None:
+        """Raise InvalidInput where no file can be written at this path."""
+        base = self._inside(path).parent
+        if not os.access(base, os.W_OK | os.X_OK):
+            raise InvalidInput(f"{path} cannot be written", hint=f"check the permissions of {base}")
 
     def remove(self, path: str, *, expect: Stat, for_good: bool = False) -> None:
         """Move the file to the folder's `.trash`, as Obsidian does, or destroy it. Raises Changed."""
@@ -205,12 +211,11 @@ class Folder:
 
     def _inside(self, path: str) -> Path:
         """The path, whose folders are none but folders of the vault. Raises InvalidInput."""
-        pure = PurePosixPath(path)
-        base = pure.parent.as_posix()
+        base, _, name = path.rpartition("/")
         if base not in self._safe:
-            plain = not pure.is_absolute() and ".." not in pure.parts
+            plain = not path.startswith("/") and ".." not in base.split("/")
             self._safe[base] = plain and (self.root / base).resolve().is_relative_to(self._resolved)
-        if not self._safe[base] or ".." in pure.parts:
+        if not self._safe[base] or name == "..":
             raise InvalidInput(f"{path} leads out of the folder", hint="a folder in it is a link to elsewhere")
         return self.root / path
 
@@ -226,14 +231,19 @@ class Folder:
         return held
 
     def _put(self, target: Path, data: bytes, *, mode: int, expect: Stat | None = None) -> Stat:
-        descriptor, name = tempfile.mkstemp(prefix=".", suffix=_PART, dir=target.parent)
+        name = f"{target.parent}/.{os.urandom(8).hex()}{_PART}"
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
+        descriptor = os.open(name, flags, 0o600)
         try:
-            with os.fdopen(descriptor, "wb") as stream:
-                stream.write(data)
-                stream.flush()
+            try:
+                left = memoryview(data)
+                while left:
+                    left = left[os.write(descriptor, left) :]
                 if mode != 0o600 and hasattr(os, "fchmod"):
-                    os.fchmod(stream.fileno(), mode)
-                held = os.fstat(stream.fileno())
+                    os.fchmod(descriptor, mode)
+                held = os.fstat(descriptor)
+            finally:
+                os.close(descriptor)
             if expect is not None:
                 self._expected(target, expect)
             os.replace(name, target)

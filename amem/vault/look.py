@@ -83,7 +83,7 @@ def look_at(folder: Folder, known: Mapping[str, KnownFile], *, synced_ns: int, t
         try:
             data = folder.read(path)
             digest = digest_of(data)
-            if id is not None and before is not None and digest == before.digest:
+            if id is not None and before is not None and digest == before.digest and not before.is_new:
                 look.same[id] = path, held
                 continue
             seen = Seen(path, held, digest, read_note_file(data, path))
@@ -91,6 +91,7 @@ def look_at(folder: Folder, known: Mapping[str, KnownFile], *, synced_ns: int, t
             _refuse(look, path, str(error).removeprefix(f"{path} "), id or _said_id(data))
             continue
         _claim(look, claims, seen, id)
+    _find_moved(look, claims, known)
     _settle(look, claims, known, at)
     look.missing = [
         id
@@ -125,6 +126,16 @@ def _claim(look: Look, claims: dict[str, list[Seen]], seen: Seen, known_id: str 
         look.fresh.append(seen)
     else:
         claims.setdefault(claimed, []).append(seen)
+
+
+def _find_moved(look: Look, claims: dict[str, list[Seen]], known: Mapping[str, KnownFile]) -> None:
+    """Give files that were moved before their id was written into them to the notes that were made from them."""
+    waiting = {each.digest: id for id, each in known.items() if each.is_new and id not in claims}
+    for seen in list(look.fresh) if waiting else ():
+        id = waiting.pop(seen.digest, None)
+        if id is not None and id not in look.blocked:
+            look.fresh.remove(seen)
+            claims[id] = [seen]
 
 
 def _settle(look: Look, claims: dict[str, list[Seen]], known: Mapping[str, KnownFile], at: Mapping[str, str]) -> None:

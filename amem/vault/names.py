@@ -61,7 +61,9 @@ def free_name(wanted: str, taken: Container[str]) -> str:
 
 def stem(path: str) -> str:
     """The name in a path without folder and ending."""
-    return PurePosixPath(path).stem
+    name = path.rpartition("/")[2]
+    end = name.rfind(".")
+    return name[:end] if 0 < end < len(name) - 1 else name
 
 
 def in_folder_of(path: str, name: str) -> str:

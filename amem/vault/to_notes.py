@@ -55,6 +55,9 @@ class ToNotes:
         self._state.memory.add_notes(list(created.values()), cause="", action="add", on_refused=on_refused)
         for id, error in refused.items():
             self._state.fail(id, self._state.look.seen[id].path, error)
+        if refused and self._state.vault is not None:
+            with self._state.store.write() as session:
+                session.vaults.forget(self._state.vault.id, [id for id in refused if id not in self._state.known])
 
     def _edit(self, edits: Mapping[str, Edit]) -> None:
         report = self._state.report

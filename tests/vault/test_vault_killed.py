@@ -156,3 +156,99 @@ def test_a_killed_process_leaves_nothing_behind_that_the_next_one_minds(open_mem
     assert memory.count() == 40
     assert len(list(folder.glob("*.md"))) == 40
     assert not list(folder.glob(".*.amem-part"))
+
+
+def begun(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two files whose notes were made by a sync that was killed before it wrote any file."""
+    desk.write("Pool.md", "The pool opens at six, see [[Bus]].\n")
+    desk.write("Bus.md", "---\ntags: [city]\n---\nThe bus takes an hour.\n")
+
+    def dies(self: Folder, *words: Any, **options: Any) -> Any:
+        raise Killed
+
+    desk.folder.joinpath(".amem").mkdir()
+    Folder(desk.folder).identify()
+    with monkeypatch.context() as patch:
+        patch.setattr(Folder, "_put", dies)
+        with pytest.raises(Killed):
+            desk.sync()
+    assert desk.memory.count() == 2
+    assert "id:" not in "".join(desk.files().values())
+
+
+def test_a_first_sync_writes_each_file_once(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.write("Pool.md", "The pool opens at six, see [[Bus]].\n")
+    desk.write("city/Bus.md", "The bus takes an hour.\n")
+    write, written = Folder.write, []
+
+    def seen(self: Folder, path: str, *words: Any, **options: Any) -> Any:
+        written.append(path)
+        return write(self, path, *words, **options)
+
+    monkeypatch.setattr(Folder, "write", seen)
+    desk.sync()
+    assert sorted(written) == ["Pool.md", "city/Bus.md"]
+
+
+def test_what_was_written_since_a_killed_first_sync_goes_to_the_note(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun(desk, monkeypatch)
+    desk.replace("Pool.md", "six", "nine")
+    report = desk.settled()
+    assert not report.conflicts
+    assert desk.content("Pool.md") == "The pool opens at nine, see [[Bus]]."
+    assert desk.memory.count() == 2
+    assert [link.target for link in desk.memory.links(desk.id_of("Pool.md"))] == [desk.id_of("Bus.md")]
+    note = desk.memory.read(desk.id_of("Bus.md"))
+    assert note is not None
+    assert note.tags == ["city"]
+
+
+@pytest.mark.parametrize("edited", [False, True])
+def test_a_file_moved_since_a_killed_first_sync_is_the_same_note_unless_it_was_edited_too(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, edited: bool
+) -> None:
+    begun(desk, monkeypatch)
+    ids = {note.id for note in desk.memory.list()}
+    (desk.folder / "city").mkdir()
+    (desk.folder / "Bus.md").rename(desk.folder / "city" / "Bus.md")
+    if edited:
+        desk.replace("city/Bus.md", "an hour", "two hours")
+    desk.settled()
+    assert set(desk.files()) == {"Pool.md", "city/Bus.md"}
+    assert ({note.id for note in desk.memory.list()} == ids) is not edited
+    assert desk.memory.count() == 2
+
+
+def test_a_note_hidden_since_a_killed_first_sync_takes_its_file_along(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun(desk, monkeypatch)
+    desk.memory.delete(next(note.id for note in desk.memory.list() if "bus" in note.content))
+    desk.settled()
+    assert list(desk.files()) == ["Pool.md"]
+    assert "The bus" in (desk.folder / ".trash" / "Bus.md").read_text()
+
+
+def test_a_note_purged_since_a_killed_first_sync_does_not_come_back(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun(desk, monkeypatch)
+    desk.memory.purge([next(note.id for note in desk.memory.list() if "bus" in note.content)])
+    desk.settled()
+    assert list(desk.files()) == ["Pool.md"]
+    assert not list(desk.folder.rglob(".trash/*"))
+    assert desk.memory.count() == 1
+
+
+def test_a_file_that_is_no_note_stays_as_it_is_and_is_asked_again(desk: Desk) -> None:
+    limit = desk.memory.settings.max_note_chars
+    long = desk.write("Long.md", "word " * limit)
+    before = long.read_bytes()
+    assert [step.path for step in desk.sync().problems] == ["Long.md"]
+    assert long.read_bytes() == before
+    desk.write("Long.md", "Shorter now.\n")
+    assert not desk.settled().problems
+    assert desk.content("Long.md") == "Shorter now."
+    assert desk.memory.count() == 1
