@@ -12,6 +12,6 @@ def main() -> None:
     from amem.agent_sessions import run_installed
 
     if not run_installed(sys.argv[1:]):
-        from amem.cli.app import main as run
+        from amem.cli.app import app
 
-        run()
+        app()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
+from typer.main import get_group
 
 from amem import __version__
 from amem.cli.completion import complete_collection
@@ -24,7 +25,21 @@ _WITH_VALUE = ("--home", "--collection", "-c", "--agent", "--env-file")
 
 
 class Amem(TyperGroup):
-    """The top command: lets global options stand anywhere, and turns every error into one line."""
+    """The top command: global options may stand anywhere, commands load when named, an error becomes one line."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(dict.fromkeys([*self.commands, *PLACES]))
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name in PLACES and cmd_name not in self.commands:
+            self.commands[cmd_name] = _made(cmd_name)
+        return super().get_command(ctx, cmd_name)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if self.get_command(ctx, args[0]) is None:
+            for name in PLACES:  # among which one may be meant
+                self.get_command(ctx, name)
+        return super().resolve_command(ctx, args)
 
     def main(self, args: Any = None, *rest: Any, **extra: Any) -> Any:
         words = globals_first([as_utf8(word) for word in (sys.argv[1:] if args is None else args)])
@@ -37,11 +52,11 @@ class Amem(TyperGroup):
     def _named_in(self, words: list[str]) -> str:
         """The command that a line names, as "config set"; '' where it names none."""
         named: list[str] = []
-        commands = self.commands
+        group: Any = self
         for before, word in pairwise(["", *words]):
-            if before not in _WITH_VALUE and word in commands:
+            if before not in _WITH_VALUE and group is not None and (found := group.get_command(None, word)) is not None:
                 named.append(word)
-                commands = getattr(commands[word], "commands", {})
+                group = found if isinstance(found, TyperGroup) else None
         return " ".join(named)
 
 
@@ -162,7 +177,7 @@ def _tell_error(what: str, hint: str, debug: bool) -> None:
     print(folded(visible_name(line)), file=sys.stderr)
 
 
-_program = typer.Typer(
+app = typer.Typer(
     name="amem",
     cls=Amem,
     help="A memory that agents write and people can read, trust and correct.",
@@ -179,7 +194,7 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@_program.callback(invoke_without_command=True)
+@app.callback(invoke_without_command=True)
 def options(
     context: typer.Context,
     home: Annotated[str | None, typer.Option(help="Folder that holds the collections.", envvar=None)] = None,
@@ -230,7 +245,7 @@ def _configure_logging(debug: bool) -> None:
     logger.setLevel(logging.DEBUG if debug else logging.NOTSET)
 
 
-@_program.command("help", rich_help_panel="Start")
+@app.command("help", rich_help_panel="Start")
 def help_on(
     context: typer.Context,
     words: Annotated[
@@ -279,50 +294,19 @@ PANELS = {
     ],
     "Forks": [("collection_commands", "fork diff merge")],
 }
+#: The panel and the module of each command.
+PLACES = {name: (panel, at) for panel, places in PANELS.items() for at, names in places for name in names.split()}
 #: Names that Python keeps for itself.
 _OWN_NAMES = {"list": "list_notes", "import": "import_notes"}
 
 
-def register(only: str = "") -> None:
-    """Add this command, or all where there is none of the name."""
-    placed = [(panel, at, name) for panel, places in PANELS.items() for at, names in places for name in names.split()]
-    known = any(only == name for _, _, name in placed)
-    for panel, module, name in placed:
-        if known and name != only:
-            continue
-        command = getattr(import_module(f"amem.cli.{module}"), _OWN_NAMES.get(name, name))
-        if isinstance(command, typer.Typer):
-            _program.add_typer(command, name=name, rich_help_panel=panel)
-        else:
-            _program.command(name, rich_help_panel=panel)(command)
-
-
 @cache
-def _whole() -> typer.Typer:
-    register()
-    return _program
-
-
-def __getattr__(name: str) -> typer.Typer:
-    """``app``: the program with all its commands."""
-    if name != "app":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return _whole()
-
-
-def main() -> None:
-    """The ``amem`` program. Putting all commands together takes longer than most of them: only one is needed."""
-    words = sys.argv[1:]
-    if "_AMEM_COMPLETE" in os.environ:
-        typed = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS") or ""
-        words = typed.split()[1:] if typed[-1:].isspace() else typed.split()[1:-1]
-    register(next(iter(without_globals(globals_first(words))), ""))
-    _program()
-
-
-def without_globals(words: list[str]) -> list[str]:
-    """What is left of arguments whose global options stand first."""
-    place = 0
-    while place < len(words) and words[place].startswith("-"):
-        place += 2 if words[place] in _WITH_VALUE else 1
-    return words[place:]
+def _made(name: str) -> Any:
+    """A command, or a group of them. Putting all together takes longer than most of them: only one is needed."""
+    panel, module = PLACES[name]
+    command, holder = getattr(import_module(f"amem.cli.{module}"), _OWN_NAMES.get(name, name)), typer.Typer()
+    if isinstance(command, typer.Typer):
+        holder.add_typer(command, name=name, rich_help_panel=panel)
+    else:
+        holder.command(name, rich_help_panel=panel)(command)
+    return get_group(holder).commands[name]

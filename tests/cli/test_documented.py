@@ -29,7 +29,7 @@ def keys_of(value: Any) -> set[str]:
 
 
 def test_every_command_is_described() -> None:
-    for name in get_command(app).commands:
+    for name in get_command(app).list_commands(None):
         assert f"`{name}" in PAGE, name
 
 

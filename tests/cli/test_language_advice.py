@@ -29,7 +29,7 @@ def notes(tmp_path: Path) -> Path:
 
 def run(cli: Cli, *words: str) -> subprocess.CompletedProcess[str]:
     """The program in a process of its own."""
-    command = [sys.executable, "-c", "from amem.cli.app import main; main()", "--home", str(cli.home), *words]
+    command = [sys.executable, "-c", "from amem.cli import main; main()", "--home", str(cli.home), *words]
     return subprocess.run(command, env=os.environ | cli.env, capture_output=True, text=True, check=True, timeout=120)
 
 
@@ -48,7 +48,7 @@ def test_two_processes_at_once_say_it_once(cli: Cli, notes: Path) -> None:
     cli.ok("import", str(notes))
     # As if nobody had been told yet.
     with_nothing_said(cli)
-    words = [sys.executable, "-c", "from amem.cli.app import main; main()", "--home", str(cli.home), "search", "下雨"]
+    words = [sys.executable, "-c", "from amem.cli import main; main()", "--home", str(cli.home), "search", "下雨"]
     both = [
         subprocess.Popen(words, env=os.environ | cli.env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         for _ in range(2)
