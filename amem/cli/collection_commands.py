@@ -193,7 +193,8 @@ def list_collections(call: Invocation) -> Shown:
     told = [] if found else [call.without_notes(settings)]
     if put_away := archived(settings.home):
         told.append(f"archived: {', '.join(put_away)} (amem collections unarchive NAME brings one back)")
-    return Table(found, ("name", "notes", "size", "fork of", "agents", "last used", "path"), rows, told=told)
+    columns = ("name", "notes", "size", "fork of", "agents", "last used", "path")
+    return Table(found, columns, rows, spare=("path", "agents", "size"), told=told)
 
 
 def _owners(settings: "Settings", name: str) -> list[str]:

@@ -220,6 +220,7 @@ def folded(sentence: str, *, command: str = "") -> str:
     if cell_width(sentence) <= room:
         return sentence
     at = sentence.find(command) if command else -1
+    at -= sentence[max(at - 1, 0)] == "("
     prose, kept = (sentence, "") if at <= 0 else (sentence[:at].rstrip(), sentence[at:])
     ends = [0, *breaks(prose, room - 2, first=room), len(prose)]
     lines = [prose[start:end].rstrip() for start, end in pairwise(ends)]

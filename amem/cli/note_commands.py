@@ -30,7 +30,7 @@ from amem.cli.command import (
 )
 from amem.cli.completion import complete_collection, complete_hidden, complete_id, complete_tag
 from amem.cli.invocation import ExitCode, Invocation, some, tell
-from amem.cli.render import counted, draw_receipt, on_terminal, one_line, print_card, short_id, tagged, when
+from amem.cli.render import Page, counted, draw_receipt, on_terminal, one_line, print_card, short_id, tagged, when
 from amem.clock import zone
 from amem.labels import title
 from amem.note import Status
@@ -238,11 +238,11 @@ def _links(memory: "AgenticMemorySystem", id: str) -> Shown:
     from amem.interop.json_records import link_record
 
     out, back = memory.links(id), memory.backlinks(id)
-    rows = []
+    rows, room = [], max(16, Page().width // 3) if on_terminal() else 40
     for arrow, each in [*(("→", each) for each in out), *(("←", each) for each in back)]:
         other = each.target if arrow == "→" else each.source
         note = memory.read(other)
-        words = one_line(title(note.content), 40) if note else "(not there)"
+        words = one_line(title(note.content), room) if note else "(not there)"
         rows.append((arrow, str(each.type), short_id(other), words, each.reason, each.made_by))
     return Table(
         {"links_out": [link_record(each) for each in out], "links_in": [link_record(each) for each in back]},

@@ -40,7 +40,7 @@ _GAP, _EDGES = 3, 2
 #: The column that takes what room is left is of use from so many cells on.
 _READABLE = 24
 #: Columns that are never broken into lines.
-_WHOLE = ("id", "when", "kind", "op", "who", "version", "model")
+_WHOLE = ("id", "when", "kind", "op", "who", "version", "model", "name", "notes", "last used")
 
 
 def say(text: str, *, flush: bool = False) -> None:
@@ -118,6 +118,15 @@ def shortened(text: Text, width: int) -> Text:
     return styled(text[: len(kept)], "…")
 
 
+def folded(text: Text, width: int, *, first: int | None = None) -> Iterator[Text]:
+    """The text in lines of at most `width` cells, the first of at most `first`; Chinese breaks anywhere."""
+    from amem.language.sentence_parts import breaks
+
+    for line in text.divide(breaks(text.plain, width, first=first or width)):
+        line.rstrip()
+        yield line
+
+
 def cell_width(line: str) -> int:
     """How many terminal cells a line takes; Chinese characters take two."""
     from rich.cells import cell_len
@@ -164,13 +173,9 @@ class Page:
 
     def write(self, *parts: Part, indent: int = 0, hanging: int = 0) -> None:
         """Write a text in lines that fit, indented, all but the first by `hanging` more; Chinese breaks anywhere."""
-        from amem.language.sentence_parts import breaks
-
-        text, first, later = styled(*parts), " " * indent, " " * (indent + hanging)
         room = max(20, self.width - indent - hanging)
-        for number, line in enumerate(text.divide(breaks(text.plain, room, first=room + hanging))):
-            line.rstrip()
-            self.whole(later if number else first, line)
+        for number, line in enumerate(folded(styled(*parts), room, first=room + hanging)):
+            self.whole(" " * (indent + hanging if number else indent), line)
 
     def line(self, *parts: Part) -> None:
         """Write a line as Rich breaks it; an empty one without any parts."""
@@ -219,9 +224,8 @@ def print_table(
         name = columns[at]
         if name == wide:
             made.add_column(name, ratio=1, overflow="fold" if folds else "ellipsis", no_wrap=not folds)
-            if not folds:  # Rich cuts in the middle of a Chinese character, which leaves a hole before the dots.
-                for row in cells:
-                    row[at] = shortened(row[at], room)
+            for row in cells:  # Rich would cut within a Chinese character, and break a line before its full stop
+                row[at] = styled("\n").join(folded(row[at], room)) if folds else shortened(row[at], room)
         else:
             made.add_column(name, no_wrap=name in _WHOLE, overflow="fold", justify="right" if name == "op" else "left")
     for row in cells:

@@ -25,6 +25,7 @@ from amem.cli.render import (
     cell_width,
     counted,
     draw_hits,
+    folded,
     hit_row,
     marked,
     on_terminal,
@@ -149,9 +150,9 @@ def _tell_of(found: "Context | Tiers") -> None:
 #: Where what does not fit into columns of its own is put together.
 _REST = "others"
 #: Cells: of a name, a rank, the longest bar, an id and its gap, what comes before the columns; and the inner margin.
-_NAME, _RANK, _BAR, _ID, _LEAD, _INDENT = 9, 5, 16, 10, 21, 18
+_NAME, _RANK, _BAR, _ID, _LEAD, _INDENT = 14, 5, 16, 10, 21, 18
 #: From so many columns on there is room for everything; so many take a row without its bar; a text wants so many.
-_WIDE, _NARROW, _READABLE = 72, 27, 30
+_WIDE, _NARROW, _READABLE = 72, 32, 30
 
 
 @command("minimum_confidence")
@@ -472,15 +473,12 @@ def _cause(link: "Link", ancestor: "Ancestor | None", told: set[str], local: "tz
 
 def _draw_branch(page: Page, texts: "Sequence[Text]", first: str, later: str) -> None:
     """The texts in lines that fit, the first behind one stem, all others behind another."""
-    from amem.language.sentence_parts import breaks
-
     # However deep the tree is, half of the width is for words.
     most = page.width // 2
     stem, later = (stem if len(stem) <= most else f"…{stem[1 - most :]}" for stem in (first, later))
     room = max(_LEAST, page.width - max(len(stem), len(later)))
     for text in texts:
-        for line in text.divide(breaks(text.plain, room, first=room)):
-            line.rstrip()
+        for line in folded(text, room):
             page.whole((stem, "dim"), line)
             stem = later
 

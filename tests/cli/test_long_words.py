@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
+from typer.core import TyperGroup
 from typer.main import get_command
 
 from amem.cli.app import app
@@ -51,8 +52,9 @@ def _takes_text(parameter: Any) -> bool:
 def _places(command: Any, path: tuple[str, ...] = ()) -> Iterator[Place]:
     taking = tuple(each for each in command.params if hasattr(each, "type_descriptor"))
     yield from (Place(path, each, taking) for each in taking if _takes_text(each))
-    for name, inner in getattr(command, "commands", {}).items():
-        yield from _places(inner, (*path, name))
+    if isinstance(command, TyperGroup):
+        for name in command.list_commands(None):
+            yield from _places(command.get_command(None, name), (*path, name))
 
 
 #: All but the one that waits for a server that is not here.
