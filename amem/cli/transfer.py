@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from amem.interop.formats import Format
     from amem.interop.items import Read
     from amem.settings import Settings
-    from amem.vault.report import Step, SyncReport
+    from amem.vault.state import Step, SyncReport
 
 
 #: So many problems are named, and so many steps of a sync.

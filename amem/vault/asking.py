@@ -12,21 +12,19 @@ from amem.interop.items import source_id
 from amem.note import SCOPES, LinkType, MemoryNote, Source, Status
 from amem.storage.vaults import NEW, KnownFile
 from amem.vault.look import Seen
-from amem.vault.merging import merge
 from amem.vault.names import folded, stem
-from amem.vault.pages import Index, Refs, canonical, is_generated, said_by_file, said_by_note, tag_text
-from amem.vault.report import Step
-from amem.vault.state import NOTHING, Edit
+from amem.vault.pages import Index, Refs, canonical, is_generated, merge, said_by_file, said_by_note, tag_text
+from amem.vault.state import NOTHING, Edit, Step
 from amem.writing.intake import NewNote
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from amem.vault.aside import Aside
     from amem.vault.look import Look
     from amem.vault.note_file import NoteFile
     from amem.vault.pages import Led
     from amem.vault.state import Notes, State
+    from amem.vault.to_files import Aside
 
 _ID_WRITTEN, _COPY = "its id was written into it", "a copy of another file: it gets an id of its own"
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")

@@ -17,6 +17,7 @@ from amem.vault.look import digest_of
 from amem.vault.names import folded, free_name, stem, title_for
 from amem.vault.note_file import NoteFile
 from amem.vault.pages import Index, Refs, is_generated, rendered, said_by_note
+from amem.vault.state import NOTHING, TOPICS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,10 +28,8 @@ if TYPE_CHECKING:
     from amem.storage.store import Store
     from amem.vault.folder import Folder
 
-TOPICS = "Topics"
 #: Where the folder keeps what it was given.
 EXPORTED = f"{OWN}/export.json"
-_NO_REFS = Refs()
 
 
 @dataclass(slots=True)
@@ -75,7 +74,7 @@ def export_notes(store: Store, zone: tzinfo, folder: Folder, wanted: Filter, *, 
                 given[id] = path, digest
         for id, note in notes.items():
             led = links.get(id, [])
-            refs = _NO_REFS if is_generated(note) else Refs.of_file(NoteFile(note.content), _NO_REFS, index)
+            refs = NOTHING if is_generated(note) else Refs.of_file(NoteFile(note.content), NOTHING, index)
             page = rendered(None, refs, note, said_by_note(note, led, refs, index, zone), led, index, zone)
             path, digest = paths[id], before.get(id, ("", ""))[1]
             data = page.encoded

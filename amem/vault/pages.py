@@ -1,4 +1,4 @@
-"""What a note says as a file would, what a file says, and the file that a note is to have."""
+"""What a note says as a file would, what a file says, both merged three ways, and the file that a note is to have."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from amem.errors import InvalidInput
 from amem.interop.wikilinks import wanted_links
 from amem.language.markup import link_name
 from amem.note import SCOPES, Kind, LinkType, Status
-from amem.vault.merging import Said
+from amem.three_way import either, merged_items, merged_lines
 from amem.vault.names import folded, stem
 from amem.vault.note_file import LinkLine, NoteFile
 
@@ -22,6 +22,52 @@ if TYPE_CHECKING:
     from datetime import datetime, tzinfo
 
     from amem.note import MemoryNote
+
+#: A link as (type, id of the note it leads to).
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What one side says of a note. `fields` are texts by name, where it says any; tags keep their order."""
+
+    body: str
+    fields: Mapping[str, str] = field(default_factory=dict)
+    tags: tuple[str, ...] = ()
+    links: frozenset[Pair] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """What both sides are to say, and what they contradict each other in: there it is what the note says."""
+
+    said: Said
+    conflicts: tuple[str, ...] = ()
+
+
+def merge(base: Said | None, file: Said, note: Said) -> Merged:
+    """What both changed alike or only one changed, field by field; without a base, all that differs was changed."""
+    conflicts: list[str] = []
+    fields: dict[str, str] = {}
+    for name in sorted({*file.fields, *note.fields}):
+        one, other = file.fields.get(name, ""), note.fields.get(name, "")
+        # Without a base nobody can have taken something away.
+        value = either("" if base is None else base.fields.get(name, ""), one, other)
+        if value is None:
+            conflicts.append(name)
+        if held := other if value is None else value:
+            fields[name] = held
+    body = either(None if base is None else base.body, file.body, note.body)
+    if body is None and base is not None:
+        body = merged_lines(base.body, file.body, note.body)
+    if body is None or not body.strip():
+        conflicts.append("text")
+        body = note.body
+    tags = merged_items(() if base is None else base.tags, file.tags, note.tags)
+    known = frozenset() if base is None else base.links
+    links = (note.links | (file.links - known)) - (known - file.links)
+    return Merged(Said(body, fields, tags, links), tuple(conflicts))
+
 
 #: Front matter that both sides may change, but for tags.
 _TIMES = ("created", "valid_from", "valid_to")

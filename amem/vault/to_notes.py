@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from amem.errors import AmemError
 from amem.note import Link, LinkType
-from amem.vault.report import Step
+from amem.vault.state import Step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

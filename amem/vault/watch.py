@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from amem.errors import AmemError
 from amem.interop.formats import MARKDOWN_SUFFIXES
-from amem.vault.ignore import RULE_FILES
+from amem.vault.folder import RULE_FILES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from amem.vault.report import SyncReport
+    from amem.vault.state import SyncReport
     from amem.vault.sync import Vault
 
 _log = logging.getLogger("amem")

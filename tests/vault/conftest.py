@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from amem import AgenticMemorySystem
-    from amem.vault.report import SyncReport
+    from amem.vault.state import SyncReport
 
     Open = Callable[..., AgenticMemorySystem]
 
