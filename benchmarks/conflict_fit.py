@@ -90,19 +90,20 @@ class Recorder:
     def __init__(self) -> None:
         self.seen: dict[tuple[str, str, str], tuple[Claim, Claim, float, bool]] = {}
         self.source = ""
-        self._judge = Judges.judge
+        self._judge_all = Judges.judge_all
 
     def __enter__(self) -> Recorder:
-        def judge(judges: Judges, earlier: Claim, later: Claim, cosine: float) -> Any:
-            slot = judges.rules_first(earlier, later, cosine) is not None
-            self.seen.setdefault((self.source, earlier.id, later.id), (earlier, later, cosine, slot))
-            return self._judge(judges, earlier, later, cosine)
+        def judge_all(judges: Judges, pairs: Sequence[tuple[Claim, Claim, float]]) -> Any:
+            for earlier, later, cosine in pairs:
+                slot = judges.rules_first(earlier, later, cosine) is not None
+                self.seen.setdefault((self.source, earlier.id, later.id), (earlier, later, cosine, slot))
+            return self._judge_all(judges, pairs)
 
-        Judges.judge = judge  # type: ignore[method-assign]
+        Judges.judge_all = judge_all  # type: ignore[method-assign]
         return self
 
     def __exit__(self, *_: object) -> None:
-        Judges.judge = self._judge  # type: ignore[method-assign]
+        Judges.judge_all = self._judge_all  # type: ignore[method-assign]
 
 
 def examples(embedder: Embedder, locomo: Path | None) -> list[Example]:

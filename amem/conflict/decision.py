@@ -18,7 +18,7 @@ from amem.note import Fact, LinkType, Status
 from amem.storage.reviews import IN_CONFLICT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from amem.analysis import Plan
     from amem.conflict.candidates import Claim, Rival
@@ -96,9 +96,7 @@ class Weigher:
         `opinions` are a model's on the others.
         """
         rivals = list(others)
-        self._judges.foresee([order(one.claim, other.claim) for other in rivals])
-        weighed = [self.pair(one, other, opinions.verdicts.get(other.id), opinions.name) for other in rivals]
-        found = [each for each in weighed if each is not None]
+        found = self.in_conflict(one, rivals, opinions)
         if not found:  # as for most notes
             return []
         known = pairs_known(session, one.id)
@@ -110,21 +108,30 @@ class Weigher:
             and frozenset((each.earlier.id, each.later.id)) not in undone
         ]
 
-    def pair(self, one: Rival, other: Rival, opinion: Verdict | None = None, name: str = "") -> Weighed | None:
-        """The verdict on two notes, in whichever order; None where they leave each other in peace."""
-        cosine = other.cosine
-        first, second = order(one.claim, other.claim)
-        earlier, later = (one, other) if first is one.claim else (other, one)
-        if opinion is not None and cosine < self._settings.conflict_cosine:
+    def in_conflict(self, one: Rival, others: Sequence[Rival], opinions: Opinions = NOBODY_ASKED) -> list[Weighed]:
+        """Every pair of `one` and another that does not leave each other in peace, whatever was decided before."""
+        pairs = [(*order(one.claim, other.claim), other.cosine) for other in others]
+        weighed = [
+            self._pair(one, other, first is one.claim, verdict, opinions)
+            for other, (first, *_), verdict in zip(others, pairs, self._judges.judge_all(pairs), strict=True)
+        ]
+        return [each for each in weighed if each is not None]
+
+    def _pair(self, one: Rival, other: Rival, is_first: bool, verdict: Verdict, opinions: Opinions) -> Weighed | None:
+        """What the rules' verdict and a model's opinion make of two notes; None where they leave each other in peace.
+
+        `is_first` tells that `one` was true before the other.
+        """
+        cosine, opinion = other.cosine, opinions.verdicts.get(other.id)
+        earlier, later = (one, other) if is_first else (other, one)
+        if cosine < self._settings.conflict_cosine:
             opinion = None
-        sure = None if opinion is None else self._judges.rules_first(first, second, cosine)
-        by_model = opinion is not None and sure is None
-        verdict = sure or self._judges.judge(first, second, cosine)
+        by_model = opinion is not None and self._judges.rules_first(earlier.claim, later.claim, cosine) is None
         if opinion is not None and by_model:
-            verdict = self._placed(opinion, verdict, first)
-        if verdict is None or verdict.label not in CONFLICTS:
+            verdict = self._placed(opinion, verdict, earlier.claim)
+        if verdict.label not in CONFLICTS:
             return None
-        found = Weighed(earlier, later, verdict, cosine, made_by=name if by_model else RULES)
+        found = Weighed(earlier, later, verdict, cosine, made_by=opinions.name if by_model else RULES)
         if verdict.label is Label.CONTRADICTS:
             return found
         waits = self._why_wait(found, supported=not by_model or self._supports(found))

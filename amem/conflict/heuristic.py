@@ -20,7 +20,6 @@ from amem.conflict.grammar import Of
 from amem.conflict.likeness import (
     AT_ONCE,
     agrees,
-    but_for_names,
     cover,
     differing,
     gained,
@@ -39,7 +38,7 @@ from amem.language import normalize, written_in_cjk
 from amem.note import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from amem.conflict.candidates import Claim
@@ -83,13 +82,18 @@ class Difference:
         return Cue.FOREVER in self.old.cues and Cue.FOREVER in self.new.cues
 
 
-def differences(earlier: Claim, later: Claim, cosine: float) -> Iterator[Difference]:
-    """Every two statements of which the later one gives a reason against the earlier one."""
-    for old, new, features in compared(earlier, later, cosine):
-        probability = _trees().probability(list(features.values()))
-        if features["turned"] and features["claims"] and not features["sometimes"] and _says_just_this(old, new):
-            probability = max(probability, _OPPOSITE)
-        yield Difference(old, new, probability, bool(features["explicit"]), bool(features["turned"]))
+def differences(pairs: Iterable[tuple[Claim, Claim, float]]) -> list[list[Difference]]:
+    """Of each earlier and later note with their cosine, every two statements that give a reason against each other."""
+    found = [list(compared(*pair)) for pair in pairs]
+    rows = [list(features.values()) for each in found for *_, features in each]
+    likely = iter(_trees().probabilities(rows) if rows else ())
+    return [[_difference(old, new, features, next(likely)) for old, new, features in each] for each in found]
+
+
+def _difference(old: Statement, new: Statement, features: Mapping[str, float], probability: float) -> Difference:
+    if features["turned"] and features["claims"] and not features["sometimes"] and _says_just_this(old, new):
+        probability = max(probability, _OPPOSITE)
+    return Difference(old, new, probability, bool(features["explicit"]), bool(features["turned"]))
 
 
 def compared(earlier: Claim, later: Claim, cosine: float) -> Iterator[tuple[Statement, Statement, dict[str, float]]]:
@@ -97,21 +101,15 @@ def compared(earlier: Claim, later: Claim, cosine: float) -> Iterator[tuple[Stat
     if _is_over(earlier, later.true_at) or _is_over(later, later.said_at):
         return  # "in January I still lived in Lisbon" ends by itself, and ends nothing
     olds, news = _clauses(earlier.content), _clauses(later.content)
-    falling = [each for each in olds if each.may_fall]
-    for new in news:
-        if not new.may_end:
-            continue
-        for old in falling:
-            # First what leaves out most pairs for least work: notes of many clauses make hundreds of pairs.
-            if not _touch(old, new):
-                continue
+    for new in news.ending:
+        for old in olds.touched_by(new):
             one, other = old.statement, new.statement
             if not _may_fall(old, new) or not _same_people(one, other, earlier, later):
                 continue
             if not _has_reason(one, other, new.around) or _restated(one, other, read(later.content)):
                 continue
             if not two_of_a_kind(one, other) and not only_once(one, other, new.around.cues):
-                yield one, other, _features(one, other, new.around, earlier, later, cosine, (len(olds), len(news)))
+                yield one, other, _features(one, other, new.around, earlier, later, cosine, (olds.count, news.count))
 
 
 def _is_over(claim: Claim, moment: datetime) -> bool:
@@ -123,12 +121,11 @@ def _is_over(claim: Claim, moment: datetime) -> bool:
 @dataclass(frozen=True, slots=True)
 class _Clause:
     """A statement, with what comparing it asks for again and again. `around` are the clauses of its sentence in one;
-    `words` is what either is about, `text` its normal form.
+    `text` is its normal form.
     """
 
     statement: Statement
     around: Statement
-    words: frozenset[str]
     text: str
 
     @property
@@ -143,16 +140,56 @@ class _Clause:
         return not self.statement.past and (self.statement.said or self.statement.planned)
 
 
-@lru_cache(maxsize=1024)
-def _clauses(text: str) -> tuple[_Clause, ...]:
-    """Every statement of a note."""
-    around = _sentences(text)
-    return tuple(_clause(each, around[each.sentence]) for each in read(text))
+class _Clauses:
+    """The `count` clauses of a note: those that could end an earlier one, and those that a later one could end.
+
+    Notes of many clauses make hundreds of pairs, so the latter are found by their words and pairs of opposites: each
+    has a bit in the masks of its own words, of those of its sentence, and of its opposites.
+    """
+
+    def __init__(self, text: str) -> None:
+        around = _sentences(text)
+        every = [_Clause(each, around[each.sentence], normalize(each.text)) for each in read(text)]
+        self.count = len(every)
+        self.ending = [each for each in every if each.may_end]
+        self._falling = [each for each in every if each.may_fall]
+        self._about = _masks(each.statement.about for each in self._falling)
+        self._around = _masks(each.around.about for each in self._falling)
+        self._poles = _masks(each.statement.poles for each in self._falling)
+
+    def touched_by(self, new: _Clause) -> list[_Clause]:
+        """Those that a later clause, or its sentence, shares a word with, or a pair of opposites and nothing else."""
+        told = _mask(self._about, new.statement.about) | _mask(self._around, new.around.about)
+        opposed = _mask(self._poles, new.statement.poles) & ~told
+        return [
+            each
+            for place, each in enumerate(self._falling)
+            if told >> place & 1 or (opposed >> place & 1 and _by_opposites(each.statement, new.statement))
+        ]
 
 
-def _clause(statement: Statement, around: Statement) -> _Clause:
-    words = frozenset((*statement.about, *around.about))
-    return _Clause(statement, around, words, normalize(statement.text))
+def _masks(keys: Iterable[Iterable[str]]) -> dict[str, int]:
+    """By key, a mask of the places at which it stands."""
+    found: dict[str, int] = {}
+    for place, each in enumerate(keys):
+        for key in each:
+            found[key] = found.get(key, 0) | 1 << place
+    return found
+
+
+def _mask(masks: Mapping[str, int], keys: Iterable[str]) -> int:
+    found = 0
+    for key in keys:
+        found |= masks.get(key, 0)
+    return found
+
+
+def _by_opposites(old: Statement, new: Statement) -> bool:
+    """Whether a pair of opposites is enough to compare two statements that share no word."""
+    return any(map(cues.is_state, old.poles)) or not (old.names or new.names or (old.about and new.about))
+
+
+_clauses = lru_cache(maxsize=1024)(_Clauses)
 
 
 def _says_just_this(old: Statement, new: Statement) -> bool:
@@ -220,6 +257,8 @@ def _restated(old: Statement, new: Statement, news: Sequence[Statement]) -> bool
 
     "I stopped using Windows, everything runs on Linux" confirms "I don't use Windows any more".
     """
+    if not old.negative and not old.poles:
+        return False  # nothing agrees with it, as `agrees` means it
     met, words = cover(old.about, new.about), old.about.keys() & new.about.keys()
     return any(
         (share := cover(old.about, each.about)) >= met
@@ -227,18 +266,6 @@ def _restated(old: Statement, new: Statement, news: Sequence[Statement]) -> bool
         and agrees(old, each)
         for each in news
         if each is not new
-    )
-
-
-def _touch(old: _Clause, new: _Clause) -> bool:
-    """Whether two statements, or the sentences that they stand in, have anything to do with each other."""
-    one, other = old.statement, new.statement
-    if not old.words.isdisjoint(new.words) and (
-        not one.about.keys().isdisjoint(other.about) or not old.around.about.keys().isdisjoint(new.around.about)
-    ):
-        return True
-    return not one.poles.keys().isdisjoint(other.poles) and (
-        any(map(cues.is_state, one.poles)) or not (one.names or other.names or (one.about and other.about))
     )
 
 
@@ -252,14 +279,14 @@ def _features(
     lengths: tuple[int, int],
 ) -> dict[str, float]:
     """What tells of a conflict, by name: shares in 0..1, flags 0 or 1. `around` is the later statement's sentence."""
-    people = [*old.people, *new.people]
+    people = old.people | new.people
     told, fresh = without(old.about, people), without(new.about, people)
     whole = without(around.about, people)
-    one, other = but_for_names(old, new)
     chinese = _in_cjk(later.content)
     apart = _in_cjk(earlier.content) != chinese
     lost, came = gained(new, old), gained(old, new)
     both = lost.keys() & came.keys()
+    one, other = without(old.about, lost.get("name", ())), without(new.about, came.get("name", ()))
     pairs = opposed(old, new)
     days = max((later.true_at - earlier.true_at).total_seconds() / 86400, 0.0)
     found: dict[str, float] = {
@@ -273,7 +300,7 @@ def _features(
         "shared with sentence": min(shared(told, around.about), 3) / 3,
         "common words shared": min(shared(without(told, old.names), without(new.about, new.names)), 3) / 3,
         "same but for names": min(cover(one, other), cover(other, one)),
-        "names shared": min(len(old.names.keys() & new.about.keys() - set(people)), 2) / 2,
+        "names shared": min(len(old.names.keys() & new.about.keys() - people), 2) / 2,
         "old size": min(sum(told.values()), 6) / 6,
         "new size": min(sum(fresh.values()), 6) / 6,
         "old statements": math.log(lengths[0]),
@@ -366,43 +393,41 @@ def confirms(earlier: Claim, later: Claim, fallen: Sequence[str]) -> bool:
 class _Trees:
     """``judge.json``: `start` and `trees`, lists of nodes [feature, threshold, left, right] and leaves [value].
 
-    Kept as arrays, so that all splits are decided at once: a leaf counts where each split on its way goes its way.
+    All nodes stand in one row of arrays, and every tree of every row of features goes down a level at once; a leaf
+    leads to itself.
     """
 
     def __init__(self, start: float, trees: Sequence[Sequence[Sequence[float]]]) -> None:
-        splits: list[tuple[int, float]] = []
-        ways: list[list[int]] = []
-        leaves: list[float] = []
-
-        def descend(tree: Sequence[Sequence[float]], at: int, way: list[int]) -> None:
-            if len(tree[at]) == 1:
-                ways.append(way)
-                leaves.append(tree[at][0])
-                return
-            feature, threshold, left, right = tree[at]
-            place = 2 * len(splits)
-            splits.append((int(feature), threshold))
-            descend(tree, int(left), [*way, place])
-            descend(tree, int(right), [*way, place + 1])
-
-        for tree in trees:
-            descend(tree, 0, [])
+        places = np.cumsum([0, *map(len, trees)])
+        nodes = [
+            (*node[:2], place + node[2], place + node[3], 0.0) if len(node) > 1 else (0, 0.0, at, at, node[0])
+            for tree, place in zip(trees, places.tolist(), strict=False)
+            for at, node in enumerate(tree, place)
+        ]
+        features, thresholds, left, right, values = zip(*nodes, strict=True)
         self._start = start
-        self._features = np.array([feature for feature, _ in splits])
-        self._thresholds = np.array([threshold for _, threshold in splits])
-        self._values = np.array(leaves)
-        deepest = max(map(len, ways))
-        # A shorter way is filled up with its last split.
-        self._ways = np.array([way + way[-1:] * (deepest - len(way)) for way in ways]).T
+        self._roots = places[:-1]
+        self._features = np.array(features, dtype=np.intp)
+        self._thresholds = np.array(thresholds)
+        self._left, self._right = np.array(left, dtype=np.intp), np.array(right, dtype=np.intp)
+        self._values = np.array(values)
+        self._levels = max(_depth(tree) for tree in trees)
 
-    def probability(self, features: Sequence[float]) -> float:
-        """That of a conflict, 0..1."""
-        left = np.array(features)[self._features] <= self._thresholds
-        sides = np.stack((left, ~left), axis=1).ravel()
-        reached = np.logical_and.reduce(sides[self._ways], axis=0)
+    def probabilities(self, rows: Sequence[Sequence[float]]) -> list[float]:
+        """Those of a conflict, 0..1, one for each row of features."""
+        table = np.array(rows, dtype=np.float64)
+        starts = np.arange(len(table))[:, np.newaxis] * table.shape[1]
+        values, at = table.ravel(), self._roots[np.newaxis]
+        for _ in range(self._levels):
+            at = np.where(values[starts + self._features[at]] <= self._thresholds[at], self._left[at], self._right[at])
         # One by one in the order of the trees: another order rounds otherwise.
-        total = sum(self._values[reached].tolist(), self._start)
-        return 1 / (1 + math.exp(-total))
+        totals = [sum(each, self._start) for each in self._values[at].tolist()]
+        return [1 / (1 + math.exp(-total)) for total in totals]
+
+
+def _depth(tree: Sequence[Sequence[float]], at: int = 0) -> int:
+    """How many splits lead to the deepest leaf."""
+    return 0 if len(tree[at]) == 1 else 1 + max(_depth(tree, int(each)) for each in tree[at][2:])
 
 
 @cache
@@ -414,12 +439,16 @@ def _trees() -> _Trees:
 # The verdict.
 
 
-def judge(earlier: Claim, later: Claim, cosine: float, least: float) -> Verdict:
-    """What the words make of two notes with this cosine: a conflict from the probability `least` on, or support.
+def judge(pairs: Sequence[tuple[Claim, Claim, float]], least: float) -> list[Verdict]:
+    """What the words make of each earlier and later note with this cosine.
 
-    Where nothing but the words tells, a doubt stays below the confidence at which a note may be hidden.
+    From the probability `least` on it is a conflict, else support or nothing. Where nothing but the words tells, a
+    doubt stays below the confidence at which a note may be hidden.
     """
-    best = strongest(earlier, later, cosine)
+    return [_verdict(*pair, _best(found), least) for pair, found in zip(pairs, differences(pairs), strict=True)]
+
+
+def _verdict(earlier: Claim, later: Claim, cosine: float, best: Difference | None, least: float) -> Verdict:
     if best is None or best.probability < (min(least, _OVER_FROM) if _says_over(best) else least):
         return _alike(earlier, later, cosine)
     fallen = _fallen(earlier, best)
@@ -433,7 +462,10 @@ def judge(earlier: Claim, later: Claim, cosine: float, least: float) -> Verdict:
 
 def strongest(earlier: Claim, later: Claim, cosine: float) -> Difference | None:
     """The most probable difference, of those nearly as probable the one that shares most; None without any."""
-    found = list(differences(earlier, later, cosine))
+    return _best(differences([(earlier, later, cosine)])[0])
+
+
+def _best(found: Sequence[Difference]) -> Difference | None:
     most = max((each.probability for each in found), default=0.0)
     near = [each for each in found if each.probability >= most - _NEAR]
     best = max(near, key=lambda each: (shared(each.old.about, each.new.about), each.probability), default=None)

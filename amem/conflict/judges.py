@@ -284,7 +284,7 @@ _WORTH_ASKING = 0.25
 class Judges:
     """Rules about slots, then a cross-encoder where there is one, then the heuristic. A model's verdict goes between.
 
-    Pairs are given in the order in which they were true (see ``claims.order``); `cosine` is that of their embeddings.
+    Pairs are given in the order in which they were true (see ``candidates.order``), with the cosine of their vectors.
     """
 
     def __init__(
@@ -298,23 +298,41 @@ class Judges:
         self._inference = Inference(entailment)
 
     def judge(self, earlier: Claim, later: Claim, cosine: float) -> Verdict:
-        """The first verdict that any of them is sure of; NO_CONFLICT when none is."""
-        return self.rules_first(earlier, later, cosine) or self.rules_last(earlier, later, cosine)
+        """The verdict on one pair: see `judge_all`."""
+        return self.judge_all([(earlier, later, cosine)])[0]
+
+    def judge_all(self, pairs: Sequence[tuple[Claim, Claim, float]]) -> list[Verdict]:
+        """For each earlier and later note with their cosine the first verdict that any judge is sure of.
+
+        NO_CONFLICT where none is. The cross-encoder, and the heuristic, compare all that they are asked in one batch.
+        """
+        by_slot = [judge(earlier, later, self._predicates()) for earlier, later, _ in pairs]
+        self._inference.foresee(
+            [
+                pair[:2]
+                for pair, verdict in zip(pairs, by_slot, strict=True)
+                if verdict is None and self._is_near(pair[2])
+            ]
+        )
+        sure = [verdict or self._inferred(*pair) for pair, verdict in zip(pairs, by_slot, strict=True)]
+        rest = [pair for pair, verdict in zip(pairs, sure, strict=True) if verdict is None]
+        last = iter(heuristic.judge(rest, self._settings.conflict_score))
+        return [verdict or next(last) for verdict in sure]
 
     def rules_first(self, earlier: Claim, later: Claim, cosine: float) -> Verdict | None:
         """What the slot rule, then the cross-encoder, say; None where they say nothing. No model may overrule them."""
-        verdict = judge(earlier, later, self._predicates())
-        if verdict is None and cosine >= self._settings.conflict_cosine:
-            verdict = self._inference.judge(earlier, later, self._settings.nli_confidence)
-        return verdict
+        return judge(earlier, later, self._predicates()) or self._inferred(earlier, later, cosine)
 
-    def foresee(self, pairs: Sequence[tuple[Claim, Claim]]) -> None:
-        """Let the cross-encoder compare pairs that are to be judged, all in one batch; without one, do nothing."""
-        self._inference.foresee(pairs)
+    def _inferred(self, earlier: Claim, later: Claim, cosine: float) -> Verdict | None:
+        near = self._is_near(cosine)
+        return self._inference.judge(earlier, later, self._settings.nli_confidence) if near else None
+
+    def _is_near(self, cosine: float) -> bool:
+        return cosine >= self._settings.conflict_cosine
 
     def rules_last(self, earlier: Claim, later: Claim, cosine: float) -> Verdict:
         """What is left to say when nobody better has said anything."""
-        return heuristic.judge(earlier, later, cosine, self._settings.conflict_score)
+        return heuristic.judge([(earlier, later, cosine)], self._settings.conflict_score)[0]
 
     def doubtful(self, earlier: Claim, later: Claim, cosine: float) -> bool:
         """Whether the rules see a reason to differ and cannot tell: worth asking a model."""

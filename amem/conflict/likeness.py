@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from amem.conflict.clause_values import of as values_of
@@ -32,21 +33,21 @@ _SPEAKERS = frozenset({USER, WE})
 
 def shared(one: Mapping[str, float], other: Mapping[str, float]) -> float:
     """The weight of the words that both are about."""
-    found = ((weight, _held(key, other)) for key, weight in one.items())
-    return sum(min(weight, other[match]) for weight, match in found if match is not None)
+    found = [(weight, key if key in other else _held(key, other)) for key, weight in one.items()]
+    return sum([min(weight, other[match]) for weight, match in found if match is not None])
 
 
 def cover(one: Mapping[str, float], other: Mapping[str, float]) -> float:
     """Share of what `one` is about that `other` is about, too; 0 where it is about nothing."""
     total = sum(one.values())
-    return sum(weight for key, weight in one.items() if _held(key, other) is not None) / total if total else 0.0
+    if not total:
+        return 0.0
+    return sum([weight for key, weight in one.items() if key in other or _held(key, other) is not None]) / total
 
 
 def _held(key: str, about: Mapping[str, float]) -> str | None:
-    """The word among `about` that is this one; of two Chinese words one may be part of the other: 篮球, 篮球赛."""
-    if key in about:
-        return key
-    if len(key) < 2 or key.isascii():
+    """The word among `about` that has this Chinese word in it, or is a part of it: 篮球, 篮球赛."""
+    if key.isascii() or len(key) < 2:
         return None
     return next((word for word in about if len(word) > 1 and not word.isascii() and (word in key or key in word)), None)
 
@@ -82,6 +83,8 @@ def gained(one: Statement, other: Statement) -> Mapping[str, frozenset[str]]:
 
     A number counts only beside numbers that may number the same: three people are no other value than floor 4.
     """
+    if not other.values and not other.names:
+        return {}
     held = {(value.sort, value.text) for value in one.values}
     found: dict[str, set[str]] = {}
     for value in other.values:
@@ -95,18 +98,15 @@ def gained(one: Statement, other: Statement) -> Mapping[str, frozenset[str]]:
 
 def differing(one: Statement, other: Statement) -> frozenset[str]:
     """Sorts of which each has something that the other lacks."""
-    return frozenset(gained(one, other).keys() & gained(other, one).keys())
+    came = gained(one, other)
+    return frozenset(came.keys() & gained(other, one).keys()) if came else frozenset()
 
 
-def without(about: Mapping[str, float], keys: Collection[str]) -> dict[str, float]:
+def without(about: Mapping[str, float], keys: Collection[str]) -> Mapping[str, float]:
     """`about` without some of its words."""
+    if about.keys().isdisjoint(keys):
+        return about
     return {key: weight for key, weight in about.items() if key not in keys}
-
-
-def but_for_names(old: Statement, new: Statement) -> tuple[dict[str, float], dict[str, float]]:
-    """What both are about, without the names that only one of them has."""
-    lost, came = gained(new, old).get("name", frozenset()), gained(old, new).get("name", frozenset())
-    return without(old.about, lost), without(new.about, came)
 
 
 # Polarity: whether two statements say the same or the opposite of what both are about.
@@ -149,10 +149,10 @@ def _affirms(denying: Statement) -> bool:
 
 def agrees(old: Statement, new: Statement) -> bool:
     """Whether both deny the same, or say the same of a pair of opposites, and no value tells them apart."""
-    if turned(old, new) or not (old.said and new.said) or (new.cues - old.cues) & _ANEW:
-        return False
     alike = _alike(old, new)
-    if differing(old, new) or not (alike or (old.negative and new.negative)):
+    if not (alike or (old.negative and new.negative)) or not (old.said and new.said) or (new.cues - old.cues) & _ANEW:
+        return False
+    if turned(old, new) or differing(old, new):
         return False
     whole = alike and not (old.about and new.about)  # "no longer eat meat", "am a vegetarian"
     return whole or overlap(old.about, new.about) >= _MOSTLY
@@ -192,7 +192,7 @@ def only_once(old: Statement, new: Statement, cues: Collection[Cue]) -> bool:
 
     `cues` are those of its whole sentence.
     """
-    day = _DAY.search(new.around)
+    day = _day_in(new.around)
     if day is not None and day["this"]:
         return any(value in old.values for value in values_of(new.around[day.end() - 1 :]) if value.sort == "weekday")
     if old.event:
@@ -205,9 +205,14 @@ def only_once(old: Statement, new: Statement, cues: Collection[Cue]) -> bool:
     return day is not None and (bool(day["of"]) or not cues) and day[0] not in old.around
 
 
+@lru_cache(maxsize=1024)
+def _day_in(text: str) -> re.Match[str] | None:
+    return _DAY.search(text)
+
+
 def of_one_day(text: str) -> bool:
     """Whether a note begins with the one day that it is of: "Yesterday's stand-up started at ten"."""
-    day = _DAY.search(text)
+    day = _day_in(text)
     return day is not None and bool(day["of"]) and not text[: day.start()].strip()
 
 
@@ -256,16 +261,23 @@ def two_of_a_kind(one: Statement, other: Statement) -> bool:
 
 
 def _other_number(one: str, other: str) -> bool:
-    for pattern, kinds, numbers in ((_ENGLISH, ("kind",), ("which",)), (_CHINESE, ("kind", "of"), ("which", "when"))):
-        first, second = pattern.match(one), pattern.match(other)
-        if first and second and _first(first, *kinds).casefold() == _first(second, *kinds).casefold():
-            return _first(first, *numbers).casefold() != _first(second, *numbers).casefold()
-    return False
+    first, second = _number_of(one), _number_of(other)
+    return first is not None and second is not None and first[0] == second[0] and first[1] != second[1]
+
+
+@lru_cache(maxsize=2048)
+def _number_of(text: str) -> tuple[str, str] | None:
+    """What kind of thing a text begins with, and which of its kind it is, by its number; None for other texts."""
+    match = _ENGLISH.match(text)
+    if match is not None:
+        return match["kind"].casefold(), match["which"].casefold()
+    match = _CHINESE.match(text)
+    return None if match is None else (_first(match, "kind", "of"), _first(match, "which", "when"))
 
 
 def _other_item(one: str, other: str) -> bool:
     """Whether both begin with the number of an item, and not the same: of a list, of lockers, of rooms."""
-    first, second = _NUMBERED.match(one), _NUMBERED.match(other)
+    first, second = _item_of(one), _item_of(other)
     if not (first and second):
         return False
     mine, yours = (_first(each, "kind", "kind_zh", "kind_before").casefold() for each in (first, second))
@@ -278,18 +290,28 @@ def _other_item(one: str, other: str) -> bool:
     return _first(first, *which) != _first(second, *which)
 
 
+@lru_cache(maxsize=2048)
+def _item_of(text: str) -> re.Match[str] | None:
+    return _NUMBERED.match(text)
+
+
 def _first(match: re.Match[str], *groups: str) -> str:
     return next((match[name] for name in groups if match[name]), "")
 
 
 def _other_label(one: str, other: str) -> bool:
     """Whether both stand behind a heading that is the same but for its number or date: "Day 2: ...", "日志55：..."."""
-    first, second = _LABEL.match(one), _LABEL.match(other)
+    first, second = _label_of(one), _label_of(other)
     if not (first and second) or values_of(first[0]) == values_of(second[0]):
         return False
     if first.end() < len(one) and one[first.end()] == "," and not is_noun(first[0]):
         return False  # "We start at 8, ..."
     return _but_for_values(first[0]) == _but_for_values(second[0])
+
+
+@lru_cache(maxsize=2048)
+def _label_of(text: str) -> re.Match[str] | None:
+    return _LABEL.match(text)
 
 
 def _but_for_values(text: str) -> str:

@@ -100,13 +100,11 @@ def test_the_slot_rule_comes_first() -> None:
     assert model.asked == []
 
 
-def test_pairs_that_are_foreseen_are_compared_in_one_batch() -> None:
+def test_pairs_that_are_judged_together_are_compared_in_one_batch() -> None:
     model = Sure("contradiction")
-    chosen = judges(model)
     others = [claim(f"The lake near town {number} is clean.") for number in range(5)]
-    chosen.foresee([(other, LATER) for other in others])
-    for other in others:
-        chosen.judge(other, LATER, 0.6)
+    verdicts = judges(model).judge_all([(other, LATER, 0.6) for other in others])
+    assert [each.judge for each in verdicts] == ["nli"] * 5
     assert [len(batch) for batch in model.asked] == [5]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from amem.analysis import Evolution, Label, ProposedLink, Verdict
 from amem.conflict.candidates import Claim, Rival
-from amem.conflict.decision import Weigher, from_links
+from amem.conflict.decision import Opinions, Weigher, from_links
 from amem.conflict.judges import Judges
 from amem.language.predicates import load_predicates
 from amem.note import Kind, LinkType, MemoryNote
@@ -47,6 +47,6 @@ def test_a_model_that_takes_two_denials_of_the_same_for_a_change_hides_nothing(
         for text, at in ((earlier, datetime(2026, 5, 1, tzinfo=UTC)), (later, datetime(2026, 9, 2, tzinfo=UTC)))
     )
     opinion = Verdict(Label.SUPERSEDES, 0.95, "the speaker changed their mind", "model", whole=True)
-    weighed = Weigher(Judges(load_predicates, settings), settings).pair(new, old, opinion, "model")
-    assert weighed is not None
+    weigher = Weigher(Judges(load_predicates, settings), settings)
+    (weighed,) = weigher.in_conflict(new, [old], Opinions("model", {earlier: opinion}))
     assert weighed.hides is hides
