@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 # Words that turn what a sentence says, found by the word lists beside this module: cues and pairs of opposites.
 
 _CLITIC = re.compile(r"['’](?:d|ll)\b", re.IGNORECASE)
+_APOSTROPHES = ("'", "’")
 _JOINED = re.compile(r"(?:['’]\w{1,2})?\s?")
 #: Verbs with something between their two words ("took the soup off the menu"); "I've left Acme".
 _TAKEN_OFF = re.compile(
@@ -104,6 +105,8 @@ class _Lists:
     stems: Mapping[tuple[str, ...], _Entry]
     chinese: Mapping[str, _Entry]
     states: frozenset[str]
+    first_forms: frozenset[str]
+    first_stems: frozenset[str]
     longest: int
     longest_chinese: int
 
@@ -171,7 +174,8 @@ def _latin(reading: Reading) -> Iterator[Mark]:
     at = 0
     while at < len(words):
         taken = 1
-        for length in range(_run(reading.text, words, at, lists.longest), 0, -1):
+        begins = forms[at] in lists.first_forms or keys[at] in lists.first_stems
+        for length in range(_run(reading.text, words, at, lists.longest) if begins else 0, 0, -1):
             entry = lists.forms.get(tuple(forms[at : at + length]), _NONE)
             opposite = lists.stems.get(tuple(keys[at : at + length]), _NONE)
             if entry is not _NONE or opposite is not _NONE:
@@ -219,7 +223,7 @@ def _run(text: str, words: Sequence[Word], at: int, longest: int) -> int:
 def _form(text: str, word: Word) -> str:
     if word.text == "May":
         return word.text  # the month; what may be is written small
-    clitic = _CLITIC.match(text, word.end)
+    clitic = _CLITIC.match(text, word.end) if text[word.end : word.end + 1] in _APOSTROPHES else None
     return (word.text + (clitic[0] if clitic else "")).casefold().replace("’", "'")
 
 
@@ -268,7 +272,8 @@ def _lists() -> _Lists:
             known = chinese.get(phrase, _NONE)
             chinese[phrase] = _Entry(known.cues, (*known.poles, *poles))
     longest = max(len(key) for key in (*forms, *stems))
-    return _Lists(forms, stems, chinese, frozenset(states), longest, max(map(len, chinese)))
+    first_forms, first_stems = (frozenset(key[0] for key in each) for each in (forms, stems))
+    return _Lists(forms, stems, chinese, frozenset(states), first_forms, first_stems, longest, max(map(len, chinese)))
 
 
 def _cues() -> Iterator[tuple[Cue, str]]:

@@ -28,9 +28,10 @@ from amem.language.word_reading import Word
 from amem.language.word_reading import read as read_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from amem.conflict.clause_values import Value
+    from amem.language.sentence_parts import Clause
     from amem.language.word_reading import Reading
 
 
@@ -276,11 +277,11 @@ def about(text: str, at: int, words: Sequence[Word], marked: Sequence[Mark]) -> 
     """The weight of each telling word of a clause that begins at `at`, and the words that are left to tell anything."""
     # 七点开场 holds an hour, and no word 点开.
     taken = [] if text.isascii() else [(at + begin, at + end) for begin, end in values.places(text)]
+    used = [(mark.start, mark.end) for mark in marked if _is_used(mark)]
     told = [
         word
         for word in words
-        if not (word.cjk and any(begin < word.end and word.start < end for begin, end in taken))
-        and not any(mark.start < word.end and word.start < mark.end and _is_used(mark) for mark in marked)
+        if not (taken and word.cjk and _overlaps(word, taken)) and not (used and _overlaps(word, used))
     ]
     found: dict[str, float] = {}
     for word in told:
@@ -290,6 +291,10 @@ def about(text: str, at: int, words: Sequence[Word], marked: Sequence[Mark]) -> 
                 half = word.cjk and len(word.text) == 1 and key == word.key
                 found[key] = max(_LIGHT if half else weight, found.get(key, 0.0))
     return found | {key: 1.0 for mark in marked if mark.base for key in concepts(mark.base)}, told
+
+
+def _overlaps(word: Word, places: Iterable[tuple[int, int]]) -> bool:
+    return any(begin < word.end and word.start < end for begin, end in places)
 
 
 def _weight(word: Word) -> float:
@@ -475,11 +480,16 @@ def _statements(
             words = [word for word in every if at <= word.start < end]
             open_ = open_ or (last is not None and _opens(last, clause.opener))
             made = _statement(
-                clause.text, at, words, inside, named, said=stance is Stance.SAID and not open_, opener=clause.opener
+                clause,
+                at,
+                words,
+                inside,
+                named,
+                said=stance is Stance.SAID and not open_,
+                of=(number, sentence.strip()),
             )
             if last is not None and last.text.endswith("之前") and not last.values and not made.cues & EXPLICIT:
                 made = replace(made, cues=made.cues | {Cue.PAST})  # 小何之前，组长是老梁
-            made = replace(made, sentence=number, around=sentence.strip())
             before, last = end, made
             # "If rents fall, I move": what follows a supposition is one, too.
             open_ = open_ or (made.planned and "if" in clause.opener.casefold()) or stance is Stance.UNCLEAR
@@ -498,15 +508,17 @@ def _requests(frame: Frame | None) -> bool:
 
 
 def _statement(
-    text: str,
+    clause: Clause,
     at: int,
     words: Sequence[Word],
     marked: Sequence[Mark],
     named: Mapping[str, str],
     *,
     said: bool,
-    opener: str,
+    of: tuple[int, str],
 ) -> Statement:
+    """The statement of a clause that begins at `at`; `of` is the number and the text of its sentence."""
+    text, opener = clause.text, clause.opener
     found = frozenset(cue for mark in marked for cue in mark.cues)
     event = _EVENT.search(text) is not None and _LASTING.search(text) is None
     found |= cues.spread(text, past=event)
@@ -527,7 +539,9 @@ def _statement(
         cues=found,
         ended=folded.ended,
         planned=planned,
+        sentence=of[0],
         opener=opener,
+        around=of[1],
         nouns=() if frame is not None else _nouns_first(words, named),
         target=_target(text, at, told, marked),
         given_up=_given_up(text, at, told),
