@@ -135,8 +135,8 @@ def _items(path: str, settings: "Settings", format: "Format | None") -> "Iterato
 
 def _chroma(folder: Path, settings: "Settings") -> "Iterator[Read]":
     from amem.clock import zone
-    from amem.interop.amem_chroma import read_chroma
     from amem.interop.items import split_long
+    from amem.interop.other_memories import read_chroma
 
     return split_long(read_chroma(folder, zone(settings.timezone)), settings.max_note_chars)
 

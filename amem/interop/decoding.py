@@ -1,12 +1,16 @@
-"""Files to bytes and bytes to text: regular files and UTF-8, or a clear refusal that says what is there instead."""
+"""Files to bytes, bytes to text, and a stream to its lines or to the elements of its JSON list, one at a time.
+
+What is no regular file, no UTF-8, no JSON or too large is refused with a word on what is there instead.
+"""
 
 from __future__ import annotations
 
 import codecs
+import json
 import os
 import stat
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from amem.errors import InvalidInput
 
@@ -15,7 +19,10 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
-_BLOCK = 1 << 20
+#: Bytes that are checked, and characters that are parsed, at once.
+_BLOCK, _FIRST = 1 << 20, 1 << 16
+#: Bytes of a line that holds one note.
+LONGEST_LINE = 16 << 20
 #: Bytes of a file that is read whole, such as Markdown.
 WHOLE = 64 << 20
 _HINT = "convert it to UTF-8 first, for instance with iconv"
@@ -96,3 +103,65 @@ def _refuse_other_encodings(data: bytes, name: str) -> None:
 def _wrong(error: UnicodeDecodeError, name: str, position: int) -> InvalidInput:
     byte = error.object[error.start]
     return InvalidInput(f"{name} is not UTF-8: byte 0x{byte:02x} at position {position:,}", hint=_HINT)
+
+
+def elements_of(stream: BinaryIO, name: str, what: str) -> Iterator[Any]:
+    """What the list that begins here holds; `what` names that in errors. What stands behind the list is not read.
+
+    Raises InvalidInput where this is no such list, it breaks off, or one element is larger than a file read whole.
+    """
+    text, decoder, held, size = codecs.getreader("utf-8-sig")(stream), json.JSONDecoder(), "", _FIRST
+    opened = False
+    try:
+        while True:
+            held = held.lstrip(" \t\r\n," if opened else " \t\r\n")
+            if held.startswith("]") and opened:
+                return
+            if held.startswith("[") and not opened:
+                opened, held = True, held[1:]
+                continue
+            try:
+                if held and not opened:
+                    raise InvalidInput(f"{name} is not a list of {what}", hint="export it again")
+                element, end = decoder.raw_decode(held)
+            except json.JSONDecodeError as error:
+                more = text.read(size) if len(held) <= WHOLE else ""
+                if not more:
+                    raise InvalidInput(f"{name} is not a list of {what}: {error}", hint="export it again") from error
+                held, size = held + more, size * 2
+                continue
+            held, size = held[end:], _FIRST
+            yield element
+    except (UnicodeDecodeError, RecursionError) as error:
+        raise InvalidInput(f"{name} cannot be read: {error}", hint="export it again") from error
+
+
+def lines_of(stream: BinaryIO) -> Iterator[tuple[int, int, bytes | None]]:
+    """(number from 1, byte position, line); None for a line that is too long to be one note."""
+    number = place = 0
+    while line := stream.readline(LONGEST_LINE):
+        number += 1
+        began = place
+        place += len(line)
+        if line.endswith(b"\n") or len(line) < LONGEST_LINE:
+            yield number, began, line
+            continue
+        while rest := stream.readline(LONGEST_LINE):
+            place += len(rest)
+            if rest.endswith(b"\n"):
+                break
+        yield number, began, None
+
+
+def object_of(text: str) -> dict[str, Any]:
+    """The object that a line is. Raises InvalidInput."""
+    try:
+        value = json.loads(text)
+    except RecursionError:
+        raise InvalidInput("JSON nested too deeply") from None
+    except ValueError as error:
+        reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+        raise InvalidInput(f"not JSON: {reason}") from error
+    if not isinstance(value, dict):
+        raise InvalidInput('not a JSON object; write {"content": "..."}')
+    return value

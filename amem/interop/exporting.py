@@ -1,6 +1,6 @@
-"""A collection as JSON Lines that ``amem import`` reads back: notes, links with reasons, sources, versions.
+"""A collection as JSON Lines that ``amem import`` reads back (notes, links with reasons, sources, versions).
 
-Chosen notes can be written as Markdown, too.
+Chosen notes can be written as Markdown, too: front matter that ``amem import`` and Obsidian read, text, and links.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 from amem.errors import InvalidInput
 from amem.interop.formats import JSONL_SUFFIXES, MARKDOWN_SUFFIXES
 from amem.interop.json_records import EXPORT_MARK, kept_record, link_record, note_record, source_record, version_record
-from amem.interop.page import markdown
 from amem.note import Status
 from amem.query import Filter
 
@@ -27,6 +26,31 @@ if TYPE_CHECKING:
     from amem.note import Link, MemoryNote, Source
     from amem.storage.operations import Version
     from amem.storage.whole import Whole
+
+
+def markdown(note: MemoryNote, links: Sequence[Link], zone: tzinfo, *, alone: bool) -> str:
+    """The note as a page of its own, or (not `alone`) as one of several in a file, parted by rules."""
+    at = note.at or note.recorded_at
+    when = "" if at is None else at.astimezone(zone).strftime("%Y-%m-%d %H:%M")
+    body = [note.content.rstrip(), *([""] if links else []), *(_led(link) for link in links)]
+    if alone:
+        front = {"id": note.id, "created": when, "kind": str(note.kind), "context": _flat(note.context)}
+        lines = [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in front.items() if value]
+        if note.tags:
+            lines += ["tags:", *(f"  - {_flat(tag)}" for tag in note.tags)]
+        return "\n".join(["---", *lines, "---", "", *body])
+    tags = " ".join(f"#{_flat(tag)}" for tag in note.tags)
+    about = " · ".join(part for part in (when, str(note.kind), tags, f"`{note.id}`") if part)
+    return "\n".join([*body, "", f"*{about}*", "", "---", ""])
+
+
+def _led(link: Link) -> str:
+    return f"- {link.type} [[{link.target}]]{': ' if link.reason else ''}{_flat(link.reason)}"
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
+
 
 #: Everything but what was deleted.
 EVERYTHING = Filter(statuses=(Status.ACTIVE, Status.SUPERSEDED, Status.ARCHIVED))

@@ -2,9 +2,6 @@
 
 They are documented in docs/cli.md; keys are added, never renamed or removed. Times are ISO 8601 in UTC, but for a
 note's ``timestamp``, which reads as it was given.
-
-They are documented in docs/cli.md; keys are added, never renamed or removed. Times are ISO 8601 in UTC, but for a
-note's ``timestamp``, which reads as it was given.
 """
 
 from __future__ import annotations

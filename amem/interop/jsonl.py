@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from datetime import UTC
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from amem.clock import parse_time
 from amem.errors import InvalidInput
-from amem.interop.decoding import decode
+from amem.interop.decoding import LONGEST_LINE, decode, lines_of, object_of
 from amem.interop.items import Incoming, Read, Refused, Standing, Wanted, source_id
 from amem.interop.json_records import EXPORT_MARK, source_of
 from amem.language import normalize
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
     from amem.note import Overturned
 
-_LONGEST_LINE = 16 << 20
 _PLAIN = frozenset(
     {
         "content",
@@ -53,7 +51,7 @@ def read_jsonl(stream: BinaryIO, name: str, zone: tzinfo) -> Iterator[Read]:
     for number, place, line in lines_of(stream):
         where = f"line {number}"
         if line is None:
-            yield Refused(where, f"longer than {_LONGEST_LINE >> 20} MB")
+            yield Refused(where, f"longer than {LONGEST_LINE >> 20} MB")
             continue
         if not line.strip():
             continue
@@ -61,37 +59,6 @@ def read_jsonl(stream: BinaryIO, name: str, zone: tzinfo) -> Iterator[Read]:
             yield _incoming(object_of(decode(line, "the line", at=place)), name, number, zone)
         except InvalidInput as error:
             yield Refused(where, str(error))
-
-
-def lines_of(stream: BinaryIO) -> Iterator[tuple[int, int, bytes | None]]:
-    """(number from 1, byte position, line); None for a line that is too long to be one note."""
-    number = place = 0
-    while line := stream.readline(_LONGEST_LINE):
-        number += 1
-        began = place
-        place += len(line)
-        if line.endswith(b"\n") or len(line) < _LONGEST_LINE:
-            yield number, began, line
-            continue
-        while rest := stream.readline(_LONGEST_LINE):
-            place += len(rest)
-            if rest.endswith(b"\n"):
-                break
-        yield number, began, None
-
-
-def object_of(text: str) -> dict[str, Any]:
-    """The object that a line is. Raises InvalidInput."""
-    try:
-        value = json.loads(text)
-    except RecursionError:
-        raise InvalidInput("JSON nested too deeply") from None
-    except ValueError as error:
-        reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
-        raise InvalidInput(f"not JSON: {reason}") from error
-    if not isinstance(value, dict):
-        raise InvalidInput('not a JSON object; write {"content": "..."}')
-    return value
 
 
 def _incoming(held: dict[str, Any], name: str, number: int, zone: tzinfo) -> Incoming:

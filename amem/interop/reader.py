@@ -11,10 +11,9 @@ from amem.interop.decoding import decode, reading, whole
 from amem.interop.formats import Format, recognise
 from amem.interop.items import Emptied, Listing, Read, split_long
 from amem.interop.jsonl import read_jsonl
-from amem.interop.knowledge_graph import read_knowledge_graph
 from amem.interop.locomo import read_locomo
 from amem.interop.markdown import read_folder, read_markdown
-from amem.interop.mem0 import read_mem0
+from amem.interop.other_memories import read_knowledge_graph, read_mem0
 from amem.interop.text_file import read_text
 
 if TYPE_CHECKING:

@@ -16,11 +16,9 @@ from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from amem.errors import InvalidInput
-from amem.interop.decoding import decode, leads_out, reading, whole
-from amem.interop.elements import elements_of
+from amem.interop.decoding import decode, elements_of, leads_out, lines_of, object_of, reading, whole
 from amem.interop.formats import Format, recognise
 from amem.interop.items import Refused
-from amem.interop.jsonl import lines_of, object_of
 from amem.labels import counted
 from amem.note import Message, Role
 

@@ -135,7 +135,7 @@ def read_uri(memory: AgenticMemorySystem, uri: str) -> tuple[str, str]:
     name = unquote(rest).strip("/")
     if scheme == "note" and name:
         from amem.clock import zone
-        from amem.interop.page import markdown
+        from amem.interop.exporting import markdown
 
         note = memory.scoped().note(name)
         memory.opened([note.id])

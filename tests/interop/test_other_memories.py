@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from amem.errors import InvalidInput
-from amem.interop.amem_chroma import read_chroma
 from amem.interop.formats import Format
 from amem.interop.importing import Importer
 from amem.interop.items import Incoming, Refused
+from amem.interop.other_memories import read_chroma
 from amem.interop.reader import read_path
 from amem.note import LinkType
 from amem.query import Filter
