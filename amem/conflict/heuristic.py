@@ -14,9 +14,9 @@ import numpy as np
 
 from amem.analysis import NO_CONFLICT, Label, Verdict
 from amem.conflict import cues, reasons
+from amem.conflict.clauses import Of
 from amem.conflict.cues import EXPLICIT, Cue
 from amem.conflict.ending import quote, stated, states_more
-from amem.conflict.grammar import Of
 from amem.conflict.likeness import (
     AT_ONCE,
     agrees,

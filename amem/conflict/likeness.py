@@ -7,11 +7,8 @@ from datetime import timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from amem.conflict.clause_values import of as values_of
-from amem.conflict.clause_values import places as places_of
+from amem.conflict.clauses import OF, THIRD, is_noun, value_places, values_of
 from amem.conflict.cues import Cue
-from amem.conflict.grammar import is_noun
-from amem.conflict.statements import OF, THIRD
 from amem.language import normalize
 from amem.language.lexicon import is_everyday
 from amem.language.scripts import CJK, words
@@ -315,7 +312,7 @@ def _label_of(text: str) -> re.Match[str] | None:
 
 
 def _but_for_values(text: str) -> str:
-    for start, end in reversed(places_of(text)):
+    for start, end in reversed(value_places(text)):
         text = f"{text[:start]}#{text[end:]}"
     return text
 

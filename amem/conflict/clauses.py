@@ -1,0 +1,447 @@
+"""A clause taken apart: what it is said of, of whom, its verb, and its numbers and dates.
+
+Grammar by word lists. A clause whose parts it cannot tell is no claim: what is not understood contradicts nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+from amem.conflict.cues import concepts
+from amem.language.lexicon import Sort, lexicon, stem
+from amem.language.numerals import CARDINALS, ORDINALS, digits_of, month_number, weekday_number
+from amem.language.scripts import words as words_of
+from amem.language.subjects import USER, WE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from amem.language.word_reading import Word
+
+
+# What an English clause is said of, and its verb: enough to tell a claim from a greeting, an order, or a cry.
+
+
+class Of(Enum):
+    """What a clause is said of."""
+
+    PERSON = "person"
+    THING = "thing"
+    LEFT_OUT = "left out"
+    """ "Switched to tea": whoever speaks, or was spoken of."""
+    POINTED_AT = "pointed at"
+    """ "It is ...": whatever the clause before was about."""
+    NOTED = "noted"
+    """A note without a verb, but with a number or a day: "Dinner with Ana on Friday"."""
+    NOTHING = "nothing"
+    """No claim: an order, a cry, a greeting, something about whoever is spoken to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What a clause is said `of`, the key of its verb ('' where unknown), and the keys of the thing's words."""
+
+    of: Of
+    verb: str = ""
+    thing: tuple[str, ...] = ()
+
+
+NO_CLAIM = Frame(Of.NOTHING)
+_PEOPLE = words_of("i i'm i've we we're we've he she they i'd i'll we'd we'll everyone everybody nobody")
+_POINTING = words_of("it it's this that there these those here what's that's there's")
+_YOU = words_of("you your you're you've yours yourself u ur let's lets let")
+_ASKING = words_of("what how who when where why which whose")
+_BE = words_of("is are was were be been being am isn't aren't wasn't weren't 's 're 'm")
+_HAVE = words_of("has have had hasn't haven't hadn't 've having")
+_NO_VERB = words_of("just also still really to no not only now even never always ever longer already")
+_HELPERS = _NO_VERB | words_of(
+    """
+    do does did don't doesn't didn't can can't cannot could couldn't will won't would wouldn't should shouldn't
+    may might must shall got gotten get gets getting finally recently currently often usually actually probably
+    definitely
+    """
+)
+_COMMON_VERBS = words_of(
+    """
+    go goes went gone going come comes came make makes made take takes took taken give gives gave given put puts
+    keep keeps kept use uses used using see sees saw seen know knows knew think thinks thought say says said tell
+    tells told want wants need needs own owns like likes liked seem seems become becomes became feel feels felt
+    """
+)
+_AMOUNTS = words_of("no plenty enough many much more less few several two three")
+_GET = words_of("got gotten get gets getting")
+_BEFORE_NOUN = words_of("with without for in at on by from after before since")
+_OF = _BEFORE_NOUN | {"of", "to"}
+_LEADING = words_of(
+    """
+    and but so or well also then now today yesterday tonight since because although though while yes no yeah nope
+    ok okay oh hey hi hello thanks actually finally recently lately currently anyway still just maybe again after
+    before when if that as who which whose where with without for in on at by from these days nowadays meanwhile
+    sorry please too
+    """
+)
+_DETERMINERS = words_of(
+    "the a an my our his her their its this that these those some any every each all both no another"
+)
+_AFTER_ORDER = _DETERMINERS | words_of("out up in on off down over it them me us him to at for with")
+_IRREGULAR_PAST = words_of(
+    """
+    gave quit left sold bought went got took came began broke built brought cut drew drove ate fell felt found
+    flew forgot froze had held heard kept knew led lent lost made met paid put ran read rode rose said saw sent
+    set shut sang sat slept spoke spent stood swam taught told thought threw tore wore won wrote rewrote
+    """
+)
+
+
+def is_noun(text: str) -> bool:
+    """Whether none of its words is a pronoun, a preposition or a verb of every day: "gardening log 3"."""
+    return (_PEOPLE | _POINTING | _BE | _HAVE | _OF | _HELPERS | _COMMON_VERBS).isdisjoint(text.casefold().split())
+
+
+def frame_of(words: Sequence[Word], *, exclaimed: bool = False) -> Frame:
+    """The frame of a clause in words, without what stands outside it. `exclaimed`: it ends in an exclamation mark."""
+    forms = [word.text.casefold().replace("’", "'") for word in words]
+    at = 0
+    while at < len(words) and (forms[at] in _LEADING or words[at].sort is Sort.TIME or forms[at].endswith("ly")):
+        if forms[at] in _DETERMINERS and at + 1 < len(words) and words[at + 1].sort >= Sort.WEAK:
+            break
+        at += 1
+    if at >= len(words) or any(form in _YOU for form in forms) or forms[at] in _ASKING:
+        return NO_CLAIM
+    if not _BEFORE_NOUN.isdisjoint(forms[:at]):
+        at = _subject_behind(words, forms, at)
+    first = forms[at]
+    if first in _PEOPLE:
+        # Of "I'm" and "we've" the words keep "I" and "we".
+        return Frame(Of.PERSON, _verb(words, forms, at + 1, "be" if words[at].possessive else ""))
+    if first in ("there", "there's") and (first != "there" or (forms[at + 1 : at + 2] and forms[at + 1] in _BE)):
+        return Frame(Of.THING, "there")
+    if first in _POINTING and (at + 1 >= len(words) or _is_verb(words, forms, at + 1) or first.endswith("'s")):
+        return Frame(Of.POINTED_AT, _verb(words, forms, at + 1))
+    if _is_past(words[at], first):
+        return Frame(Of.LEFT_OUT, _key(words[at]))
+    return _said_of_a_thing(words, forms, at, exclaimed=exclaimed)
+
+
+def _subject_behind(words: Sequence[Word], forms: Sequence[str], at: int) -> int:
+    """Where the subject begins behind what a preposition brings along: "with two new colleagues I am"."""
+    for place in range(at, min(at + 7, len(words))):
+        if forms[place] in _PEOPLE:
+            return place
+        if forms[place] in _BE | _HAVE | _HELPERS:
+            break
+    return at
+
+
+def _said_of_a_thing(words: Sequence[Word], forms: Sequence[str], at: int, *, exclaimed: bool) -> Frame:
+    """The frame of a clause that begins with a noun, if it has a verb behind it."""
+    begins_with_verb = (
+        words[at].verb
+        and words[at].key not in lexicon().adjectives
+        and forms[at] not in _DETERMINERS
+        and not forms[at].endswith("ing")
+    )
+    ordered = forms[at + 1 : at + 2] and forms[at + 1] in _AFTER_ORDER
+    if begins_with_verb and (not words[at].capital or ordered):
+        return Frame(Of.NOTHING, verb=_key(words[at]))
+    subject: list[Word] = []
+    for place in range(at, len(words)):
+        if place > at and _is_verb(words, forms, place):
+            told = [word for word in subject if word.sort >= Sort.WEAK]
+            if not told and place + 1 < len(words):
+                subject.append(words[place])  # "the Sunday shift": no verb yet
+                continue
+            if not told or (begins_with_verb and len(subject) == 1 and forms[place] not in _BE | _HAVE):
+                return NO_CLAIM
+            if any(word.person for word in told):
+                return Frame(Of.PERSON, _verb(words, forms, place))
+            noun = list(takewhile(lambda word: word.text.casefold() not in _OF, subject))
+            thing = tuple(_key(word) for word in noun if word.text.casefold() not in _DETERMINERS | _NO_VERB)
+            return Frame(Of.THING, _verb(words, forms, place), thing)
+        subject.append(words[place])
+    new = forms[at] == "new" or any(word.sort in (Sort.NUMBER, Sort.TIME) for word in words)
+    noted = new and not exclaimed and not begins_with_verb
+    told = [word for word in subject if word.sort >= Sort.WEAK]
+    return Frame(Of.NOTED) if noted and told else NO_CLAIM
+
+
+def _is_verb(words: Sequence[Word], forms: Sequence[str], at: int) -> bool:
+    form, word = forms[at], words[at]
+    if form in _BE or form in _HAVE or form in _COMMON_VERBS:
+        return True
+    if form in _HELPERS:
+        return form not in _NO_VERB
+    before = forms[at - 1] if at else ""
+    if before in _DETERMINERS or word.possessive or (at and words[at - 1].sort is Sort.NUMBER):
+        return False
+    # "Kaya sings alto", "the choir rehearses in": what ends so after a noun, known as a verb or not.
+    return (
+        word.verb
+        or (form.endswith("s") and not form.endswith("ss") and at + 1 < len(words) and not word.capital)
+        or (form.endswith("ed") and len(form) > 4)
+    )
+
+
+def _verb(words: Sequence[Word], forms: Sequence[str], at: int, found: str = "") -> str:
+    """The key of the first full verb from `at` on, past its helpers; "be" or "have" where there is no other."""
+    been = bool(found)
+    for place in range(at, min(at + 7, len(words))):
+        form = forms[place]
+        if form in _BE:
+            found = "be"
+        elif form in _HAVE:
+            found = found or "have"
+            if forms[place + 1 : place + 2] and forms[place + 1] in _DETERMINERS | _AMOUNTS:
+                return "have"  # "has no free space" has nothing to do with freeing
+        elif form in _GET:
+            found = "get"
+        elif form not in _HELPERS and not form.endswith("ly"):
+            told = (
+                words[place].verb or form in _COMMON_VERBS or form.endswith(("ing", "ed")) or (place == at and not been)
+            )
+            return _key(words[place]) if told and form not in _DETERMINERS else found
+    return found
+
+
+def _is_past(word: Word, form: str) -> bool:
+    return form in _IRREGULAR_PAST or (form.endswith("ed") and len(form) > 4 and word.sort <= Sort.WEAK)
+
+
+def _key(word: Word) -> str:
+    return concepts(word.key)[0]
+
+
+# Of whom a clause speaks: who stands where its subject does.
+
+#: Somebody who was named before, or nobody that the clause names.
+THIRD = frozenset({"he", "she", "they"})
+#: Between somebody's name and what somebody else is to them.
+OF = "'s "
+_PRONOUNS = {
+    **dict.fromkeys(("i", "i'm", "i've", "my", "me", "mine", "我", "本人", "俺", "自己"), USER),
+    **dict.fromkeys(("we", "we're", "our", "us", "我们", "咱们", "咱"), WE),
+    **dict.fromkeys(("he", "his", "him", "他"), "he"),
+    **dict.fromkeys(("she", "her", "她"), "she"),
+    **dict.fromkeys(("they", "their", "他们", "她们"), "they"),
+}
+_OURS = frozenset({"my", "our", "me", "us", "我", "我们"})
+_OWNERS = frozenset({"my", "our", "我", "我们", "your", "his", "her", "their", "他", "她"})
+#: Who is meant by what they are to somebody; "my brother" is not I.
+_KIN = {
+    name: row.split()[0]
+    for row in (
+        "brother 哥哥 弟弟 哥 弟 兄弟",
+        "sister 姐姐 妹妹 姐 妹",
+        "mother mom mum mommy 妈妈 妈 母亲 老妈 我妈",
+        "father dad daddy 爸爸 爸 父亲 老爸 我爸",
+        "parent parents 父母 爸妈",
+        "son 儿子",
+        "daughter 女儿",
+        "child kid kids children 孩子 娃 宝宝",
+        "wife 妻子 老婆 太太 媳妇",
+        "husband 丈夫 老公",
+        "partner 伴侣 对象",
+        "girlfriend 女朋友 女友",
+        "boyfriend 男朋友 男友",
+        "cousin 表哥 表弟 表姐 表妹 堂哥 堂弟 堂姐 堂妹",
+        "uncle 叔叔 舅舅 伯伯 姑父 姨夫",
+        "aunt auntie 阿姨 姑姑 姨妈 舅妈 婶婶",
+        "grandma grandmother granny nan 奶奶 外婆 姥姥",
+        "grandpa grandfather granddad 爷爷 外公 姥爷",
+        "nephew 侄子 外甥",
+        "niece 侄女 外甥女",
+        "friend 朋友 闺蜜",
+        "roommate flatmate 室友",
+        "neighbour neighbor 邻居",
+        "colleague coworker 同事",
+        "boss manager 老板 上司 领导",
+    )
+    for name in row.split()
+} | {
+    "表哥": "表哥",
+    "表弟": "表弟",
+    "表姐": "表姐",
+    "表妹": "表妹",
+    "堂哥": "堂哥",
+    "堂弟": "堂弟",
+    "堂姐": "堂姐",
+    "堂妹": "堂妹",
+}
+_AND = frozenset({"and", "&", "和", "与", "跟"})
+_IS_OURS = re.compile(r"\b(?:is|are|was|were)(?: now)? (?:my|our)\b|是我们?的", re.IGNORECASE)
+#: So many words may stand before the subject.
+_FROM_START = 7
+
+
+def people_of(words: Sequence[Word], named: Mapping[str, str]) -> frozenset[str]:
+    """The subject's people, by name, kin or pronoun; empty where the subject is a thing or was left out."""
+    found: set[str] = set()
+    owner = ""
+    ours = any(word.text.casefold() in _OURS for word in words)
+    for at, word in enumerate(words[:_FROM_START]):
+        folded = word.text.casefold()
+        following = words[at + 1].text.casefold() if at + 1 < len(words) else ""
+        if folded in _KIN and _is_meant(words, at):
+            found.add(f"{owner}{OF}{_KIN[folded]}" if owner else _KIN[folded])
+        elif word.key in named and _of_kin(words, at):
+            owner = word.key  # "Peter's wife" is not Peter
+        elif word.key in named:
+            found.add(word.key)
+        elif folded in _PRONOUNS:
+            if folded in _OWNERS and following in _KIN:
+                continue
+            # "They moved our flight" is about our flight.
+            if _PRONOUNS[folded] not in THIRD or not ours:
+                found.add(_PRONOUNS[folded])
+            break
+        elif folded not in _AND and (word.sort >= Sort.WEAK or (found and word.sort is not Sort.TIME)):
+            break
+    if found and _IS_OURS.search(" ".join(word.text for word in words)):
+        found.add(USER)  # "Robin is my dentist" is about me, too
+    return frozenset(found)
+
+
+def kin(word: Word) -> tuple[str, ...]:
+    """The name under which a word for kin goes in any language; empty for any other word."""
+    name = _KIN.get(word.text.casefold())
+    return () if name is None else (name,)
+
+
+def _of_kin(words: Sequence[Word], at: int) -> bool:
+    following = [word.text.casefold() for word in words[at + 1 : at + 3] if word.text != "的"][:1]
+    return (words[at].possessive or words[at].cjk) and bool(following) and following[0] in _KIN
+
+
+def _is_meant(words: Sequence[Word], at: int) -> bool:
+    """ "My child", "Grandpa Emil" and 我爸 are somebody; "as a child" is not."""
+    word = words[at]
+    before = words[at - 1].text.casefold() if at else ""
+    return word.cjk or at == 0 or word.capital or before in _OWNERS or words[at - 1].possessive
+
+
+# The numbers and dates of a clause: what two notes that speak of one thing may differ in.
+
+_NUMBER_WORDS = CARDINALS | ORDINALS | {"hundred": 100}
+_HAN = "零一二三四五六七八九十百千万两"
+#: Characters of a number in Chinese: a longer run of them is none.
+_LONGEST = 20
+_COUNTERS = (
+    "折成欧点楼号日天块元毛角个次位名人周岁小时张瓶把双杯碗盒封棵"
+    "支幅篇分折层期代级班组家厘公米斤度节本件条页套台辆只间批箱份"
+)
+_MONTH = (
+    r"(?:january|february|march|april|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug"
+    r"|sept?|oct|nov|dec|may)\b"
+)
+_WORD_BEFORE, _WORD_AFTER = r"(?:\b(?P<{}>[a-z]{{{{3,}}}}) )?", rf"(?:\s?(?P<{{}}>(?!{_MONTH})[a-z]{{{{2,}}}}\b))?"
+_WORD = "|".join(word for word in _NUMBER_WORDS if word != "one")
+_VALUE = re.compile(
+    r"(?P<noon>\bnoon\b|\bmidday\b|中午十二点)|(?P<midnight>\bmidnight\b)"
+    r"|(?P<today>\b(?:yesterday|today|tomorrow|tonight|(?:last|this) (?:night|year|month|week))\b"
+    r"|[今昨明][天晚早]|前天|后天|[今去]年|[上这本]个?[月周])"
+    r"|(?P<weekday>\b(?:mon|tues?|wednes|wed|thurs?|fri|satur|sat|sun)(?:days?)?\b)"
+    rf"|(?P<month>\b(?!may){_MONTH}|(?:(?<=\d )|(?<=in )|(?<=on ))may\b|\bmay(?= \d))"
+    r"|(?:周|星期|礼拜)(?P<day>[一二三四五六日天])"
+    rf"|{_WORD_BEFORE.format('what')}(?P<number>(?<![a-z_])v?\d+(?:[.,:]\d+)*)(?:\s?(?P<scale>[k万千百])(?![a-z]))?"
+    rf"(?:\s?(?P<counter>月|年级?|[{_COUNTERS}]))?{_WORD_AFTER.format('unit')}"
+    # 第一批 is which, not how many.
+    rf"|(?!一[点些个下样起种次直边旦般])(?:(?<!第)|(?=[{_HAN}]{{1,{_LONGEST}}}+[层楼名]))"
+    rf"(?P<han>[{_HAN}]{{1,{_LONGEST}}}+)(?P<hans>点半?|月|年级|年|[{_COUNTERS}])"
+    rf"|(?P<large>[{_HAN}][十百千万](?![分里])[{_HAN}]*)"
+    r"|\bone(?= (?:hours?|day|week|month|year|minute|percent|person|room|floor)\b)"
+    rf"|{_WORD_BEFORE.format('of')}\b(?P<word>{_WORD})\b{_WORD_AFTER.format('counted')}",
+    re.IGNORECASE,
+)
+#: They stand before what is counted, and do not tell what that is.
+_CLASSIFIERS = frozenset("个只条台辆本件页间批箱份套家号张把双封棵支幅篇")
+#: Words beside a number that do not tell what is counted.
+_NO_UNIT = words_of(
+    """
+    the and for from until till with now per over about after before than only around nearly almost since are was have
+    has had not our this that its there they you all more less least most away again last next night today yesterday
+    at on in to by of or is it as so up no we he
+    """
+)
+
+
+#: By the first letters or the first character of the word.
+_DAY_NAMES = {
+    **{"yes": "yesterday", "las": "last", "tom": "tomorrow"},
+    **{"昨": "yesterday", "明": "tomorrow", "去": "last", "上": "last", "前": "before", "后": "after"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A number, year, month or weekday (`sort`), written the same in every language.
+
+    `units` may be what the number counts or numbers ("people", "floor"); empty where that is not said.
+    """
+
+    sort: str
+    text: str
+    units: frozenset[str] = frozenset()
+
+    def numbers_the_same(self, other: Value) -> bool:
+        """Whether both may be values of one thing: three people are none of what floor 4 is."""
+        return self.sort != other.sort or bool(self.units & other.units) or not (self.units and other.units)
+
+
+def values_of(text: str) -> frozenset[Value]:
+    """Every value in a text."""
+    return frozenset(_value(match) for match in _VALUE.finditer(text))
+
+
+def value_places(text: str) -> list[tuple[int, int]]:
+    """Where the values of a text stand, as [start, end)."""
+    return [match.span() for match in _VALUE.finditer(text)]
+
+
+def _value(match: re.Match[str]) -> Value:
+    if match["noon"] or match["midnight"]:
+        return Value("number", "12" if match["noon"] else "0", frozenset({"clock"}))
+    if match["today"]:
+        return Value("day", _DAY_NAMES.get(match["today"].casefold()[:3], _DAY_NAMES.get(match["today"][0], "today")))
+    if match["weekday"]:
+        return Value("weekday", str(weekday_number(match["weekday"]) + 1))
+    if match["month"]:
+        return Value("month", str(month_number(match["month"])))
+    if match["day"]:
+        return Value("weekday", str(weekday_number(match["day"]) + 1))
+    number, units = _number(match)
+    if "月" in units:
+        return Value("month", number)
+    if "年" in units or (match["number"] and re.fullmatch(r"(?:19|20)\d\d", number)):
+        return Value("year", number)
+    return Value("number", number, frozenset(filter(None, map(_unit, units))))
+
+
+def _number(match: re.Match[str]) -> tuple[str, list[str]]:
+    """A number in digits, and the words beside it."""
+    if match["han"]:
+        number, unit = digits_of(match["han"]) or match["han"], match["hans"]
+        return (f"{number}:30", ["点"]) if unit == "点半" else (number, [unit])
+    if match["large"]:
+        return digits_of(match["large"]) or match["large"], []
+    if match["word"]:
+        return str(_NUMBER_WORDS[match["word"].casefold()]), [match["counted"] or "", match["of"] or ""]
+    if match["number"]:
+        number = match["number"].casefold().removeprefix("v")
+        beside = [match["counter"] or "", match["unit"] or "", match["what"] or ""]
+        return digits_of(number + (match["scale"] or "")) or number.replace(",", ""), beside
+    return "1", []
+
+
+def _unit(word: str) -> str:
+    folded = word.casefold()
+    if folded in ("am", "pm", "点", "oclock"):
+        return "clock"
+    if folded in _CLASSIFIERS:
+        return ""
+    if folded in _NO_UNIT or folded in _NUMBER_WORDS:
+        return ""
+    return concepts(stem(folded) if folded.isascii() else folded)[0]
