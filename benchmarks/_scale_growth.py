@@ -16,7 +16,7 @@ from _scale_corpus import Corpus, TableEmbedder
 from amem import AgenticMemorySystem
 from amem.note import MemoryNote
 from amem.storage.search_tables import columns_of
-from amem.storage.vectors import text_hash
+from amem.storage.vectors import packed_vectors, text_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -79,11 +79,11 @@ def _add(db: sqlite3.Connection, notes: list[dict[str, Any]], embedder: TableEmb
     for note, text in zip(notes, texts, strict=True):
         note["text_hash"] = text_hash(text)
     _insert(db, "notes", notes)
-    found = zip(notes, vectors, strict=True)
-    blobs = ((each["text_hash"], np.asarray(vector).tobytes(), vector.tokens) for each, vector in found)
-    for hashed, one, told in blobs:
-        key = db.execute("INSERT INTO vectors (space, hash, vector) VALUES (?, ?, ?)", (space, hashed, one)).lastrowid
-        db.execute("INSERT INTO words VALUES (?, ?)", (key, told.packed()))
+    for each, vector in zip(notes, vectors, strict=True):
+        (blob,) = packed_vectors(np.asarray(vector)[None])
+        row = (space, each["text_hash"], blob)
+        key = db.execute("INSERT INTO vectors (space, hash, vector) VALUES (?, ?, ?)", row).lastrowid
+        db.execute("INSERT INTO words VALUES (?, ?)", (key, vector.tokens.packed()))
     _insert(db, "note_text", ({"rowid": each["key"], **columns_of(_note(each))} for each in notes))
     terms = [("entity", json.loads(each["entities"]), each["key"]) for each in notes]
     terms += [("keyword", json.loads(each["keywords"]), each["key"]) for each in notes]

@@ -16,7 +16,7 @@ from amem.language import index_terms, search_terms
 from amem.note import Kind, Layer, MemoryNote, Status
 from amem.storage.note_reading import normal_hash
 from amem.storage.rows import time_text
-from amem.storage.vectors import text_hash
+from amem.storage.vectors import packed_vectors, text_hash, unpacked_vectors
 from amem.testing.embedder import HashEmbedder
 from amem.testing.frozen_clock import FrozenClock
 from amem.testing.scripted import ScriptedAnalyst
@@ -335,7 +335,7 @@ class Copies:
             )
         )
         hashes = dict(self._driver.execute("SELECT key, text_hash FROM notes"))
-        unit = np.stack([np.frombuffer(held[key], dtype="<f4") for key in range(1, self._next["notes"] + 1)])
+        unit = unpacked_vectors(b"".join(held[key] for key in range(1, self._next["notes"] + 1)), space.dimension)
         chance = np.random.default_rng(7)
         for number in range(1, self._copies):
             noise = chance.standard_normal(unit.shape, dtype=np.float32) * (_NOISE / unit.shape[1] ** 0.5)
@@ -344,7 +344,7 @@ class Copies:
             first = number * self._next["notes"] + 1
             self._driver.executemany(
                 "INSERT INTO vectors (space, hash, vector) VALUES (?, ?, ?)",
-                ((space.id, hashes[first + row], vector.tobytes()) for row, vector in enumerate(near)),
+                ((space.id, hashes[first + row], blob) for row, blob in enumerate(packed_vectors(near))),
             )
 
     def _insert(self, table: str, columns: str, values: str, of: str, *, key: str = "id", more: str = "") -> None:

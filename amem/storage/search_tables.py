@@ -279,7 +279,9 @@ class FullText:
         if self._session.is_shared:
             scope = scope_values(self._session.scope)
             return dict(self._session.rows(_ROLE_SCOPED, role=role, limit=limit, **scope))
-        return dict(self._session.rows(f"{_ROLE} ORDER BY notes DESC, term LIMIT :limit", role=role, limit=limit))
+        # Written out, or SQLite would not use the index of tags.
+        named = _ROLE.replace(":role", "'tag'") if role == "tag" else _ROLE
+        return dict(self._session.rows(f"{named} ORDER BY notes DESC, term LIMIT :limit", role=role, limit=limit))
 
     def _active(self, terms: Sequence[str], limit: int) -> list[tuple[int, float]]:
         """The unfiltered fast path: rank in FTS5 alone, then drop the few that are not active."""

@@ -13,6 +13,7 @@ from amem.labels import visible_name
 from amem.storage.chats import Learning, TurnState
 from amem.storage.note_reading import normal_hash
 from amem.storage.rows import Undecoded, link_label, link_of, note_of, read_moment, shortened, time_text
+from amem.storage.vectors import packed_size, unpacked_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -141,7 +142,7 @@ def _vectors(session: Session) -> Iterator[str]:
     for key, dimension, vector in session.connection.execute(held):
         if not isinstance(vector, bytes) or not isinstance(dimension, int):
             continue  # said of its cell
-        if len(vector) != 4 * dimension or not np.isfinite(np.frombuffer(vector, dtype=np.float32)).all():
+        if len(vector) != packed_size(dimension) or not np.isfinite(unpacked_vectors(vector, dimension)).all():
             yield f"vector {key} is not {dimension} numbers"
 
 

@@ -255,11 +255,52 @@ def test_words_kept_a_byte_a_number_are_kept_in_half_a_byte_from_schema_14_on(fo
         assert space is not None
         assert space.tokens == PACKING
         found = session.vectors.known(space, [b"\x01", b"\x02"])
-        assert found[b"\x01"].tolist() == found[b"\x02"].tolist() == vector.tolist()
+        assert found[b"\x01"].tolist() == found[b"\x02"].tolist() == pytest.approx(vector.tolist())
         assert tokens_of(found[b"\x02"]) is None
         kept = tokens_of(found[b"\x01"])
         assert kept is not None
         assert np.diag(kept.cosines(Tokens(words))).min() > 0.99
+
+
+def test_vectors_are_kept_in_two_bytes_a_number_from_schema_15_on_with_their_words(
+    folder: Path, clock: FrozenClock
+) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    chance = np.random.default_rng(5)
+    matrix = chance.standard_normal((40, 384)).astype("<f4")
+    matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
+    matrix[3] = 0.0
+    words = Tokens(chance.integers(-127, 128, (6, WIDTH), dtype=np.int8)).packed()
+    hashes = [bytes([row]) for row in range(len(matrix))]
+    with closing(sqlite3.connect(folder / "amem.db")) as raw:
+        for name in ("folded", "halved", "named", "searched"):
+            raw.create_function(name, 1, str)
+        for number in range(1, 15):
+            raw.executescript(scripts()[number])
+        raw.execute("PRAGMA user_version = 14")
+        raw.execute("INSERT INTO spaces VALUES (1, 'model', 384, 'content', 1, ?)", (PACKING,))
+        rows = ((hashed, vector.tobytes()) for hashed, vector in zip(hashes, matrix, strict=True))
+        raw.executemany("INSERT INTO vectors (space, hash, vector) VALUES (1, ?, ?)", rows)
+        raw.execute("INSERT INTO words VALUES (7, ?)", (words,))
+        raw.execute("UPDATE vectors SET vector = x'010203' WHERE hash = x'27'")
+        raw.commit()
+    with closing(Store(folder, clock)) as store:
+        with store.read() as session:
+            space = session.vectors.space()
+            assert space is not None
+            found = session.vectors.known(space, hashes[:-1])
+        kept = np.stack([found[hashed] for hashed in hashes[:-1]])
+        assert np.abs(kept @ matrix[:-1].T - matrix[:-1] @ matrix[:-1].T).max() < 1e-5
+        assert kept[3].tolist() == [0.0] * 384
+        told = tokens_of(found[hashes[6]])
+        assert told is not None
+        assert told.packed() == words
+        assert store.check() == ["vector 40 is not 384 numbers"]
+        with store.write() as session:
+            session.vectors.purge(hashes[6])
+        with store.read() as session:
+            assert session.rows("SELECT count(*) FROM words") == [(0,)]
+    assert (folder / "amem.db.schema-14.bak").is_file()
 
 
 def test_a_collection_of_the_first_schema_is_backed_up_and_upgraded_with_all_it_holds(

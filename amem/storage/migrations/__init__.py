@@ -40,12 +40,14 @@ def migrate(connection: sqlite3.Connection, path: Path | None, *, read_only: boo
         raise StorageReadOnly(f"{path} has an old schema and cannot be changed", hint="make it writable once")
     from amem.language import normalize, search_terms
     from amem.language.subjects import subject_key
+    from amem.storage.vectors import repacked
     from amem.token_vectors import halved
 
     known = scripts()
     connection.create_function("folded", 1, normalize, deterministic=True)
     connection.create_function("halved", 1, halved, deterministic=True)
     connection.create_function("named", 1, subject_key, deterministic=True)
+    connection.create_function("repacked", 1, repacked, deterministic=True)
     connection.create_function("searched", 1, lambda text: " ".join(search_terms(text)), deterministic=True)
     connection.execute("BEGIN IMMEDIATE")
     try:
