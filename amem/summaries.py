@@ -128,7 +128,7 @@ class Summaries:
             parts += self._became(operation)
         elif operation.notes and operation.action not in _FOREMOST:
             parts.append(f"{did} {self._names(operation.notes, _FEWER if parts else _WORDS)}")
-        cause = "" if parts and operation.action in _SAID_ALREADY else short_ids(operation.cause)
+        cause = "" if parts and operation.action in _SAID_ALREADY else short_ids(_in_plain_words(operation.cause))
         if not parts:
             return cause if cause.startswith(operation.action) else ": ".join(filter(None, (operation.action, cause)))
         return f"{'; '.join(parts)}{f' ({cause})' if cause else ''}"
@@ -198,6 +198,8 @@ def _fate(changes: Mapping[str, tuple[Any, Any]]) -> str:
 
 _ID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f-]{27})?\b")
 _LONGEST = 50
+#: How the cause of what a conflict changed is kept.
+_WEIGHED = re.compile(r"(\S+) was weighed")
 _REVERSAL = re.compile(r"(?:undo|redo) of operation (\d+)")
 
 
@@ -206,7 +208,7 @@ def causes_in_words(memory: AgenticMemorySystem, causes: Iterable[str]) -> dict[
 
     Of what was undone or redone it says what that had been: ``update, changed content (operation 18)``.
     """
-    found = {cause: cause for cause in causes}
+    found = {cause: _in_plain_words(cause) for cause in causes}
     found |= _reversed(memory, found)
     ids = {short: _resolved(memory, short) for cause in found.values() for short in _ID.findall(cause)}
     cards = memory.cards_of([id for id in ids.values() if id is not None])
@@ -216,6 +218,10 @@ def causes_in_words(memory: AgenticMemorySystem, causes: Iterable[str]) -> dict[
         return short_id(match.group()) if card is None else f"“{title(card.text, _LONGEST)}”"
 
     return {cause: _ID.sub(named, words) for cause, words in found.items()}
+
+
+def _in_plain_words(cause: str) -> str:
+    return _WEIGHED.sub(r"compared with \1", cause)
 
 
 def _reversed(memory: AgenticMemorySystem, causes: Iterable[str]) -> dict[str, str]:

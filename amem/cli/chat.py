@@ -302,7 +302,7 @@ def _with_numbers(answer: "Answer") -> str:
 
 @command()
 def rules(call: Invocation, edit: Annotated[bool, option("--edit", "Change them in your editor.")] = False) -> Shown:
-    """What is always and what is never remembered of conversations, and where to change that."""
+    """Show what is always and what is never remembered of conversations, and where to change that."""
     from amem.conversation.rule_file import FILE_NAME, default_rules, load_rules
     from amem.editor import edit_file
 

@@ -22,20 +22,21 @@ if TYPE_CHECKING:
 
 _NAMED = 20
 Name = Annotated[str, argument("", "Name of a collection.", show_default=True, autocompletion=complete_collection)]
+New = Annotated[str, argument("", "Name of the new collection.")]
 
 
 # Forks: copies to try something in.
 
 
 @command()
-def fork(call: Invocation, name: str) -> Shown:
+def fork(call: Invocation, name: New) -> Shown:
     """Copy the collection to try something in the copy: amem diff and amem merge know where it is from."""
     compare, bring = call.command("diff", name), call.command("merge", name)
     return _copied(call, name, told=[f"compare with: {compare}", f"bring back with: {bring}"])
 
 
 @command()
-def copy(call: Invocation, name: str) -> Shown:
+def copy(call: Invocation, name: New) -> Shown:
     """Copy the collection, whole and consistent, to a new one in the same home."""
     return _copied(call, name)
 
@@ -51,7 +52,7 @@ def _at(name: str, folder: Path, **rest: Any) -> Shown:
 
 @command()
 def diff(call: Invocation, name: Name) -> Shown:
-    """What the collection and its fork did since they were last the same."""
+    """Show what the collection and its fork did since they were last the same."""
     with call.memory() as memory:
         found = memory.diff(name)
         lines = [*_side(memory.settings.collection, found.source), *_side(name, found.fork)]
@@ -132,11 +133,10 @@ def backup(
     file: Annotated[
         Path, argument("", "The backup: one file, its checksum in FILE.sha256 beside it.", show_default=True)
     ],
-    restore: Annotated[
-        bool, option("--restore", "Make the collection of the backup, rather than the backup of it.")
-    ] = False,
+    restore: Annotated[bool, option("--restore", "Restore the collection from the backup.")] = False,
     force: Annotated[
-        bool, option("--force", "Replace the backup; with --restore: the collection, which is renamed.")
+        bool,
+        option("--force", "Replace the backup; with --restore: rename the collection that is there."),
     ] = False,
 ) -> Shown:
     """Back the collection up to a file, whole while others write to it, or restore it from one."""
@@ -204,7 +204,7 @@ def _owners(settings: "Settings", name: str) -> list[str]:
 
 @collections.command("rename")
 @command()
-def rename_collection(call: Invocation, name: Name, new: str) -> Shown:
+def rename_collection(call: Invocation, name: Name, new: Annotated[str, argument("", "Its new name.")]) -> Shown:
     """Give a collection another name; forks go on knowing it."""
     from amem.forks.fork import rename
 
@@ -223,7 +223,7 @@ def archive_collection(call: Invocation, name: Name) -> Shown:
 
 @collections.command("unarchive")
 @command()
-def unarchive_collection(call: Invocation, name: str) -> Shown:
+def unarchive_collection(call: Invocation, name: Annotated[str, argument("", "Name of an archived one.")]) -> Shown:
     """Bring an archived collection back into the list."""
     from amem.forks.fork import unarchive
 
@@ -233,7 +233,7 @@ def unarchive_collection(call: Invocation, name: str) -> Shown:
 @collections.command("purge")
 @command()
 def purge_collection(call: Invocation, name: Name, yes: Yes = False) -> Shown:
-    """Destroy a collection with all its files. Nothing takes that back."""
+    """Destroy a collection with all its files. Nothing can undo that."""
     from amem.forks.fork import collection_folder, purge_collection
 
     collection_folder(call.settings().home, name)

@@ -161,6 +161,8 @@ def command(*without: str, json: bool = True) -> Callable[[Callable[..., Shown |
                 for remark in call.remarks:
                     tell(remark)
 
+        # Typer keeps the ends of lines of all paragraphs but the first.
+        called.__doc__ = "\n\n".join(" ".join(each.split()) for each in (function.__doc__ or "").split("\n\n"))
         called.__signature__ = inspect.Signature(taken)  # type: ignore[attr-defined]  # what Typer reads
         return called
 
@@ -352,14 +354,14 @@ class Ranking:
     minimum_cosine: MinimumCosine = None
     minimum_confidence: Annotated[
         float | None,
-        option("--min-confidence --minimum-confidence", "Leave out what less likely holds the answer (0 to 1)."),
+        option("--min-confidence --minimum-confidence", "Leave out what holds the answer less likely (0 to 1)."),
     ] = None
     rerank: Annotated[
         bool | None,
-        option("--rerank/--no-rerank", "Let a cross-encoder read the best again; default: setting rerank."),
+        option("--rerank/--no-rerank", "Rerank the best with a cross-encoder; default: setting rerank."),
     ] = None
     diversity: Annotated[
-        float | None, option("--diversity", "What repeating an answer above costs (0 to 1).", show_default=False)
+        float | None, option("--diversity", "Penalty for repeating an answer above (0 to 1).", show_default=False)
     ] = None
 
     def query(self, text: str, where: Where, timezone: str, **more: Any) -> "Query":
@@ -383,7 +385,7 @@ class Ranking:
 class NoteFields:
     """Fields of a note that `add` and `edit` are given."""
 
-    category: Annotated[_Text, option("--category", "A category.")] = None
+    category: Annotated[_Text, option("--category", "Its category.")] = None
     kind: Annotated[
         _Text, option("--kind", "What sort of note: fact, preference, ...", autocompletion=complete_kind)
     ] = None

@@ -139,7 +139,7 @@ def setup(call: Invocation) -> Shown:
 
 @command()
 def path(call: Invocation) -> Shown:
-    """Where the collection is."""
+    """Print the folder of the collection."""
     from amem.collection import folder_of
 
     settings = call.settings()

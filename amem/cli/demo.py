@@ -60,7 +60,7 @@ def demo(
     call: Invocation,
     fresh: Annotated[bool, option("--fresh", "Start over even if you added notes of your own.")] = False,
     everything: Annotated[
-        bool, option("--all", "Then the rest: samples of analysis, links and rewrites, five questions.")
+        bool, option("--all", "Also show samples of analysis, links and rewrites, and five questions.")
     ] = False,
     language: Annotated[
         str | None, option("", "en or zh: the story's language; default that of your locale.", show_default=False)

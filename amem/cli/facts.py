@@ -32,13 +32,13 @@ Predicate = Annotated[str | None, option("--predicate -p", "Only this: works_at,
 def facts(
     call: Invocation,
     subject: Annotated[
-        str | None, argument("SUBJECT", f"{_WHOM}; default: whoever there is to ask about.", show_default=True)
+        str | None, argument("SUBJECT", f"{_WHOM}; default: list those that have facts.", show_default=True)
     ] = None,
     predicate: Predicate = None,
-    as_of: Annotated[str | None, time_option("--as-of", "What was so at this time, not now", examples=True)] = None,
+    as_of: Annotated[str | None, time_option("--as-of", "What was true at this time, not now", examples=True)] = None,
     known_at: KnownAt = None,
 ) -> Shown:
-    """Say what is so of someone or something, and since when."""
+    """Show what is true of someone or something now, and since when."""
     from amem.language.intervals import presumed
 
     with call.browsed() as memory:
@@ -74,7 +74,7 @@ def timeline(
     predicate: Predicate = None,
     known_at: KnownAt = None,
 ) -> Shown:
-    """Say all that was ever so of someone or something, in order of time, and what ended it."""
+    """Show all that was ever true of someone or something, in order of time, and what ended it."""
     not_empty(subject, "name who or what: amem facts lists them")
     with call.browsed() as memory:
         local = zone(memory.settings.timezone)
@@ -215,7 +215,7 @@ def topic(
     name: Annotated[str, argument("", "Its name, the beginning of it, or its id.", autocompletion=complete_topic)],
     about: Annotated[list[str] | None, argument("", "With --declare: more words it is about.")] = None,
     declare: Annotated[bool, option("--declare", "Keep a page for it from now on.")] = False,
-    remove: Annotated[bool, option("--remove", "No longer keep one; its notes stay.")] = False,
+    remove: Annotated[bool, option("--remove", "Stop keeping one; its notes stay.")] = False,
 ) -> Shown:
     """Read a topic's page; declare one of your own, or give it up."""
     if declare and remove:

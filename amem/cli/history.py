@@ -35,12 +35,12 @@ _ROOMY = 72
 @command()
 def log(
     call: Invocation,
-    since: Annotated[str, option("--since", f"all, or a time: {TIMES}.", metavar="TIME")] = "yesterday",
+    since: Annotated[str, option("--since", f"How far back: all, or a time: {TIMES}.", metavar="TIME")] = "yesterday",
     limit: Annotated[int, option("--limit -n", "How many operations.", min=1)] = 40,
     actor: Annotated[str | None, option("--actor", "Only what this one did: user, agent, ...")] = None,
-    everything: Annotated[bool, option("--all -a", "Every step an operation set off.")] = False,
+    everything: Annotated[bool, option("--all -a", "Show every step an operation set off.")] = False,
 ) -> Shown:
-    """What was written, linked and rewritten since yesterday, by whom; each line can be undone by its number."""
+    """Show what was written, linked and rewritten since yesterday, and by whom; undo any line by its number."""
     from amem.summaries import Summaries, nested
 
     with call.browsed() as memory:
@@ -110,7 +110,7 @@ def history(
     id: Id,
     rollback: Annotated[int | None, option("--rollback", "Set the note back to this version.")] = None,
 ) -> Shown:
-    """Every version of a note: what changed, by whom and why."""
+    """Show every version of a note: what changed, by whom and why."""
     from amem.interop.json_records import version_record
     from amem.summaries import causes_in_words
 

@@ -43,17 +43,17 @@ def maintain(
     weekly: Annotated[bool, option("--weekly", "Also sum up what is old and fading.")] = False,
     monthly: Annotated[bool, option("--monthly", "Also the index, and links by use.")] = False,
     all_agents: Annotated[
-        bool, option("--all-agents", "Of every agent; what several noted is proposed for their catalogs.")
+        bool, option("--all-agents", "For every agent; what several noted is proposed for their catalogs.")
     ] = False,
-    due: Annotated[bool, option("--due", "Only what is due, which may be nothing.")] = False,
-    install: Annotated[bool, option("--install", "Have this machine do it every night.")] = False,
-    uninstall: Annotated[bool, option("--uninstall", "No longer every night.")] = False,
+    due: Annotated[bool, option("--due", "Only what is due now, if anything.")] = False,
+    install: Annotated[bool, option("--install", "Run it every night on this machine.")] = False,
+    uninstall: Annotated[bool, option("--uninstall", "Stop running it every night.")] = False,
     at: Annotated[
         str | None, option("--at", "With --install: when (03:30).", metavar="HH:MM", show_default=False)
     ] = None,
     show: Annotated[bool, option("--print", "With --install: only show what would be set up.")] = False,
 ) -> Shown | None:
-    """Move, fade, settle, merge and sum up notes: what changed since the last time, and what time alone has moved."""
+    """Settle, merge, fade and sum up notes: those that changed since the last time, and those that time has changed."""
     named = [name for name, wanted in (("nightly", nightly), ("weekly", weekly), ("monthly", monthly)) if wanted]
     if len(named) + due + install + uninstall > 1:
         raise typer.BadParameter("--nightly, --weekly, --monthly, --due, --install and --uninstall exclude each other")
@@ -194,7 +194,7 @@ def _uninstalled(call: Invocation) -> Shown:
 
 @command()
 def health(call: Invocation) -> Shown:
-    """How the notes are: stale, contradicting, loose, waiting, growing (that everything works: amem doctor)."""
+    """Show how the notes are: stale, contradicting, without links, waiting (amem doctor checks the program)."""
     from amem.maintenance.health import Mark, health_lines, size
 
     with call.browsed(empty={}) as memory:

@@ -29,14 +29,14 @@ def reachable(
     call: Invocation,
     cost: Annotated[bool, option("--cost", "Show what an add, a chat turn and a remember cost.")] = False,
 ) -> Shown:
-    """Who analyses notes and why, what Ollama has, and what was spent today."""
+    """Show who analyses notes and why, what Ollama has, and what was spent today."""
     return _costs(call) if cost else _surveyed(call)
 
 
 @models.command("list")
 @command()
 def list_models(call: Invocation) -> Shown:
-    """Who analyses notes and why, what Ollama has, and what was spent today."""
+    """Show who analyses notes and why, what Ollama has, and what was spent today."""
     return _surveyed(call)
 
 
@@ -162,10 +162,10 @@ def enrich(
 @command(json=False)
 def work(
     call: Invocation,
-    once: Annotated[bool, option("--once", "End when nothing waits.")] = False,
+    once: Annotated[bool, option("--once", "Stop when nothing waits.")] = False,
     poll: Annotated[float, option("--poll", "Seconds between two looks for more.", min=0.05)] = 1.0,
 ) -> None:
-    """Do what waits, as it comes, until Ctrl-C: a line for each note. Any number of these may run."""
+    """Do waiting work as it comes, until Ctrl-C: a line for each note. Any number of these may run."""
     with call.browsed(notify=True, chroma=True) as memory:
         if not once:
             tell("waiting for work; Ctrl-C ends it")
@@ -190,7 +190,7 @@ def _say_worked(receipt: "Receipt") -> None:
 
 @command()
 def reindex(call: Invocation) -> Shown:
-    """Embed every note anew, as after a change of the embedding model."""
+    """Embed every note again, as after a change of the embedding model."""
     with call.memory(notify=True) as memory, progress("embedding") as bar:
         done = memory.reindex(progress=bar)
         model = memory.model_name
@@ -198,8 +198,10 @@ def reindex(call: Invocation) -> Shown:
 
 
 @command()
-def doctor(call: Invocation, repair: Annotated[bool, option("--repair", "Mend what can be mended.")] = False) -> Shown:
-    """Check that the database, the index and the models work, and mend them (how the notes are: amem health)."""
+def doctor(
+    call: Invocation, repair: Annotated[bool, option("--repair", "Repair what can be repaired.")] = False
+) -> Shown:
+    """Check that the database, the index and the models work, and repair them (amem health checks the notes)."""
     from amem.errors import AmemError, CollectionNotFound
     from amem.maintenance.doctor import Finding
 

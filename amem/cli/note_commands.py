@@ -98,8 +98,10 @@ def edit(
     given: NoteFields,
     content: Annotated[str | None, option("--content", "New text; - reads standard input.")] = None,
     tag: Annotated[Texts, option("--tag -t", "These tags instead; repeatable.")] = None,
-    add_tag: Annotated[Texts, option("--add-tag", "One more tag; repeatable.")] = None,
-    remove_tag: Annotated[Texts, option("--remove-tag", "A tag less; repeatable.", autocompletion=complete_tag)] = None,
+    add_tag: Annotated[Texts, option("--add-tag", "Add this tag; repeatable.")] = None,
+    remove_tag: Annotated[
+        Texts, option("--remove-tag", "Remove this tag; repeatable.", autocompletion=complete_tag)
+    ] = None,
     time: Time = None,
     meta: Annotated[Texts, option("--meta", "Set metadata, key=value; repeatable.")] = None,
 ) -> Shown:
@@ -192,7 +194,7 @@ def _purged(report: "PurgeReport") -> list[str]:
 
 @command()
 def pin(call: Invocation, ids: Ids, off: Annotated[bool, option("--off", "Let them fade again.")] = False) -> Shown:
-    """Keep notes from ever fading."""
+    """Keep notes from fading."""
     with call.memory() as memory:
         found = resolved(memory, ids)
         for id in found:
@@ -261,7 +263,7 @@ def list_notes(
     deleted: Annotated[bool, option("--deleted", "Only deleted notes.")] = False,
     limit: Annotated[int, option("--limit -n", "How many.", min=1)] = 30,
     offset: Annotated[int, option("", "How many to skip.", min=0)] = 0,
-    order: Annotated[str, option("", "time, recorded or importance.")] = "time",
+    order: Annotated[str, option("", "By time, recorded or importance.")] = "time",
 ) -> Shown:
     """List notes, newest first."""
     from amem.interop.json_records import note_record
@@ -368,7 +370,7 @@ tags = typer.Typer(help="List, rename and merge tags.", invoke_without_command=T
 @tags.command("list")
 @command()
 def list_tags(call: Invocation) -> Shown:
-    """Every tag and how many notes carry it."""
+    """List every tag and how many notes carry it."""
     with call.browsed() as memory:
         # As `list` and the browser count: without superseded and archived notes.
         found = memory.census().tags
@@ -379,7 +381,11 @@ def list_tags(call: Invocation) -> Shown:
 
 @tags.command()
 @command()
-def rename(call: Invocation, old: str, new: str) -> Shown:
+def rename(
+    call: Invocation,
+    old: Annotated[str, argument("", "The tag.", autocompletion=complete_tag)],
+    new: Annotated[str, argument("", "What it is called from now on.")],
+) -> Shown:
     """Rename a tag everywhere; where the new one is in use, the two become one."""
     return _retagged(call, [old], new)
 
@@ -391,7 +397,7 @@ def merge(
     old: Annotated[list[str], argument("TAG", "Tags to merge.")],
     into: Annotated[str, option("--into", "The tag they become.")],
 ) -> Shown:
-    """Make several tags one."""
+    """Merge several tags into one."""
     return _retagged(call, old, into)
 
 

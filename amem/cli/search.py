@@ -87,9 +87,9 @@ def context(
     where: Where,
     budget: Annotated[int | None, option("--budget -b", "Most tokens; default: setting context_tokens.", min=0)] = None,
     order: Annotated[
-        str | None, option("", "time (oldest first) or relevance; default: setting context_order.")
+        str | None, option("", "By time (oldest first) or relevance; default: setting context_order.")
     ] = None,
-    core: Annotated[bool, option("", "Begin with the notes that always hold; --tiers never does.")] = True,
+    core: Annotated[bool, option("", "Begin with the notes that are always shown; --tiers never does.")] = True,
     tiers: Annotated[
         bool, option("--tiers", "Read topics first, then notes, then sources, until it suffices.")
     ] = False,

@@ -29,7 +29,7 @@ def conflicts(
     time: Time = None,
     speaker: Annotated[str | None, option("--speaker", "Who says it.")] = None,
 ) -> Shown:
-    """What a text would overturn if it were added (nothing is stored); without one, notes that disagree."""
+    """Show notes that disagree; with a text, what it would overturn if it were added (nothing is stored)."""
     with call.browsed() as memory:
         timezone = memory.settings.timezone
         found = (
