@@ -3,9 +3,7 @@
 import math
 import os
 import shutil
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from amem.cli.command import Drawing, Shown, argument, command, option
-from amem.cli.invocation import ExitCode, Invocation, tell
+from amem.cli.invocation import ExitCode, Invocation, progress, tell
 from amem.cli.render import Page, cell_width, counted, cut, on_terminal, one_line, short_id, styled, when
 from amem.clock import zone
 from amem.errors import InvalidInput
@@ -25,7 +23,6 @@ if TYPE_CHECKING:
 
     from amem.maintenance.forgetting_preview import Curve, FadePreview, Foreseen
     from amem.maintenance.shift import MaintenanceReport
-    from amem.memory_system import AgenticMemorySystem
     from amem.strength import Strength
 
 
@@ -70,12 +67,15 @@ def maintain(
         if wanted is None:
             tell("nothing is due yet; amem health says when")
             return None
-        with _progress() as heard:
-            report = memory.maintain(wanted, dry_run=dry_run, progress=heard)
+        with progress("maintenance") as bar:
+            report = memory.maintain(
+                wanted, dry_run=dry_run, progress=lambda what, done, of: bar(done, of or None, what)
+            )
             if not dry_run:
-                heard("chroma", 0, 0)
+                bar(0, None, "chroma")
                 memory.feed_chroma()
-        texts = {each.id: _text(memory, each.id) for each in report.reasons}
+        ids = [each.id for each in report.reasons]
+        texts = dict.fromkeys(ids, "") | {id: card.text for id, card in memory.cards_of(ids).items()}
     call.remarks += report.problems
     name = f"{report.cycle} maintenance{', gone on with where it was stopped' if report.resumed else ''}"
     name += ", if it ran now" if report.dry_run else ""
@@ -140,23 +140,6 @@ def _draw_report(page: Page, name: str, done: list[str], report: "MaintenanceRep
             page.write(*head, (each.why, "dim"), hanging=11)
         if len(some) > _MOST:
             page.line((f"{'':<11}and {len(some) - _MOST:,} more (--json names all)", "dim"))
-
-
-def _text(memory: "AgenticMemorySystem", id: str) -> str:
-    note = memory.read(id)
-    return "" if note is None else note.content
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[str, int, int], None]]:
-    """Says on stderr what is being done, as long as it is; nothing when that is no terminal."""
-    if not sys.stderr.isatty():
-        yield lambda phase, done, of: None
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status("maintenance") as status:
-        yield lambda phase, done, of: status.update(f"{phase}: {done:,} of {of:,}" if of else f"{phase} …")
 
 
 # ``amem maintain --install``: what the machine is told to do every night, for this home and collection.

@@ -9,6 +9,7 @@ import typer
 from amem.cli.command import Drawing, Shown, Table, argument, command, option
 from amem.cli.invocation import ExitCode, Invocation, ended_by_interrupt, progress, tell
 from amem.cli.render import Page, counted, print_table, say_row, short_id
+from amem.cli.render import size as sized
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,7 +64,7 @@ def pull(
         tell(f"stopped; {call.command('models', 'pull', model)} goes on where it stopped")
         raise
     told = [] if call.as_json else [choose(settings).reason]
-    return Shown({"pulled": model, "size": size}, f"{model} is ready ({_size(size)})", told=told)
+    return Shown({"pulled": model, "size": size}, f"{model} is ready ({sized(size)})", told=told)
 
 
 def _costs(call: Invocation) -> Shown:
@@ -108,7 +109,7 @@ def _surveyed(call: Invocation) -> Shown:
 def _row(model: dict[str, Any]) -> tuple[str, ...]:
     context = f"{model['context']:,}" if model["context"] else ""
     use = "on the network" if model["remote"] else ", ".join(model["used_for"])
-    return (model["name"], model["for"], _size(model["size"]), context, use)
+    return (model["name"], model["for"], sized(model["size"]), context, use)
 
 
 @contextmanager
@@ -126,12 +127,6 @@ def _stored(settings: "Settings") -> "Iterator[Session | None]":
         return
     with closing(Store(folder, SystemClock())) as store, store.read() as session:
         yield session
-
-
-def _size(size: int) -> str:
-    from rich.filesize import decimal
-
-    return decimal(size) if size else ""
 
 
 # What waits for a model, and the index.

@@ -142,8 +142,10 @@ def when(at: datetime | None, zone: tzinfo, *, minutes: bool = True) -> str:
 
 
 def size(number: int) -> str:
-    """Bytes as ``27 kB``, ``1.2 MB``."""
-    return f"{number / 1e6:,.1f} MB" if number >= 100_000 else f"{-(-number // 1000)} kB"
+    """Bytes as ``27.4 kB``, ``1.2 MB``; '' for none."""
+    from rich.filesize import decimal
+
+    return decimal(number) if number else ""
 
 
 def styled(*parts: Part) -> Text:

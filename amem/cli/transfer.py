@@ -2,6 +2,7 @@
 
 import sys
 import tempfile
+from collections import Counter
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -248,20 +249,6 @@ def graph(
 # ``amem vault``: a folder of Markdown files, such as an Obsidian vault, kept in step with the notes.
 
 
-#: What a step is called when it is said what would be done.
-_INFINITIVE = {
-    "added": "add",
-    "changed": "change",
-    "merged": "merge",
-    "renamed": "rename",
-    "deleted": "delete",
-    "restored": "restore",
-    "linked": "link",
-    "written": "write",
-    "updated": "update",
-    "put back": "put back",
-    "removed": "remove",
-}
 Folder = Annotated[Path, argument("DIR", "The folder; made where there is none.", show_default=True)]
 
 vault = typer.Typer(help="Keep a folder of Markdown files and the notes in step, both ways.", no_args_is_help=True)
@@ -317,8 +304,8 @@ def _synced(call: Invocation, report: "SyncReport", code: int = ExitCode.OK) -> 
     else:
         would = "would " if report.dry_run else ""
         lines = [
-            *_steps(f"{would}change in amem", report.to_notes, report.dry_run),
-            *_steps(f"{would}change in the folder", report.to_files, report.dry_run),
+            *_steps(f"{would}change in amem", report.to_notes),
+            *_steps(f"{would}change in the folder", report.to_files),
             *(f"conflict: {step.path}: {step.more}" for step in report.conflicts),
         ]
         told += [f"{counted(report.matching, 'note')} matched before"] * bool(report.matching and on_terminal())
@@ -331,14 +318,9 @@ def _synced(call: Invocation, report: "SyncReport", code: int = ExitCode.OK) -> 
     return Shown(report, *lines, told=told + call.undoing(report.operation), code=code)
 
 
-def _steps(title: str, steps: "Sequence[Step]", dry_run: bool) -> list[str]:
+def _steps(title: str, steps: "Sequence[Step]") -> list[str]:
     if not steps:
         return []
-    named = [_INFINITIVE[step.what] if dry_run else step.what for step in steps]
-    said = ", ".join(f"{named.count(what):,} {what}" for what in dict.fromkeys(named))
-    lines = [
-        f"  {what:<9} {step.path}" + (f" ({step.more})" if step.more else "")
-        for what, step in zip(named[:_STEPS], steps, strict=False)
-    ]
-    left = len(steps) - _STEPS
-    return [f"{title}: {said}", *lines, *([f"  ... and {left:,} more (--json names them)"] if left > 0 else [])]
+    said = ", ".join(f"{number:,} {what}" for what, number in Counter(step.what for step in steps).items())
+    lines = [f"  {step.what:<9} {step.path}" + (f" ({step.more})" if step.more else "") for step in steps]
+    return [f"{title}: {said}", *some(lines, _STEPS, "more (--json names them)")]

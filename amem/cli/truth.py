@@ -1,6 +1,5 @@
 """What is current: what a text would overturn, which notes disagree, and what a person decides."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from amem.cli.command import Drawing, Ids, Reason, Shown, Time, argument, command, done, option, resolved, stamp
@@ -125,19 +124,8 @@ _SHOWN, _IN_A_PIPE = 160, 60
 _INDENT, _NAMED = 2, 9
 
 
-@dataclass(frozen=True, slots=True)
-class _Side:
-    """One of the two notes: its id ('' of a text that was only tried), its day and what it says."""
-
-    id: str
-    day: str
-    content: str
-
-    @property
-    def name(self) -> str:
-        return short_id(self.id) if self.id else "the text"
-
-
+#: One of the two notes: its short id ("the text" of one that was only tried), its day and what it says.
+_Side = tuple[str, str, str]
 _Pair = tuple["Conflict", _Side, _Side]
 
 
@@ -148,10 +136,11 @@ def _pairs(memory: "AgenticMemorySystem", found: "Sequence[Conflict]", text: str
     local = zone(memory.settings.timezone)
 
     def side(id: str) -> _Side:
-        note = memory.read(id) if id else None
-        if note is None:
-            return _Side(id, "", "" if id else text or "")
-        return _Side(id, when(note.valid_from or note.at, local, minutes=False), text_of(note))
+        if not id:
+            return "the text", "", text or ""
+        if (note := memory.read(id)) is None:
+            return short_id(id), "", ""
+        return short_id(id), when(note.valid_from or note.at, local, minutes=False), text_of(note)
 
     return [(each, side(each.earlier), side(each.later)) for each in found]
 
@@ -168,7 +157,7 @@ def _cells(pair: _Pair) -> tuple[str, ...]:
     conflict, *sides = pair
     verdict = conflict.verdict
     said = (str(verdict.label), _doubt(conflict), f"{verdict.confidence:.2f}", verdict.reason)
-    return (*(side.name for side in sides), *said, *(one_line(side.content, _IN_A_PIPE) for side in sides))
+    return (*(name for name, _, _ in sides), *said, *(one_line(content, _IN_A_PIPE) for _, _, content in sides))
 
 
 def _draw(page: Page, found: "Sequence[_Pair]", call: Invocation) -> None:
@@ -177,12 +166,12 @@ def _draw(page: Page, found: "Sequence[_Pair]", call: Invocation) -> None:
             page.line()
         verdict, doubt = conflict.verdict, _doubt(conflict)
         page.whole((f"{verdict.label}{f', {doubt}' if doubt else ''}", "bold"), (f"  {verdict.confidence:.2f}", "dim"))
-        for name, side in (("earlier", earlier), ("later", later)):
-            words = f"{f'  {side.day}' if side.day else ''}  {one_line(side.content, _SHOWN)}"
-            page.write(f"{name:<{_NAMED}}", (side.name, "cyan"), words, indent=_INDENT, hanging=_NAMED)
+        for which, (name, day, content) in (("earlier", earlier), ("later", later)):
+            words = f"{f'  {day}' if day else ''}  {one_line(content, _SHOWN)}"
+            page.write(f"{which:<{_NAMED}}", (name, "cyan"), words, indent=_INDENT, hanging=_NAMED)
         page.write(f"{'why':<{_NAMED}}", (verdict.reason, "dim"), indent=_INDENT, hanging=_NAMED)
-        if earlier.id and later.id:
-            _draw_ways(page, earlier.name, later.name, call)
+        if conflict.earlier and conflict.later:
+            _draw_ways(page, earlier[0], later[0], call)
 
 
 def _draw_ways(page: Page, earlier: str, later: str, call: Invocation) -> None:

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 def test_a_folder_and_the_notes_are_brought_into_step_and_told_so(cli: Cli, tmp_path: Path) -> None:
     cli.add("Ana lives in Lisbon.")
     folder = tmp_path / "vault"
-    assert "would change in the folder: 1 write" in cli.ok("vault", "status", str(folder))
+    assert "would change in the folder: 1 written" in cli.ok("vault", "status", str(folder))
     assert not folder.exists()
     assert "1 written" in cli.ok("vault", "sync", str(folder))
     (folder / "Pool.md").write_text("The pool opens at six. See [[Ana lives in Lisbon]].\n")
 
     result = cli("vault", "sync", str(folder), "--dry-run")
-    assert "would change in amem: 1 add\n  add       Pool.md" in result.stdout
+    assert "would change in amem: 1 added\n  added     Pool.md" in result.stdout
     result = cli("vault", "sync", str(folder))
     assert "change in amem: 1 added\n  added     Pool.md (its id was written into it)" in result.stdout
     assert "undo with:" in result.stderr
