@@ -25,6 +25,10 @@ _WORD = re.compile(r"\w+")
 _MOST_WORDS = 40
 #: "What does Heron use?": as a word by itself "use" says too little to be looked up.
 _USES = re.compile(r"^(?:what|which)\b.*\b(?:do|does|did) .+ use\b")
+#: "When is stand-up?" asks for a day or a time of day; "how much do I pay" is not about my pay.
+_WHEN = re.compile(r"^(?:when|what time)(?:'s| is| are| does| do)\b|什么时候")
+_PAYS = re.compile(r"\b(?:i|we|you|he|she|they|to) pay\b")
+_DATED = ("deadline", "date", "time", "birthday")
 _NONE: Mapping[frozenset[str], str] = {}
 #: What the roles of amem's own table are called in Chinese; a role of one's own is called what it is.
 ROLE_WORDS: Mapping[str, tuple[str, ...]] = {
@@ -90,11 +94,13 @@ class Asking:
         # Whoever asks for 吃素 asks for a diet, and not for all that one may 吃.
         words_zh = {word for word in words_zh if not any(word != other and word in other for other in words_zh)}
         named = {name for word, name in self._chinese if word in words_zh}
-        terms = frozenset(query_terms(question))
+        terms = frozenset(query_terms(_PAYS.sub(" ", folded)))
         for term in terms & self._latin.keys():
             named.update(name for needed, name in self._latin[term] if needed <= terms)
         if not named and _USES.search(folded):
             named = set(self._of_role & {"uses"})
+        if _WHEN.search(folded) and named.isdisjoint(_DATED):
+            named |= self._known & {"date", "time"}
         roles = frozenset(named) & self._roles
         # Whoever asks for "our database" asks for what plays that role.
         asked = frozenset(named) - self._roles | (self._of_role if roles else frozenset())
@@ -136,6 +142,7 @@ _VERBS: Mapping[str, tuple[str, str]] = {
     "has_condition": ("have", "患有{}"),
     "forbids": ("forbid", "禁止{}"),
     "time": ("be at", "在{}"),
+    "covered_by": ("be covered by", "的工作由{}代替"),
     "succeeded_by": ("be succeeded by", "由{}接替"),
 }
 _ABBREVIATIONS = frozenset(("ceo", "cto"))

@@ -413,7 +413,8 @@ def _side_by_side(members: Iterable[Evidence]) -> list[_Run]:
         if each.holds and value in open_ and open_[value].goes_on(each):
             open_[value].add(each)
             continue
-        over = [value] if each.holds or each.object else list(open_)
+        # Of several, nothing tells which one "something else instead" takes the place of.
+        over = [value] if each.holds or each.object else list(open_) if len(open_) == 1 else []
         for name in over:
             if name in open_ and (each.holds or not open_[name].kept):
                 open_[name].finish(each)

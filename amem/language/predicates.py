@@ -19,10 +19,11 @@ from amem.language.subjects import subject_key
 
 FILE_NAME = "predicates.toml"
 _DEFAULT = Path(__file__).with_name(FILE_NAME)
-_ROLES = "roles"
+_ROLES, _KINDS = "roles", "kinds"
 #: Stands for the role of an object in `one`.
 _BY_ROLE = "role"
 #: InfluxDB, MyQL, Next.js; a name alone does not say that of Cassandra.
+_WORD = re.compile(r"[a-z]+")
 _TECHNOLOGY = re.compile(r"[A-Za-z]+(?:DB|SQL|QL|MQ|JS|\.js|\.io)\b(?! [A-Z])")
 _VALUES = (
     *("name", "person", "place", "room", "title", "amount", "number", "email", "address", "date", "time", "version"),
@@ -53,6 +54,8 @@ class Predicates:
     rows: Mapping[str, Predicate] = field(default_factory=dict)
     roles: Mapping[str, str] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
+    kinds: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """What a thing falls under ("latte": coffee, 咖啡), by its name and the general ones."""
 
     @property
     def role_names(self) -> frozenset[str]:
@@ -88,6 +91,22 @@ class Predicates:
         words = plain.split()
         starts = (" ".join(words[:length]).strip(" .,;:!") for length in range(min(len(words), 4), 0, -1))
         return next((each for each in starts if normalize(each) in row.known), "")
+
+    def general(self, text: str) -> list[str]:
+        """The general names of what `text` speaks of: "coffee" and 咖啡 of "do I still drink lattes"."""
+        folded = normalize(text)
+        words = f" {' '.join(_WORD.findall(folded))} "
+        found = (
+            names
+            for each, names in self.kinds.items()
+            if (f" {each} " in words or f" {each}s " in words if each.isascii() else each in folded)
+        )
+        return list(dict.fromkeys(name for names in found for name in names))
+
+    def within(self, object: str) -> list[str]:
+        """The names of all that falls under a thing: "latte" of "coffee"; none for what has no kinds."""
+        folded = normalize(object)
+        return [each for each, names in self.kinds.items() if folded in names]
 
     def is_safety(self, predicate: str) -> bool:
         """Whether an answer that ignores a fact of this predicate may do harm: an allergy, a medication."""
@@ -151,9 +170,14 @@ def load_predicates(home: Path | None = None) -> Predicates:
     for name, row in (_read(own) if own.is_file() else {}).items():
         tables[name] = {**tables.get(name, {}), **row}
     for name, row in tables.items():
-        if name != _ROLES and row.get("hangs_on", name) not in tables.keys() - {_ROLES}:
+        if name not in (_ROLES, _KINDS) and row.get("hangs_on", name) not in tables.keys() - {_ROLES, _KINDS}:
             raise _refused(own, name, f"hangs_on names {row['hangs_on']!r}, and there is no such predicate")
     roles = {normalize(value): role for role, values in tables.pop(_ROLES, {}).items() for value in values}
+    kinds = {
+        normalize(each): (general, *names[:1])
+        for general, names in tables.pop(_KINDS, {}).items()
+        for each in (general, *names)
+    }
     rows = {
         name: Predicate(
             name,
@@ -169,7 +193,7 @@ def load_predicates(home: Path | None = None) -> Predicates:
         for name, row in tables.items()
     }
     names = {normalize(alias): name for name, row in rows.items() for alias in row.aliases}
-    return Predicates(rows, roles, names | {normalize(name.replace("_", " ")): name for name in rows})
+    return Predicates(rows, roles, names | {normalize(name.replace("_", " ")): name for name in rows}, kinds)
 
 
 def _read(path: Path) -> dict[str, dict[str, Any]]:
@@ -192,7 +216,7 @@ def _problem(name: str, row: Any) -> str:
     """What is wrong with a table of the file; '' when nothing is."""
     if not isinstance(row, Mapping):
         return "is not a table"
-    if name == _ROLES:
+    if name in (_ROLES, _KINDS):
         return "" if all(_texts(values) for values in row.values()) else "must hold lists of texts"
     unknown = sorted(row.keys() - {"one", "aliases", "asks", "hangs_on", "value", "personal", "safety", "known"})
     if unknown:

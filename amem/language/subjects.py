@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
+import unicodedata
+from typing import TYPE_CHECKING
 
 from amem.language import normalize
 from amem.language.lexicon import is_everyday, is_place, lexicon
 from amem.language.scripts import ENGLISH
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 #: Whoever speaks in notes that name no speaker, and "we" with all that is ours.
 USER, WE = "user", "we"
@@ -34,7 +39,9 @@ _OWNED = re.compile(
     r"|(?P<of>[^的]{1,20})的\s*(?P<what>\S.*)",
     re.IGNORECASE,
 )
-_OURS = re.compile(r"(?:(?:the|this|that|our)\s+|(?:我们|咱们|咱|本|该|这个|那个)的?\s*)(?=\S)", re.IGNORECASE)
+_OURS = re.compile(
+    r"(?:(?:the|this|that|our)\s+|(?:我们|咱们|咱|本|该|这个|那个)的?\s*|公司的?(?=.{1,3}项目))(?=\S)", re.IGNORECASE
+)
 _ARTICLE = re.compile(r"^(?:(?:the|a|an|this|that|our|my)\s+|(?:我的|我们的|这个|该)\s*)(?=\S)")
 
 _HEADS = ("project", "service", "app", "application", "system", "repo", "repository", "team", "项目", "服务", "系统")
@@ -145,6 +152,21 @@ def spellings(subject: str, user: str = USER) -> tuple[str, ...]:
     # Facts that were stored before such names were one: "Heron project".
     headed = (f"{subject} {head}" for head in _HEADS) if bare_name(f"{subject} project") == subject else ()
     return (subject, *headed)
+
+
+def typed_subject(name: str, known: Iterable[str]) -> str:
+    """The one of the `known` subjects that somebody means who types it in small letters, or without its accents.
+
+    ("heron project" for Heron, "amelia" for Amélia); `name` as it is where none fits.
+    """
+    keys = {_unaccented(each): each for each in known}
+    bare = (bare_name(cased) for cased in (name, name.capitalize(), name.title()))
+    return next((keys[key] for each in bare if (key := _unaccented(each)) in keys), name)
+
+
+def _unaccented(name: str) -> str:
+    marks = unicodedata.normalize("NFKD", subject_key(name))
+    return "".join(mark for mark in marks if not unicodedata.combining(mark))
 
 
 def subject_key(name: str) -> str:

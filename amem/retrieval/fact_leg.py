@@ -109,6 +109,7 @@ class FactsLeg:
         """
         # What is longer than this is no question but a page to find the like of.
         session, eligible, text = question.session, question.eligible, question.reading.text[:LONGEST]
+        text = " ".join((text, *self._predicates().general(text)))
         asked = self._asking.of(text)
         # One look at the index is all it takes to see that there is nothing to say.
         names = session.facts.known(self._names(text), self._spelled(asked))
@@ -198,11 +199,17 @@ class FactsLeg:
             bases = filter(None, map(predicates.hangs_on, asked.predicates))
             told = session.facts.about(subjects, [*self._spelled(asked), *self._names_of(bases)])
         keys = {each.note: each.order for each in told}
+        denied = {
+            (each.subject, predicates.canonical(each.predicate), normalize(each.object)): each
+            for each in told
+            if not each.holds and each.object
+        }
         moment = wanted.as_of or wanted.known_at or session.now
         so: dict[tuple[int, str], list[str]] = {}
         ended: dict[tuple[str, str], Interval] = {}
         holding: set[tuple[str, str]] = set()
         for each in intervals(told, predicates):
+            denied.pop((each.subject, each.predicate, normalize(each.object)), None)
             if each.at(moment):
                 holding.add((each.subject, each.predicate))
                 for note in each.notes:
@@ -213,6 +220,9 @@ class FactsLeg:
             if (subject, predicate) not in holding and last.ended_by is not None:
                 # Where nothing took its place, the note that says it is over says what is so now.
                 so.setdefault((keys[last.ended_by], predicate), []).extend((last.object, ""))
+        for (_, predicate, _), word in denied.items():
+            # That it is not so, where nothing says that it ever was: 咖啡戒掉了.
+            so.setdefault((word.order, predicate), []).append(word.object)
         return so
 
     def _spelled(self, asked: Asked) -> list[str]:
@@ -333,6 +343,7 @@ class Slots:
         if period is not None:
             text = text.replace(period.words, " ")
         text = _REQUEST.sub(" ", text[:LONGEST].replace("’", "'"))
+        text = " ".join((text, *self._predicates().general(text)))
         rest, chain, whose = self._chain(text)
         asked = self._asking.of(rest)
         wanted = asked.predicates & self._predicates().rows.keys()
@@ -521,7 +532,11 @@ class Slots:
         for each in found:
             row = predicates.rows.get(each.predicate)
             role = predicates.role(each.object) if row is not None and row.one == "role" else None
-            words += [each.object, *_phrases(predicates, each.predicate, [role] if role else ())]
+            words += [
+                each.object,
+                *predicates.within(each.object),
+                *_phrases(predicates, each.predicate, [role] if role else ()),
+            ]
         return _left_over(text, words)
 
 

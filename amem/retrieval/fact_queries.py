@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from amem.clock import parse_time
 from amem.language.fact_wording import wording, wording_then
 from amem.language.intervals import intervals
-from amem.language.subjects import canonical_subject, spellings, subject_key
+from amem.language.subjects import canonical_subject, spellings, subject_key, typed_subject
 from amem.note import EVERYONE
 from amem.retrieval.fact_leg import Slots
 from amem.retrieval.question_times import period_of
@@ -131,6 +131,9 @@ class FactQueries:
         with self._store.read() as session, session.within(scope):
             names = spellings(wanted, user=user)
             told = session.facts.about(names) if known_at is None else told_at(session, names, known_at)
+            typed = wanted if told else typed_subject(wanted, session.facts.subjects())
+        if typed != wanted:
+            return self._intervals(typed, predicate, known_at, scope)
         # In words of their own, notes may still say "I" of whoever spoke.
         meant = [canonical_subject(each.subject, speaker=each.speaker, user=user) for each in told]
         about = [

@@ -155,3 +155,12 @@ def test_no_line_is_wider_than_the_terminal_and_columns_align(width: int, groupe
     if width >= 66:
         at = {cell_len(line[: line.index("2024-02-01")].removesuffix("since ")) for line in lines if "2024" in line}
         assert len(at) == 1
+
+
+def test_a_subject_may_be_typed_in_small_letters_and_without_accents(cli: Cli) -> None:
+    cli.ok("add", "Heron project uses NATS.")
+    cli.ok("add", "Amélia's landlord is Pedro.")
+    assert (
+        columns(cli.ok("facts", "heron project"))[0][:2] == columns(cli.ok("facts", "HERON"))[0][:2] == ["uses", "NATS"]
+    )
+    assert columns(cli.ok("timeline", "amelia"))[0][:2] == ["landlord", "Pedro"]

@@ -314,7 +314,7 @@ def test_only_the_tool_that_is_named_as_replaced_ends(
     memory = open_memory(analyst=OfflineAnalyst())
     for said in ("Kelpie uses InfluxDB.", "Kelpie uses Grafana.", "Kelpie moved from InfluxDB to TimescaleDB."):
         memory.add(said)
-        clock.advance(days=1)
+        clock.advance(days=3)
     used = {each.object for each in memory.facts("Kelpie", "uses", as_of="2030-01-01")}
     assert used == {"Grafana", "TimescaleDB"}
 
@@ -332,3 +332,30 @@ def test_only_the_tool_that_is_named_as_replaced_ends(
 )
 def test_a_role_of_former_times_is_not_filled_today(said: str) -> None:
     assert facts_in(Draft(said, at=SAID), load_predicates()) == ()
+
+
+@pytest.mark.parametrize(
+    ("told", "taken"),
+    [
+        (["I take amlodipine.", "The doctor put me on losartan instead."], ["losartan"]),
+        (["I take amlodipine.", "I switched from amlodipine to losartan."], ["losartan"]),
+        (["我吃氨氯地平。", "医生给我换成了缬沙坦。"], ["缬沙坦"]),
+        # Of two that are taken, nothing tells which one the new one takes the place of.
+        (
+            ["I take amlodipine.", "I take metformin.", "The doctor put me on losartan instead."],
+            [
+                "amlodipine",
+                "losartan",
+                "metformin",
+            ],
+        ),
+    ],
+)
+def test_a_medicine_takes_the_place_of_the_only_other_one(
+    open_memory: Callable[..., AgenticMemorySystem], clock: FrozenClock, told: list[str], taken: list[str]
+) -> None:
+    memory = open_memory(analyst=OfflineAnalyst())
+    for text in told:
+        memory.add(text)
+        clock.advance(days=3)
+    assert sorted(each.object for each in memory.facts("me", "takes_medication", as_of="2030-01-01")) == taken

@@ -28,6 +28,12 @@ if TYPE_CHECKING:
             "In March I left Google and joined OpenAI.",
             ["not user works_at Google since 2026-03-01", "user works_at OpenAI since 2026-03-01"],
         ),
+        (
+            "Ruth is on leave until September, Callum stands in.",
+            ["Ruth covered_by Callum until 2026-09-01"],
+        ),
+        ("周敏休假到9月1日，由李强代班。", ["周敏 covered_by 李强 until 2026-09-01"]),
+        ("I gave up sugar in March.", ["not user likes sugar since 2026-03-01"]),
         ("I joined OpenAI in August.", ["user works_at OpenAI since 2025-08-01"]),
         ("I moved to Porto last month.", ["user lives_in Porto since 2026-05-01"]),
         ("I moved to Porto on 3 May 2024.", ["user lives_in Porto since 2024-05-03"]),

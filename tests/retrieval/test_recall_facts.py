@@ -105,6 +105,26 @@ def test_a_predicate_that_no_table_knows_is_asked_for_by_its_name(collection: Co
     assert size != [birthday]
 
 
+@pytest.mark.parametrize("question", ["我还喝美式吗？", "Do I still drink lattes?", "我还喝咖啡吗？"])
+def test_a_habit_given_up_is_found_by_what_falls_under_it(collection: Collection, question: str) -> None:
+    given_up = collection.add("Note 1.", facts=[Fact("user", "likes", "咖啡", False)])
+    stated(collection, "Note 2.", ("user", "likes", "茶"))
+    assert by_facts(collection, question)[:1] == [given_up]
+
+
+def test_when_asks_for_a_day_or_a_time_where_it_names_nothing_else(collection: Collection) -> None:
+    stand_up = stated(collection, "Note 1.", ("stand-up", "time", "9:30"))
+    stated(collection, "Note 2.", ("stand-up", "owner", "Ana"))
+    assert by_facts(collection, "When is stand-up?") == [stand_up]
+
+
+def test_what_one_pays_is_not_what_one_is_paid(collection: Collection) -> None:
+    salary = stated(collection, "Note 1.", ("user", "salary", "4,200"))
+    rent = stated(collection, "Note 2.", ("user", "rent", "950 euros"))
+    assert by_facts(collection, "How much rent do I pay?") == [rent]
+    assert by_facts(collection, "What is my pay?") == by_facts(collection, "我的工资是多少？") == [salary]
+
+
 def test_somebodys_somebody_is_a_name_of_its_own(collection: Collection) -> None:
     sister = stated(collection, "Note 1.", ("user's sister", "lives_in", "Braga"))
     stated(collection, "Note 2.", ("user", "lives_in", "Porto"))
@@ -171,7 +191,7 @@ def test_questions_are_read_in_the_words_of_the_table(tmp_path: Path) -> None:
     asking = Asking(load_predicates())
     assert {"lives_in", "works_at"} <= asking.of("Where does she live and work?").predicates
     assert asking.of("他对什么过敏？").predicates == {"allergic_to"}
-    assert asking.of("会议是什么时候？").predicates == frozenset()
+    assert asking.of("会议是什么时候？").predicates == {"date", "time"}
     assert asking.of("Is it on?").predicates == frozenset()
     assert asking.of("What is our package manager?").roles == {"package_manager"}
     (tmp_path / "predicates.toml").write_text('[drives]\nasks = ["car", "车"]\n', encoding="utf-8")

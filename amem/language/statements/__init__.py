@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from amem.language import is_cjk
 from amem.language.lexicon import is_everyday, is_person, lexicon
 from amem.language.statements import chinese, english
+from amem.language.statements.chinese import SURNAMES
 from amem.language.statements.clauses import stated
 from amem.language.statements.people import Cast
 from amem.language.statements.tense import Scene
@@ -32,7 +33,8 @@ def facts_in(draft: Draft, predicates: Predicates) -> tuple[Fact, ...]:
     text = draft.content
     scene = Scene(Cast(draft.speaker, predicates), draft.at, predicates, lower=not any(mark.isupper() for mark in text))
     found: dict[Fact, None] = {}
-    for sentence in stated(_labels_written_out(_allergies_written_out(_findings_written_out(text)), predicates)):
+    plain = _labels_written_out(_allergies_written_out(_findings_written_out(text)), predicates)
+    for sentence in stated(plain):
         mine = _scene_of(sentence, scene)
         if mine is None:
             continue
@@ -45,8 +47,54 @@ def facts_in(draft: Draft, predicates: Predicates) -> tuple[Fact, ...]:
 
 
 def _labels_written_out(text: str, predicates: Predicates) -> str:
-    """The text with labels as statements: "Landlord: Pedro" as "my landlord is Pedro", 电话：138… as 我的电话是138…."""
-    return _labels(_personal(predicates)).sub(_statement, text)
+    """The text with labels as statements: "Landlord: Pedro" as "my landlord is Pedro", 电话：138… as 我的电话是138….
+
+    So are "Got a new boss, Lena" and 换了新老板，叫周敏; "Larder: SQLite" is "Larder uses SQLite".
+    """
+    text = _labels(_personal(predicates)).sub(_statement, text)
+    for pattern in _new_ones(_persons(predicates)):
+        text = pattern.sub(_statement, text)
+    return _OF_PROJECT.sub(lambda found: _uses(found, predicates), text)
+
+
+#: "Larder: SQLite with FTS5", 青鸟：PostgreSQL: a name as a label, and a tool behind it that nothing is told of.
+_OF_PROJECT = re.compile(
+    r"(?P<before>(?:^|\n)[^\S\n]*(?:[-*•] )?)(?P<name>[A-Z][a-z][\w-]*|[\u4e00-\u9fff]{2,4}(?:项目)?)"
+    r"\s?[:：]\s?(?:用\s?)?"
+    r"(?P<tool>[A-Za-z][\w.+#-]*(?: [A-Z\d][\w.+#-]*)*)(?=\s?[.,;，。；、+\n]|\s?$| (?:with|for|and|on|plus)\b)"
+)
+
+
+def _uses(found: re.Match[str], predicates: Predicates) -> str:
+    name, tool = found["name"], found["tool"]
+    plain = name in lexicon().chinese if is_cjk(name[0]) else is_everyday(name) or is_person(name)
+    if plain or predicates.is_technology(name) or not predicates.is_technology(tool):
+        return found[0]
+    return f"{found['before']}{name}用{tool}" if is_cjk(name[0]) else f"{found['before']}{name} uses {tool}"
+
+
+@lru_cache(maxsize=8)
+def _persons(predicates: Predicates) -> tuple[str, ...]:
+    """The names of what persons are to one another: boss, 房东."""
+    names = {name for name, of in predicates.names.items() if predicates.rows[of].value == "person"}
+    return tuple(sorted(names, key=lambda name: (-len(name), name)))
+
+
+@lru_cache(maxsize=8)
+def _new_ones(names: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
+    """Match "Got a new boss, " before a name, and 换了新老板，叫."""
+    listed = "|".join(map(re.escape, names))
+    english = (
+        r"(?P<before>(?:^|[.!?;,\n]|\b(?:and|but))[^\S\n]*)(?:(?:(?:i|we)(?:['’]ve| have)? )?(?:just |also )?"
+        r"(?:got|have|hired|found|there(?:['’]s| is)) (?:my |our |an? ))?"
+        rf"new (?P<name>{listed})(?P<whose>)(?:,|:| -| –| —|,? (?:called|named)) "
+        r"(?=(?-i:(?:Dra?\.? |[A-Z])[\w'’-]+(?: [A-Z][\w'’-]+)?)\s*(?:[.,;!\n(]|$|(?:and|who|from)\b))"
+    )
+    chinese = (
+        r"(?P<before>(?:^|[。！？；，,\n])[^\S\n]*)(?:我们?|公司|部门)?(?:又|刚|最近|今天|上周)*(?:来|换|有|找)了?(?:一?[个位])?"
+        rf"新(?:来的?)?(?P<name>{listed})(?P<whose>)(?:了?[，,:：]\s?(?:名?叫|是)|叫|[，,:：]\s?(?=[{SURNAMES}][\u4e00-\u9fff]{{1,2}}(?:[。！，,]|$)))"
+    )
+    return re.compile(english, re.IGNORECASE), re.compile(chinese)
 
 
 @lru_cache(maxsize=8)
@@ -138,9 +186,37 @@ _RESULT = re.compile(
 def _findings_written_out(text: str) -> str:
     """A text with "the doctor says I am allergic to nuts" as "I am allergic to nuts", positive tests as well."""
     text = _FINDING_ZH.sub(r"\g<before>", _FINDING.sub(r"\g<before>", text))
+    text = _TREATED_ZH.sub(r"\g<before>我", _TREATED.sub(_taken, text))
     text = _RETEST.sub(_results, text)
     text = _POSITIVE_ZH.sub(r"\g<before>\g<whose>对\g<what>过敏", text)
     return _POSITIVE.sub(lambda found: f"{found['before']}{_who(found)} allergic to ", text)
+
+
+#: "The doctor put me on losartan instead", "Ana's GP prescribed her metformin", 医生让我改吃缬沙坦.
+_TREATED = re.compile(
+    r"(?P<before>(?:^|[.!?;,\n]|\b(?:and|but|so))[^\S\n]*)(?:(?P<whose>[^\W\d_][\w-]*)['’]s|my|the|our) (?:new )?"
+    r"(?:doctor|allergist|dermatologist|physician|gp|specialist|cardiologist|neurologist|psychiatrist)"
+    r" (?:has |have |just |also |now |then )*"
+    r"(?:(?P<did>put|switched|moved|started|changed) (?P<whom>me|him|her|them|(?-i:[A-Z])[\w-]+)"
+    r" (?:over |back )?(?=(?:on|onto|to|from) )"
+    r"|(?P<given>prescribed) (?:(?P<whom2>me|him|her|them)(?= ) )?)",
+    re.IGNORECASE,
+)
+_TREATED_ZH = re.compile(
+    r"(?P<before>(?:^|[。！？；，,\n])[^\S\n]*)(?:医生|大夫)(?:让|叫|给)我(?=[改换开停][吃用服成了])"
+)
+
+
+def _taken(found: re.Match[str]) -> str:
+    whom = (found["whom"] or found["whom2"] or "me").casefold()
+    who = {"me": "I", "him": "he", "her": "she", "them": "they"}.get(whom, found["whom"])
+    if found["whose"] and whom != "me":
+        who = found["whose"] if who in ("he", "she", "they") else who
+    elif found["whose"] and not (found["whom"] or found["whom2"]):
+        who = found["whose"]
+    was = "were" if who == "they" else "was"
+    did = found["given"] or found["did"].casefold().replace("started", "put")
+    return f"{found['before']}{who} {was} {did} "
 
 
 def _results(found: re.Match[str]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from amem.language import is_cjk
+from amem.language import is_cjk, normalize
 from amem.language.lexicon import is_person, is_place, lexicon
 from amem.language.scripts import words
 from amem.language.statements.clauses import GAP
@@ -21,7 +21,7 @@ from amem.language.statements.objects import (
     when_in,
 )
 from amem.language.statements.people import Subject
-from amem.language.statements.tense import DATED, Aspect, Shape, chinese, instead, since_when, times
+from amem.language.statements.tense import DATED, Aspect, Shape, chinese, covered, instead, since_when, times
 from amem.language.subjects import KIN_ZH, USER, WE, canonical_subject
 from amem.note import Fact
 
@@ -171,7 +171,7 @@ def listed(text: str) -> list[str]:
 
 # Whom a clause is about: what stands before its verb, without the words that only say when and how.
 
-_SURNAMES = (
+SURNAMES = (
     "王李张刘陈杨赵黄周吴徐孙朱林郭罗梁宋郑谢韩唐冯邓曹彭曾萧蔡潘袁蒋杜苏魏吕丁沈姚卢姜崔钟谭"
     "陆汪范廖贾韦付邹孟秦邱尹薛闫雷侯陶黎贺顾郝龚邵"
 )
@@ -199,7 +199,7 @@ _BEFORE_SUBJECT = re.compile(
     r"|决定|结论|因此|总之|[：:])+"
 )
 #: What is used as something is ours, whatever it is: 缓存换成了 Redis.
-_USED_AS = "(?:数据库|缓存|编辑器|操作系统|消息队列|框架|包管理器|编程语言|云|CI|数据)"
+_USED_AS = "(?:数据库|缓存|编辑器|操作系统|消息队列|队列|框架|包管理器|编程语言|云|CI|数据)"
 _ROLE_NOUN = re.compile(rf"(?:(?P<mine>我的)|我们的?|项目的?|公司的?)?主?{_USED_AS}")
 #: Kelpie 的数据库, Heron 缓存: of one thing's by its name.
 _ROLE_OF = re.compile(rf"(?P<owner>(?!我)[^，]{{1,20}}?)(?:的|(?<=[A-Za-z\d])\s?)主?{_USED_AS}")
@@ -319,7 +319,7 @@ def _named(text: str, scene: Scene) -> Subject | None:
 
 #: 太太林悦, 我的同事王芳: a relative with a name.
 _KIN_NAMED = re.compile(
-    rf"(?:我们?家?的?)?(?P<kin>{KIN_ZH})(?P<name>[{_SURNAMES}](?:{_GIVEN}){{1,2}}?|[小老阿]{_GIVEN}|(?P<twice>[\u4e00-\u9fff])(?P=twice))"
+    rf"(?:我们?家?的?)?(?P<kin>{KIN_ZH})(?P<name>[{SURNAMES}](?:{_GIVEN}){{1,2}}?|[小老阿]{_GIVEN}|(?P<twice>[\u4e00-\u9fff])(?P=twice))"
 )
 #: Of these everybody has one, so that they stay who they are, with a name.
 _ONLY_ONE = words("太太 老婆 妻子 老公 丈夫 爸爸 妈妈 父亲 母亲 爸 妈 岳母 岳父 婆婆 公公 女朋友 男朋友")
@@ -381,8 +381,8 @@ _PERSON = re.compile(
 #: A name right behind a role: 房东 Amélia 太太送来, 房东老陈, 教练刘伟让我; a Chinese one has to end before a verb.
 _TITLES = "大夫|医生|医师|师傅|老师|教练|律师|先生|女士|太太|阿姨|叔叔|教授"
 _NAMED = (
-    rf"(?P<name>[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)*(?: ?(?:{_TITLES}))?|[{_SURNAMES}](?:{_TITLES})"
-    rf"|(?:[小老阿]{_GIVEN}|[{_SURNAMES}](?:{_GIVEN}){{1,2}}?)"
+    rf"(?P<name>[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)*(?: ?(?:{_TITLES}))?|[{SURNAMES}](?:{_TITLES})"
+    rf"|(?:[小老阿]{_GIVEN}|[{SURNAMES}](?:{_GIVEN}){{1,2}}?)"
     r"(?=[说让来送给带把要帮教觉建提也都很]|今天|昨天|上周|答应|同意|通知|$))"
 )
 #: 房租四千, 房租每月两千八: an amount right behind a role, told by its hundreds or thousands.
@@ -613,20 +613,24 @@ def _medicine_changed(text: str, scene: Scene) -> list[Fact]:
         return []
     old = old or (before.object if before is not None and before.subject == name else "")
     scene.medicine = Fact(name, "takes_medication", new)
-    stated = [scene.medicine, *([Fact(name, "takes_medication", old, False)] if old and old != new else [])]
+    # Where the old one is not named it is the only one there is.
+    stated = [scene.medicine, *([Fact(name, "takes_medication", old, False)] if old != new else [])]
     return [replace(each, valid_from=since_when(text, text, scene)) for each in stated]
 
 
 #: 咖啡戒掉了, 我把咖啡戒了 as 戒了咖啡; of 老王戒了 nothing tells what.
 _GIVEN_UP = re.compile(
-    rf"{_WHO}?(?:现在|已经|终于|彻底|把|早就)*(?P<o>咖啡|奶茶|绿茶|红茶|茶|可乐|饮料|[白啤红]?酒|烟|糖|甜食|甜品|零食|辣|肉|游戏)"
-    r"(?:现在|已经|终于|彻底|也|都|早就|给)*戒(?:掉|断)?了"
+    rf"(?:{_WHO}(?:现在|已经|终于|彻底|把|早就)*)?(?P<o>[^，]{{1,6}}?)"
+    r"(?:(?:现在|已经|终于|彻底|也|都|早就|给)*戒(?:掉|断)?了|(?:现在|已经|也|都|早就|以后|再也)*不再?[喝抽]了)"
+    rf"|(?:{_WHO.replace('who', 'who2')})?(?:从来|一直|平时|现在|都|也)*不[喝抽](?P<o2>[^，了]{{1,4}})"
 )
 
 
-def _given_up(clause: str) -> str:
+def _given_up(clause: str, scene: Scene) -> str:
     found = _GIVEN_UP.fullmatch(clause)
-    return f"{found['who'] or ''}戒了{found['o']}" if found else clause
+    habit = found["o"] or found["o2"] if found else ""
+    known = scene.predicates.known("likes", habit) == habit or normalize(habit) in scene.predicates.kinds
+    return f"{found['who'] or found['who2'] or ''}戒了{habit}" if found and known else clause
 
 
 # Who leads a project: 青鸟项目现在由周敏负责.
@@ -662,6 +666,15 @@ _TAKES_OVER_ZH = re.compile(
     r"|(?:(?P<when2>从?[^由，]{0,14}?(?:起|开始)))?由(?P<y2>[\u4e00-\u9fff]{2,4}?|[A-Z]\w+)(?:来|负责)?(?:接手|接管|接任|接替)(?:工作)?$"
     r"|(?P<y3>[\u4e00-\u9fff]{2,3}|[A-Z]\w+)(?:会|将)?(?P<when3>从?[^由，]{2,14}?(?:起|开始))(?:接手|接管|接任|接替)(?:工作)?$"
 )
+_NAME_ZH = rf"[{SURNAMES}](?:{_GIVEN}){{1,2}}?|[小老阿]{_GIVEN}|[A-Z][a-z]+"
+_OFF_ZH = r"(?:(?:正在|在|要|会)?(?:休|请)(?:产|病|年|陪产|长|婚|事)?假|出差|不在|外出)"
+#: For a time: Ruth 休产假, 周敏休假期间由李强代班, 李强暂代周敏的工作.
+_AWAY_ZH = re.compile(rf"(?P<x>{_NAME_ZH})[^，]{{0,12}}?{_OFF_ZH}[^，]{{0,8}}")
+_STANDS_IN_ZH = re.compile(
+    rf"(?:(?P<x>{_NAME_ZH})[^，]{{0,12}}?{_OFF_ZH}[^，由]{{0,4}}?)?(?:[，,]\s?)?(?:先|暂时|暂)?由(?P<y>{_NAME_ZH})(?:先|暂时|来|临时|暂)*"
+    r"(?:代班|顶班|代管|代理|代劳|代[他她]|顶替|接手|负责)(?:工作|[他她])?"
+    rf"|(?P<y2>{_NAME_ZH})(?:先|暂时|临时|会|来|帮|替|给)*(?:代班|顶班|代[他她]|(?:暂代|代理|代替|代|替|顶替?)(?P<x2>{_NAME_ZH})(?:的(?:工作|班|职位|位置))?(?:上班|代班|顶班)?)"
+)
 _DID_ZH = r"(?:我们?)?(?:今天|昨天|上周|终于|刚刚?|已经|又|也)*"
 _OLD_ZH = r"(?:我的|坏掉的|坏了的|旧的?|老的?|原来的|那[部台辆])*"
 _REPLACED_ZH = re.compile(
@@ -693,6 +706,12 @@ def _takeover(text: str, scene: Scene) -> list[Fact]:
         scene.broken = _thing_zh(broke["x"], scene)
     if leaves := _LEAVES_ZH.fullmatch(text):
         scene.leaving = leaves["x"]
+        return []
+    if covers := _STANDS_IN_ZH.fullmatch(text):
+        gone, new = covers["x"] or covers["x2"] or scene.leaving, covers["y"] or covers["y2"]
+        return covered(gone, new, text, scene) if gone and gone != new else []
+    if away := _AWAY_ZH.fullmatch(text):
+        scene.leaving, scene.away = away["x"], text
         return []
     found = _TAKES_OVER_ZH.fullmatch(text)
     if found is None:
@@ -915,7 +934,7 @@ _CARED_FOR = re.compile(
 
 #: 妈妈换手机号了，新的是138……: the value of what was said to have changed.
 _NEW_ONE = re.compile(r"^(?:现在的?|新的?|新号码?|新号|现)(?:变成|换成|是|改成)了?(?=.)")
-_NO_ROLE = re.compile(r"[是在有说问找给跟和]")
+_NO_ROLE = re.compile(r"[是在有说问找给跟和]|最[低高]|平均|人均|基本")
 _FROM_NOW = re.compile("从(?:明天|后天|下周[一二三四五六日天]?|下个?月|下个星期|今天)(?:开始|起)")
 #: So few characters before a comma (搬家了，) name nobody else.
 _SHORT = 4
@@ -942,7 +961,7 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
 
 def _facts_of(text: str, scene: Scene) -> list[Fact]:
     text = allergy_turned(turned(_as_told(text, scene), scene.predicates), scene)
-    text = _given_up(text)
+    text = _given_up(text, scene)
     if project := _PROJECT.fullmatch(text):
         scene.whole = canonical_subject(project["name"] or project["called"])
     who, role = replaced(text, scene.predicates)
@@ -1003,6 +1022,8 @@ def _of_role(text: str, scene: Scene) -> list[Fact]:
         found = [Fact(name, *each) for each in home_in(match["o"], scene.predicates)] or found
     elif row.name == "address" and subject.person and (match["change"] or "新" in match.string[: match.start("role")]):
         found = [Fact(name, *each) for each in home_in(value, scene.predicates)] or found
+    if match["role"] == "年薪":
+        found = [replace(each, object=f"{each.object}一年") for each in found]
     if apposed:
         return [] if formerly else [fact]  # the rest of the clause is about another thing, and so are its times
     return _timed(found, shape, text, scene, negated=bool(match["not"]), formerly=formerly)

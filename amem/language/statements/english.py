@@ -25,7 +25,19 @@ from amem.language.statements.objects import (
 )
 from amem.language.statements.people import Subject
 from amem.language.statements.relations import apposed, changed, cut, forbidden, relation, tool_name
-from amem.language.statements.tense import DATED, Aspect, Form, Group, Tense, english, instead, since_when, times, told
+from amem.language.statements.tense import (
+    DATED,
+    Aspect,
+    Form,
+    Group,
+    Tense,
+    covered,
+    english,
+    instead,
+    since_when,
+    times,
+    told,
+)
 from amem.language.subjects import USER, WE
 from amem.note import Fact
 
@@ -96,7 +108,18 @@ _PERSON_NAME = r"(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?[A-Z][\w'’-]+(?: [A-Z][\w'’-]
 _LEAVES = re.compile(
     rf"(?P<x>{_PERSON_NAME}) (?:is (?:about to |going to )?(?:leav\w+|retir\w+|mov\w+ on|step\w* down|quit\w*)"
     r"|leaves|left|has left|retires|retired|has retired|quit|has quit|resigned|has resigned|steps down"
-    r"|stepped down|moves on|moved on|will leave|goes on (?:leave|parental leave|maternity leave))\b.*"
+    r"|stepped down|moves on|moved on|will leave)\b.*"
+)
+#: "Ruth is on leave until September": for a time.
+_AWAY = re.compile(
+    rf"(?P<x>{_PERSON_NAME}) (?:(?:is|goes|went|will be|has gone) )?(?:on (?:\w+ )?leave"
+    r"|on holiday|on vacation|on sabbatical|off sick|sick|away|out of office)\b.*"
+)
+_STANDS_IN = re.compile(
+    rf"(?P<y>{_PERSON_NAME}) (?:(?:is|will be) (?:now )?(?:standing in|filling in|covering(?= for|$)|deputising)"
+    r"|stands in|will stand in|fills in|covers(?= for|$)|will cover(?= for|$)|deputises)(?: for)?"
+    rf"(?: (?P<x>{_PERSON_NAME}|him|her|them)(?![\w'’-])(?: as .+?)?)?"
+    r"(?P<rest>$| (?:until|till|while|for|from|since|in|on|this|next|during|as of)\b.*)"
 )
 _TAKES_OVER = re.compile(
     rf"(?P<y>{_PERSON_NAME}) (?:(?:is|are) (?:now )?taking over|takes over|took over|has taken over|will take over"
@@ -122,6 +145,11 @@ def takeover(plain: str, scene: Scene, text: str) -> list[Fact]:
     if leaves := _LEAVES.fullmatch(plain):
         scene.leaving = leaves["x"]
         return []
+    if away := _AWAY.fullmatch(plain):
+        scene.leaving, scene.away = away["x"], text
+        return []
+    if covers := _STANDS_IN.fullmatch(plain):
+        return _stand_in(covers, scene, text)
     found = _TAKES_OVER.fullmatch(plain)
     if found is None:
         return []
@@ -136,6 +164,14 @@ def takeover(plain: str, scene: Scene, text: str) -> list[Fact]:
         if row is not None and row.value == "person":
             facts = [*facts, Fact(scene.cast.me.name, row.name, new, True, since)]
     return facts
+
+
+def _stand_in(found: re.Match[str], scene: Scene, text: str) -> list[Fact]:
+    """Who does somebody's work for a time, which either clause may name."""
+    named = found["x"] or ""
+    gone = scene.leaving if named in ("", "him", "her", "them") else named
+    new = person_named(found["y"], scene)
+    return [] if not gone or not new or gone == new else covered(gone, new, text, scene)
 
 
 def replacement(plain: str, scene: Scene, text: str) -> list[Fact]:
@@ -307,7 +343,7 @@ def _facts_of(text: str, scene: Scene, *, follows: bool) -> list[Fact]:
         elif (thing := scene.cast.bare(listed[:at])) is not None:
             # "Stand-up is at 9:00", "Heron uses Redis": of nobody such a clause says these.
             named = at == 1 and listed[0][0].isupper()
-            stated = (*DATED, "rent", "version", *(("uses",) if named else ()))
+            stated = (*DATED, "rent", "salary", "version", *(("uses",) if named else ()))
             return [each for each in _predicated(thing, listed[at:], scene, text) if each.predicate in stated]
     else:
         subject = scene.subject if follows else scene.elliptic(listed[0])
@@ -376,6 +412,8 @@ def _stated(subject: Subject, group: Group, word: str, rest: str, scene: Scene, 
             continue
         if folded == "at" and shape.kind == "employer" and not group.still:
             continue  # "I'm at Google" may be a visit, "I'm still at Google" is none
+        if shape.kind in ("habit", "smoking") and shape.aspect is Aspect.STATE and not group.negated:
+            continue  # who drinks coffee need not like it, who no longer does has given it up
         tense = group.tense(table.forms[folded], shape)
         if tense and (found := scene.own(cut(shape, folded, match, subject, scene), subject)):
             return told(found, group, tense, shape.aspect, scene, text)

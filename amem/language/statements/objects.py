@@ -354,6 +354,8 @@ def organisation(text: str, scene: Scene) -> str:
     listed = name.split()
     if not listed or name in ("St", "Saint") or name[0].isdigit() or listed[0].casefold() in _NO_EMPLOYER:
         return ""
+    if any(scene.predicates.known(each, text) for each in ("likes", "takes_medication")):
+        return ""  # "I quit coffee'"
     return "" if len(listed) == 1 and is_person(name) else name
 
 
@@ -462,8 +464,8 @@ _ROOM = re.compile(r"(?:the |room |floor )")
 _BEFORE_NAME = re.compile(r"(?:(?:an?|the|my|our) )?(?:[a-z][a-z-]+ ){0,3}?(?=[A-Z0-9])")
 _AMOUNT = re.compile(
     r"(?P<o>(?:about |around )?(?:(?:[€$£¥]|US\$|EUR|USD|GBP|CHF|RMB)\s?\d[\d.,]*\d?k?"
-    r"|\d[\d.,]*k?\s?(?:€|\$|£|¥|euros?|dollars?|pounds?|francs?|yuan|kroner|EUR|USD|GBP|CHF|RMB|块钱?|元|欧元?|美元|万元?|千元?)?))"
-    r"(?![\w%])",
+    r"|\d[\d.,]*k?\s?(?:€|\$|£|¥|euros?|dollars?|pounds?|francs?|yuan|kroner|EUR|USD|GBP|CHF|RMB|块钱?|元|欧元?|美元|万元?|千元?)?)"
+    r"(?: (?:an?|per) year\b)?)(?![\w%])",
     re.IGNORECASE,
 )
 _MONEY_ZH = re.compile(
@@ -472,8 +474,8 @@ _MONEY_ZH = re.compile(
 )
 #: A bound on the amount is not the amount.
 _LIMIT = re.compile(
-    r".{0,12}?(?:以内|以下|以上|封顶|上限|的?差)|,? (?:or (?:less|more)|at (?:most|least)|max|tops"
-    r"|(?:a|per) (?:year|day|night))\b"
+    r".{0,12}?(?:以内|以下|以上|封顶|上限|的?差)|\s?[号日点%]|,? (?:or (?:less|more)|at (?:most|least)|max|tops"
+    r"|(?:a|per) (?:day|night|hour|week))\b"
 )
 _NUMBER = re.compile(r"(?P<o>\+?\(?\d[\d\s()./-]{4,24}\d)(?!\w)")
 _EMAIL = re.compile(r"(?P<o>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)")

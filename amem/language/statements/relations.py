@@ -82,6 +82,9 @@ def tools(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -
     if whose := _TOOL_OF.match(parts.get("x", "")):
         parts = parts | {"x": whose["tool"]}  # "replaced Heron's MySQL with PostgreSQL"
     new, old = (tool_name(parts.get(part, ""), scene, tastes=True) for part in ("o", "x"))
+    for_a_time = shape.aspect is Aspect.END and _FOR_A_TIME.search(f"{parts.get('x', '')} for {parts.get('o', '')}")
+    if for_a_time or scene.predicates.known("takes_medication", new or old):
+        return []
     if taste := scene.predicates.role(new or old) if scene.predicates.role(new or old) in TASTES else None:
         return _tastes(shape, new, old, subject) if taste == "theme" or shape.aspect is not Aspect.STATE else []
     about = canonical_subject(whose["owner"]) if whose else _about(parts, subject, scene)
@@ -126,7 +129,8 @@ def _practitioner(parts: dict[str, str], subject: Subject, scene: Scene) -> list
 def _tastes(shape: Shape, new: str, old: str, subject: Subject) -> list[Fact]:
     """A theme or a drink that is chosen is preferred, and is the subject's own."""
     name = USER if subject.name == WE else subject.name
-    given_up = [Fact(name, "prefers", old, False)] if old else []
+    lost = ("prefers", "likes") if shape.aspect is Aspect.END else ("prefers",)
+    given_up = [Fact(name, each, old, False) for each in lost] if old else []
     return [*given_up, Fact(name, "prefers", new)] if new else given_up
 
 
@@ -300,6 +304,9 @@ def _of_noun(owner: str, noun: str, value: str, scene: Scene) -> list[Fact]:
     for start in range(len(listed)):
         name = " ".join(listed[start:])
         role = name.replace(" ", "_")
+        played = scene.predicates.role(thing_in(value, scene)) or ""
+        if "_" in played and played.rpartition("_")[2] == name:
+            role = played  # "Tern's queue is NATS", which is known to be a message queue
         if role in scene.predicates.role_names and (owner or start == 0):
             thing = thing_in(value, scene)
             if thing and scene.predicates.role(thing) in (role, None) and not is_known_place(thing):
@@ -416,7 +423,48 @@ def _known(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) 
     value = scene.predicates.known(shape.predicate, parts["o"])
     if shape.predicate == "drives" and value:
         value = thing_in(parts["o"], scene) or value
-    return [Fact(subject.name, shape.predicate, value)] if value else []
+    found = Fact(subject.name, shape.predicate, value, shape.aspect is not Aspect.END)
+    if value and shape.predicate == "takes_medication":
+        scene.medicine = found
+    return [found] if value else []
+
+
+def _medicines(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
+    """What somebody takes from now on, and what in its place no more; "instead" alone ends the only other medicine."""
+    new, old = (scene.predicates.known(shape.predicate, parts.get(part, "")) for part in ("o", "x"))
+    if not new or (parts.get("x") and not old):
+        return []
+    before = scene.medicine
+    in_its_place = _IN_ITS_PLACE.search(parts["o"]) or parts["verb"].startswith(("switch", "chang"))
+    found = [Fact(subject.name, shape.predicate, new)]
+    if not old and in_its_place:
+        known = before is not None and before.subject == subject.name
+        old = before.object if before is not None and known else ""
+    elif not old:
+        return found
+    scene.medicine = found[0]
+    return found if old == new else [*found, Fact(subject.name, shape.predicate, old, False)]
+
+
+_IN_ITS_PLACE = re.compile(r"\b(?:instead|in (?:its|their) place)\b")
+
+
+def _habits(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
+    """What somebody gave up, or does no longer take, where the table knows it as a habit: coffee, sugar, cigarettes."""
+    if shape.kind == "smoking":
+        habit = "" if parts["o"] and not _AT_ALL.fullmatch(parts["o"]) else "smoking"
+    else:
+        said = _AT_ALL.sub("", parts["o"])
+        thing = phrase_in(said)
+        whole = shape.aspect is Aspect.END or len(thing.split()) == len(said.split())
+        habit = thing if whole and scene.predicates.known(shape.predicate, thing) == thing else ""
+        habit = "" if _FOR_A_TIME.search(said) else habit
+    return [Fact(subject.name, shape.predicate, habit, shape.aspect is not Aspect.END)] if habit else []
+
+
+#: "I don't drink coffee any more", but not "I don't drink coffee after five".
+_FOR_A_TIME = re.compile(r"\bfor (?:lent|now|ramadan|the|an?|this|\d+)\b", re.IGNORECASE)
+_AT_ALL = re.compile(r"\s*\b(?:any ?more|any longer|at all|these days|now)\b.*$", re.IGNORECASE)
 
 
 def _person(text: str, scene: Scene) -> str:
@@ -517,6 +565,9 @@ _MAKERS = {
     "car": _cars,
     "known": _known,
     "intolerance": _intolerance,
+    "medicine": _medicines,
+    "habit": _habits,
+    "smoking": _habits,
     "move": _moves,
     "employer": employers,
     "title": titles,

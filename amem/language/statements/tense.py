@@ -353,7 +353,7 @@ def told(found: Sequence[Fact], group: Group, tense: Tense, aspect: Aspect, scen
     when = times(text, scene.said, lasting=goes_on)
     if not when.named and scene.lead:
         when = scene.lead
-    if aspect is Aspect.BEGIN and all(each.predicate == "rent" for each in found):
+    if aspect is Aspect.BEGIN and all(each.predicate in ("rent", "salary") for each in found):
         when = _announced(when, text, scene.said)
     if when.ahead:
         return []
@@ -443,6 +443,8 @@ class Scene:
     """What has been changed, by the clause before (妈妈换手机号了)."""
     leaving: str = ""
     """Who is about to go, by the clause before ("Pieter is leaving")."""
+    away: str = ""
+    """The clause before that says so, where that is only for a time ("Ruth is on leave until September")."""
     broken: str = ""
     """The thing that no longer works, by the clause before (旧手机坏了)."""
     whole: str = ""
@@ -509,6 +511,13 @@ def instead(gone: str, new: str, text: str, scene: Scene) -> list[Fact]:
         return facts
     user = WE if _WE.match(text) else scene.cast.me.name
     return [*facts, Fact(user, "uses", new, True, when.since)]
+
+
+def covered(gone: str, new: str, text: str, scene: Scene) -> list[Fact]:
+    """Who stands in for somebody, until when that is said."""
+    when, away = times(text, scene.said, lasting=True), times(scene.away, scene.said, lasting=True)
+    when = when if when.named else away
+    return [] if when.ahead else [Fact(gone, "covered_by", new, True, when.since, when.until)]
 
 
 def since_when(clause: str, text: str, scene: Scene) -> datetime | None:
