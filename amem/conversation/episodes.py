@@ -19,10 +19,10 @@ from amem.language import index_terms, query_terms, sentences, written_in_cjk
 from amem.language.tokens import tokens as count_tokens
 from amem.note import Enrichment, Kind, Message, Role
 from amem.storage.rows import plain
-from amem.writing.apply import readdress
 from amem.writing.batch import FrequencyCache, StoreVocabulary
+from amem.writing.evolution import readdress
+from amem.writing.fields import ANALYSED, draft_of, fill_in
 from amem.writing.intake import NewNote, take_in
-from amem.writing.neighbours import ANALYSED, draft_of, fill_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

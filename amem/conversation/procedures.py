@@ -12,8 +12,8 @@ from amem.language import normalize, written_in_cjk
 from amem.note import Kind, Status
 from amem.query import Filter, Query
 from amem.receipt import Queued
-from amem.writing.apply import readdress
-from amem.writing.neighbours import ENRICH_JOB
+from amem.writing.evolution import readdress
+from amem.writing.fields import ENRICH_JOB
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -31,7 +31,7 @@ from amem.storage.note_reading import normal_hash
 from amem.storage.rows import VERSIONED, from_plain, plain, read_time
 from amem.storage.whole import put_whole, wholes
 from amem.three_way import either, merged_items, merged_lines
-from amem.writing.neighbours import ENRICH_JOB
+from amem.writing.fields import ENRICH_JOB
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

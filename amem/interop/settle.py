@@ -14,7 +14,7 @@ from amem.interop.wikilinks import is_of_text
 from amem.note import LinkType, is_persons_word
 from amem.storage.notes import STANDING
 from amem.storage.rows import plain
-from amem.writing.apply import GUESSED, drop_guesses
+from amem.writing.evolution import GUESSED, drop_guesses
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

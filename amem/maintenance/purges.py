@@ -12,8 +12,8 @@ from amem.conflict.ending import free, lift_all_by
 from amem.errors import AmemError, StorageBusy, with_hint
 from amem.note import Status
 from amem.storage.purging import Left, owe, owed, purge, settle_owed
-from amem.writing.apply import readdress
-from amem.writing.neighbours import ENRICH_JOB
+from amem.writing.evolution import readdress
+from amem.writing.fields import ENRICH_JOB
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -17,7 +17,8 @@ from amem.language import index_terms
 from amem.note import NOBODY, Scope
 from amem.storage.note_reading import normal_hash
 from amem.token_vectors import product
-from amem.writing.neighbours import ANALYSED, PREVIOUS_TURNS, best, draft_of, fill_in, sharing
+from amem.writing.evolution import best, sharing
+from amem.writing.fields import ANALYSED, PREVIOUS_TURNS, draft_of, fill_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -14,10 +14,9 @@ from amem.note import EVERYONE, SCOPES, Link, LinkType, MemoryNote, Scope, Statu
 from amem.query import Filter
 from amem.storage.rows import VERSIONED, plain
 from amem.storage.undo import redo, rollback, undo
-from amem.writing.apply import readdress
-from amem.writing.fields import as_timestamp, clean, labels
+from amem.writing.evolution import readdress
+from amem.writing.fields import ENRICH_JOB, as_timestamp, clean, labels
 from amem.writing.intake import scope_of
-from amem.writing.neighbours import ENRICH_JOB
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

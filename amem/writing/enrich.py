@@ -18,11 +18,10 @@ from amem.labels import short_id
 from amem.note import Enrichment, Scope, Status
 from amem.receipt import Cost, Receipt
 from amem.storage.jobs import ADD
-from amem.writing.apply import Outcome, write_down
-from amem.writing.neighbours import ENRICH_JOB
-from amem.writing.pipeline import ahead
+from amem.writing.evolution import Outcome, write_down
+from amem.writing.fields import ENRICH_JOB
 from amem.writing.reanalysis import cost_of
-from amem.writing.worker import LEASE_SECONDS, EnrichReport, leased
+from amem.writing.worker import LEASE_SECONDS, EnrichReport, ahead, leased
 
 if TYPE_CHECKING:
     import threading

@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-import logging
-import threading
-from collections import deque
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from amem.analysis import Draft, Evolution, Plan
-from amem.clock import zone
-from amem.conflict.decision import NOBODY_ASKED, from_links
+from amem.analysis import Draft
 from amem.note import Enrichment, Link, LinkType, Scope
 from amem.receipt import Cost, Receipt
 from amem.storage.rows import time_text
-from amem.writing.apply import Outcome, carry_out, plan
 from amem.writing.batch import Ahead, Batch, BatchVocabularies, FrequencyCache, StoreVocabulary
-from amem.writing.fields import clean_content, with_places
+from amem.writing.evolution import Outcome, Proposal, carry_out, evolve
+from amem.writing.fields import ENRICH_JOB, clean_content, with_places
 from amem.writing.intake import NewNote, admit
-from amem.writing.neighbours import ENRICH_JOB, analysis_of, draft_of, show, with_hashtags
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from amem.collection import Collection
-    from amem.conflict.decision import Opinions
     from amem.conflict.settling import Settler
     from amem.errors import AmemError
     from amem.note import MemoryNote
@@ -38,52 +31,6 @@ if TYPE_CHECKING:
     from amem.writing.fields import Canon
     from amem.writing.intake import Intake
     from amem.writing.worker import Worker
-
-
-# Slow work done some items ahead of whoever takes the results, which come in the order of the items.
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
-
-
-def ahead(work: Callable[[Item], Result], items: Iterable[Item], at_once: int) -> Iterator[tuple[Item, Future[Result]]]:
-    """Each item with what `work` makes of it, in order; up to `at_once` are worked on at the same time.
-
-    Items are taken, in the caller's thread, only when there is a thread for them; while the caller deals with a result,
-    one fewer is worked on. With `at_once` 1 nothing happens in other threads. The threads are daemons: whoever is
-    interrupted need not wait for a model to finish its sentence.
-    """
-    stream = iter(items)
-    running: deque[tuple[Item, Future[Result]]] = deque()
-    while True:
-        for item in stream:
-            running.append((item, _begun(work, item, aside=at_once > 1)))
-            if len(running) >= at_once:
-                break
-        if not running:
-            return
-        yield running.popleft()
-
-
-def _begun(work: Callable[[Item], Result], item: Item, *, aside: bool) -> Future[Result]:
-    future: Future[Result] = Future()
-    if aside:
-        threading.Thread(target=_run, args=(work, item, future), name="amem-analyse", daemon=True).start()
-    else:
-        _run(work, item, future)
-    return future
-
-
-def _run(work: Callable[[Item], Result], item: Item, future: Future[Result]) -> None:
-    try:
-        result = work(item)
-    except BaseException as error:  # whoever takes the result hears of it
-        future.set_exception(error)
-    else:
-        future.set_result(result)
-
-
-_log = logging.getLogger("amem")
 
 
 @dataclass(slots=True)
@@ -107,19 +54,6 @@ class _Run:
         if self.operation is None:
             self.operation = session.begin(self.action, self.actor, self.cause, parent=self.parent)
         return self.operation
-
-
-@dataclass(frozen=True, slots=True)
-class _Evolution:
-    """What evolution will do with one new note; `twin` is the (id, cosine) of a near-duplicate.
-
-    `prompts` names what a model was asked for it; `opinions` are its verdicts on the neighbours.
-    """
-
-    plan: Plan | None = None
-    twin: tuple[str, float] | None = None
-    prompts: str = ""
-    opinions: Opinions = NOBODY_ASKED
 
 
 class Pipeline:
@@ -238,9 +172,10 @@ class Pipeline:
             batch.prepare_after_all(session, entry, analyst, self._frequencies)
         # b. What its neighbours make of it: links, tags, rewrites of theirs; nothing is written yet.
         operation = run.begin(session)
-        evolution = _Evolution()
+        proposal = Proposal()
         if analyst.local and entry.analysis is not None:
-            evolution = self._evolve(session, entry, batch, vocabulary, analyst)
+            near = batch.candidates(session, entry)
+            proposal = evolve(session, entry, near, analyst, vocabulary, self._vectorizer, self._settings)
         # c. The note itself, with what came with it.
         if "facts" not in entry.given and note.facts:
             note.facts = with_places(session, note, self._canon.predicates())
@@ -255,19 +190,19 @@ class Pipeline:
         batch.stored(entry, key)
         self._keep_what_came_with(session, entry, key, operation, run)
         self._attach(session, entry, note.id, run)
-        # d. What evolution planned, by its guards (apply.py).
+        # d. What evolution planned, by its guards (evolution.py).
         outcome = Outcome()
-        if evolution.plan is not None:
+        if proposal.plan is not None:
             outcome = carry_out(
                 session,
-                evolution.plan,
+                proposal.plan,
                 note,
-                twin=evolution.twin,
+                twin=proposal.twin,
                 made_by=analyst.name,
                 parent=operation,
                 vectorizer=self._vectorizer,
                 settings=self._settings,
-                prompts=evolution.prompts,
+                prompts=proposal.prompts,
             )
         # e. What the note puts an end to (conflict/settling.py).
         if analyst.local and entry.analysis is not None:
@@ -278,7 +213,7 @@ class Pipeline:
                 batch.near(entry),
                 partial(batch.cosines, entry),
                 parent=operation,
-                opinions=evolution.opinions,
+                opinions=proposal.opinions,
             )
         # f. What is still to be done waits as a job.
         if note.enrichment is not Enrichment.DONE:
@@ -325,28 +260,6 @@ class Pipeline:
         for target in entry.links:
             link = Link(entry.note.id, target, LinkType.RELATED, "given with the note", 1.0, run.actor, session.now)
             session.links.put(link, operation)
-
-    def _evolve(
-        self, session: Session, entry: Intake, batch: Batch, vocabulary: BatchVocabulary, analyst: Analyst
-    ) -> _Evolution:
-        note = entry.note
-        shown = show(session, batch.candidates(session, entry), note)
-        if not shown.neighbours:
-            return _Evolution()
-        draft = draft_of(note, zone(self._settings.timezone))
-        try:
-            evolution = analyst.evolve(draft, analysis_of(note), shown.neighbours, vocabulary)
-        except Exception as error:  # the note is kept; enrichment tries again
-            _log.warning("evolution of a note failed: %s", error)
-            entry.error = f"evolution: {error}"
-            evolution = Evolution()
-        planned = plan(evolution, shown.notes, shown.owned, self._settings)
-        if planned.tags and "tags" not in entry.given:
-            note.tags = with_hashtags(note, planned.tags)
-        least = self._settings.conflict_cosine
-        planned, opinions = from_links(planned, analyst.name, evolution.prompt, shown.cosines, least)
-        twin = shown.twin(self._settings.near_duplicate) if self._vectorizer.can_read(note) else None
-        return _Evolution(planned, twin, evolution.prompt, opinions)
 
 
 def _state(entry: Intake, analyst: Analyst) -> Enrichment:

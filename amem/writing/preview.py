@@ -15,8 +15,8 @@ from amem.conflict.decision import ONLY_A_PART, RULES
 from amem.note import LinkType, Scope
 from amem.storage.reviews import open_disagreements
 from amem.writing.batch import FrequencyCache, StoreVocabulary
+from amem.writing.fields import draft_of, fill_in
 from amem.writing.intake import NewNote, take_in
-from amem.writing.neighbours import draft_of, fill_in
 
 if TYPE_CHECKING:
     from datetime import datetime

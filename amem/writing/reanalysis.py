@@ -25,8 +25,8 @@ from amem.note import Scope, Status
 from amem.protocols import BatchAnalyst
 from amem.receipt import Cost
 from amem.writing.batch import FrequencyCache, StoreVocabulary
-from amem.writing.fields import with_places
-from amem.writing.neighbours import ANALYSED, BY_RULES, PREVIOUS_TURNS, Shown, best, draft_of, fill_in, sharing, show
+from amem.writing.evolution import Shown, best, sharing, show
+from amem.writing.fields import ANALYSED, BY_RULES, PREVIOUS_TURNS, draft_of, fill_in, with_places
 
 if TYPE_CHECKING:
     import threading

@@ -15,9 +15,8 @@ from amem.receipt import Receipt
 from amem.storage.operations import Version
 from amem.storage.rows import VERSIONED, from_plain, time_text
 from amem.storage.whole import Use, Whole, put_whole
-from amem.writing.fields import as_timestamp, clean, clean_content
+from amem.writing.fields import ENRICH_JOB, as_timestamp, clean, clean_content
 from amem.writing.intake import scope_of
-from amem.writing.neighbours import ENRICH_JOB
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

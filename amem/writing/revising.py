@@ -10,9 +10,8 @@ from amem.conflict.ending import free, unlink_successors
 from amem.errors import InvalidInput
 from amem.note import Status
 from amem.storage.rows import plain
-from amem.writing.apply import readdress
-from amem.writing.fields import as_timestamp, clean
-from amem.writing.neighbours import ENRICH_JOB
+from amem.writing.evolution import readdress
+from amem.writing.fields import ENRICH_JOB, as_timestamp, clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

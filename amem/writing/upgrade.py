@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 from amem.errors import AmemError, Cancelled, InvalidInput, NoteNotFound, with_hint
 from amem.labels import short_id
 from amem.note import Enrichment, Status
-from amem.writing.apply import write_down
-from amem.writing.pipeline import ahead
+from amem.writing.evolution import write_down
 from amem.writing.reanalysis import NOBODY, OFFLINE
-from amem.writing.worker import LEASE_SECONDS, EnrichReport, is_gone
+from amem.writing.worker import LEASE_SECONDS, EnrichReport, ahead, is_gone
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

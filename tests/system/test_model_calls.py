@@ -10,7 +10,7 @@ from amem.cli.render import print_card
 from amem.note import Kind
 from amem.storage.jobs import ADD, ANSWER, LEARNING, REMEMBER
 from amem.testing import FakeOllama, ScriptedChat, willing_model
-from amem.writing.neighbours import BY_RULES
+from amem.writing.fields import BY_RULES
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,7 +14,7 @@ from amem.analysts.model_analyst import ModelAnalyst
 from amem.errors import BadModelAnswer, InvalidInput
 from amem.note import LinkType
 from amem.testing import ScriptedAnalyst, ScriptedChat
-from amem.writing.pipeline import ahead
+from amem.writing.worker import ahead
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

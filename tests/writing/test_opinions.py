@@ -13,7 +13,7 @@ from amem.conflict.judges import Judges
 from amem.language.predicates import load_predicates
 from amem.note import Kind, LinkType, MemoryNote
 from amem.settings import Settings
-from amem.writing.apply import plan
+from amem.writing.evolution import plan
 
 OLD = "Ana teaches in Porto. She rents a flat there."
 
