@@ -34,7 +34,7 @@ from sklearn.ensemble import GradientBoostingClassifier
 
 from amem import AgenticMemorySystem
 from amem.conflict.candidates import Claim
-from amem.conflict.heuristic import compared
+from amem.conflict.compare import compared
 from amem.conflict.judges import Judges
 from amem.embedding import make_embedder
 from amem.interop.demo_data import demo_folder

@@ -1,4 +1,4 @@
-"""A clause taken apart: what it is said of, of whom, its verb, and its numbers and dates.
+"""A clause taken apart: what it is said of, of whom, its verb, its numbers and dates, and which of its kind it names.
 
 Grammar by word lists. A clause whose parts it cannot tell is no claim: what is not understood contradicts nothing.
 """
@@ -8,12 +8,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from amem.conflict.cues import concepts
 from amem.language.lexicon import Sort, lexicon, stem
 from amem.language.numerals import CARDINALS, ORDINALS, digits_of, month_number, weekday_number
+from amem.language.scripts import CJK
 from amem.language.scripts import words as words_of
 from amem.language.subjects import USER, WE
 
@@ -445,3 +447,69 @@ def _unit(word: str) -> str:
     if folded in _NO_UNIT or folded in _NUMBER_WORDS:
         return ""
     return concepts(stem(folded) if folded.isascii() else folded)[0]
+
+
+# Which one of several of a kind a text speaks of: the second batch, locker 12, 第三次.
+
+_ORDINAL = re.compile(
+    r"\W*(?:(?:and|but|so|also|now)\W+)?(?:the|my|our|his|her|their|its) "
+    r"(?P<which>first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last|next|\d+(?:st|nd|rd|th)) "
+    r"(?P<kind>(?!of\b)[a-z]{2,})",
+    re.IGNORECASE,
+)
+#: 第三次, and which month or year it is of: 三月电费, 2023 年营收.
+_CHINESE_ORDINAL = re.compile(
+    r"\W*(?:(?:这是?|我们?的?|[他她]的?)?第(?P<which>[一二三四五六七八九十百\d]{1,4})(?P<kind>[^\W\d层楼名])"
+    r"|(?P<when>(?:20)?\d\d\s?年|[一二三四五六七八九十\d]{1,2}\s?月份?)的?(?![我他她你它咱起就开底初中去要在会能将])"
+    rf"(?P<of>[{CJK}]{{2}}))"
+)
+#: "Seat 4 is ...", "Locker 12: ...", "4. ...", 12号柜……: which one it is that is spoken of, by its number.
+_ITEM = re.compile(
+    r"\W*(?:the )?(?P<kind>(?:[a-z]+ (?:[a-z]|\d+) )?[a-z]{3,}) (?:no\.? |number |#)?"
+    r"(?P<which>\d+[a-z]?|(?-i:[A-HJ-Z]))(?=:| [a-z]|,|\s*[-–—])"
+    rf"|\W*(?P<kind_before>[{CJK}]{{2,4}})(?P<which_after>\d+(?=[：:])|[甲乙丙丁A-HJ-Z](?=[：:{CJK}]))"
+    r"|\W*(?P<list>\d+)[.)、](?=\D)|\W*(?P<which_zh>[一二三四五六七八九十\d]+)(?P<kind_zh>号[\u4e00-\u9fff]?|房|室|柜|层|栋)",
+    re.IGNORECASE,
+)
+_LABEL = re.compile(r"[^:：,，]{3,60}(?=[:：]\D|[:：]\s)|(?:[a-z]+ ){1,3}\d+(?=, )", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """Which one of its `kind` a text begins with, by its number; `listed` tells that a colon follows."""
+
+    kind: str
+    which: str
+    listed: bool
+
+
+@lru_cache(maxsize=2048)
+def ordinal_of(text: str) -> tuple[str, str] | None:
+    """What kind of thing a text begins with, and which of its kind it is: "the second batch"; None for other texts."""
+    match = _ORDINAL.match(text)
+    if match is not None:
+        return match["kind"].casefold(), match["which"].casefold()
+    match = _CHINESE_ORDINAL.match(text)
+    return None if match is None else (_first(match, "kind", "of"), _first(match, "which", "when"))
+
+
+@lru_cache(maxsize=2048)
+def item_of(text: str) -> Item | None:
+    """The item that a text begins with: "Seat 4", "4."; None for other texts."""
+    match = _ITEM.match(text)
+    if match is None:
+        return None
+    kind = _first(match, "kind", "kind_zh", "kind_before").casefold()
+    which = _first(match, "which", "which_zh", "which_after", "list")
+    return Item(kind, which, text[match.end() : match.end() + 1] in (":", "："))
+
+
+@lru_cache(maxsize=2048)
+def label_of(text: str) -> str | None:
+    """The heading that a text begins with, before its colon or comma: "Day 2"; None for other texts."""
+    match = _LABEL.match(text)
+    return None if match is None else match[0]
+
+
+def _first(match: re.Match[str], *groups: str) -> str:
+    return next((match[name] for name in groups if match[name]), "")

@@ -23,8 +23,8 @@ from amem.conflict.ending import (
     statements_of,
     still_states,
 )
-from amem.conflict.reasons import quoted
 from amem.conflict.settling import Settled, begins
+from amem.conflict.slot import quoted
 from amem.errors import InvalidInput, NoteNotFound
 from amem.labels import short_id
 from amem.language import normalize

@@ -7,11 +7,10 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from amem.analysis import Conflict, Label, Verdict
-from amem.conflict import judges as slot
-from amem.conflict import reasons
+from amem.conflict import slot
 from amem.conflict.candidates import order
+from amem.conflict.compare import confirms
 from amem.conflict.ending import around, states_more
-from amem.conflict.heuristic import confirms
 from amem.labels import short_id
 from amem.language.intervals import intervals, same_value
 from amem.note import Fact, LinkType, Status
@@ -209,7 +208,7 @@ def _kept_within(session: Session, kept: Mapping[str, int], predicates: Predicat
         if not kept.keys().isdisjoint((*one.notes, *other.notes)) and _clash(one, other, predicates):
             earlier, later = (next(id for id in reversed(each.notes) if id in active) for each in (one, other))
             old, new = (Fact(each.subject, each.predicate, each.object) for each in (one, other))
-            reason = reasons.differing(old, new, new.object, predicates)
+            reason = slot.why_differing(old, new, new.object, predicates)
             yield Conflict(
                 earlier, later, Verdict(Label.CONTRADICTS, slot.DIFFER, reason, slot.SLOT), 0.0, False, _WAITS
             )

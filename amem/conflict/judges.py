@@ -2,185 +2,34 @@
 
 from __future__ import annotations
 
+import json
 import logging
-import re
+import math
 from collections import OrderedDict
-from dataclasses import replace
-from datetime import timedelta
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from amem.analysis import Label, Verdict
-from amem.conflict import cues, heuristic, reasons
-from amem.conflict.ending import statement_of, states_more
-from amem.conflict.likeness import AT_ONCE, of_one_day, only_sometimes, same_people
+import numpy as np
+
+from amem.analysis import NO_CONFLICT, Label, Verdict
+from amem.conflict import cues, slot
+from amem.conflict.compare import AT_ONCE, OVER, compared, cover, differing, overlap, same_people, shared, turned
+from amem.conflict.cues import Cue
+from amem.conflict.ending import quote, stated, states_more
 from amem.conflict.statements import quotes, read
 from amem.errors import AmemError
-from amem.language import is_cjk, normalize
-from amem.language.intervals import may_overtake, overtakes, same_value
-from amem.language.lexicon import is_person
-from amem.language.subjects import USER, WE, subject_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from amem.conflict.candidates import Claim
+    from amem.conflict.statements import Statement
     from amem.language.predicates import Predicates
-    from amem.note import Fact
     from amem.protocols import Entailment
     from amem.settings import Settings
-
-
-# The slot rule: one subject, one slot, another value. What was true later holds.
-
-SLOT = "slot"
-SAID_SO, IMPLIED, DIFFER = 0.95, 0.85, 0.75
-#: Within this time two people who say different things disagree; after it, something may have changed.
-_AT_ONCE = timedelta(days=1)
-#: Roles of what everything of ours runs on.
-HOSTS = ("cloud", "hosting")
-_NAME = "named"
-#: Facts a note are compared; nobody states more in one.
-_MOST = 40
-
-
-def judge(earlier: Claim, later: Claim, predicates: Predicates) -> Verdict | None:
-    """What the facts of two notes make of them; None where they do not meet in a slot."""
-    if banned := _banned(earlier, later):
-        reason = reasons.differing(*banned, later.content, predicates)
-        return Verdict(Label.CONTRADICTS, DIFFER, reason, SLOT, quotes=_quotes(earlier, banned[:1]))
-    best: Verdict | None = None
-    overturned: list[Fact] = []
-    for old, new in _meetings(earlier, later, predicates):
-        verdict = _of(old, new, earlier, later, predicates)
-        if verdict is None:
-            continue
-        overturned.append(old)
-        if best is None or _weight(verdict) > _weight(best):
-            best = verdict
-    if best is None or of_one_day(later.content):
-        return None
-    quotes = _quotes(earlier, overturned)
-    if best.label is not Label.SUPERSEDES:
-        return replace(best, quotes=quotes)
-    if only_sometimes(earlier.content, later.content):
-        return replace(best, whole=False)  # what ended is not the statement, only its being so always
-    whole = _is_all(earlier, overturned, predicates) and not states_more(earlier.content, quotes)
-    return replace(best, whole=whole, quotes=quotes)
-
-
-def _quotes(claim: Claim, facts: Iterable[Fact]) -> tuple[str, ...]:
-    """The statements of a note that state these facts, in its words; of a list whose other items hold, the item."""
-    fallen = list(facts)
-    found = {each: statement_of(claim.content, each.object) for each in fallen}
-    for fact, statement in found.items():
-        listed = (fact.subject, fact.predicate)
-        others = [each for each in claim.facts if each.holds and (each.subject, each.predicate) == listed]
-        if statement and any(each not in fallen and each.object in statement for each in others):
-            found[fact] = fact.object if fact.object in statement else statement
-    return tuple(dict.fromkeys(each for each in found.values() if each is not None))
-
-
-def _banned(earlier: Claim, later: Claim) -> tuple[Fact, Fact] | None:
-    """What one note forbids and the other says is used: a rule that is broken, which ends neither."""
-    for old in earlier.facts[:_MOST]:
-        for new in later.facts[:_MOST]:
-            apart = {old.predicate, new.predicate} == {"forbids", "uses"} and old.holds and new.holds
-            if apart and same_value(old.object, new.object):
-                ban, use = (old, new) if old.predicate == "forbids" else (new, old)
-                ours = ban.subject == WE and _is_thing(use.subject)
-                if ours or subject_key(ban.subject) == subject_key(use.subject):
-                    return old, new
-    return None
-
-
-def _is_thing(subject: str) -> bool:
-    """Whether a subject may be a thing of ours, which our bans hold for: "client portal", not "Ana" or "user's son"."""
-    return subject != USER and not re.search("['’]s |的", subject) and not is_person(subject.split()[0])
-
-
-def _meetings(earlier: Claim, later: Claim, predicates: Predicates) -> Iterator[tuple[Fact, Fact]]:
-    """Facts of one subject and predicate that cannot hold at the same time, as far as their times allow."""
-    for new in later.facts[:_MOST]:
-        for old in earlier.facts[:_MOST]:
-            if old.predicate == new.predicate and subject_key(old.subject) == subject_key(new.subject):
-                since, began = new.valid_from or later.true_at, old.valid_from or earlier.true_at
-                past = new.holds and new.valid_to is not None and new.valid_to <= later.said_at
-                over = old.valid_to is not None and old.valid_to <= since
-                follows = since >= began or _is_news(old, new, earlier, later)
-                if follows and not past and not over and _apart(old, new, predicates):
-                    yield old, new
-
-
-def _is_news(old: Fact, new: Fact, earlier: Claim, later: Claim) -> bool:
-    """Whether the one fact tells of a change after the other was said of no time in particular."""
-    return overtakes(_telling(new, later), _telling(old, earlier))
-
-
-def _telling(fact: Fact, claim: Claim) -> Claim:
-    """A claim as of what one of its facts says of a time."""
-    dated = claim.dated or fact.valid_from is not None
-    return replace(claim, true_at=fact.valid_from or claim.true_at, until=fact.valid_to or claim.until, dated=dated)
-
-
-def _apart(old: Fact, new: Fact, predicates: Predicates) -> bool:
-    if old.holds and new.holds:
-        slot = predicates.slot(new.predicate, new.object)
-        filled = slot is not None and slot == predicates.slot(old.predicate, old.object)
-        return filled and not same_value(old.object, new.object) and not _within(old.object, new.object)
-    if old.holds == new.holds:
-        return False
-    ending = old if not old.holds else new
-    return same_value(old.object, new.object) or not normalize(ending.object)
-
-
-def _within(one: str, other: str) -> bool:
-    """Whether one Chinese name begins with the other: 杭州 and 杭州西湖区, where no space tells the parts."""
-    first, second = sorted((normalize(one), normalize(other)), key=len)
-    return is_cjk(first) and second.startswith(first)
-
-
-def _of(old: Fact, new: Fact, earlier: Claim, later: Claim, predicates: Predicates) -> Verdict | None:
-    said_so = cues.replaces(later.content)
-    if not said_so and may_overtake(_telling(old, earlier), _telling(new, later)):
-        return Verdict(Label.CONTRADICTS, DIFFER, reasons.unclear(old, new, later.content, predicates), SLOT)
-    never_changes = all(cues.forever(claim.content) for claim in (earlier, later))
-    if not said_so and (never_changes or _disagree(earlier, later)):
-        return Verdict(Label.CONTRADICTS, DIFFER, reasons.differing(old, new, later.content, predicates), SLOT)
-    confidence = SAID_SO if said_so else IMPLIED
-    if not new.holds:
-        return Verdict(Label.SUPERSEDES, confidence, reasons.ended(old, later.content, predicates), SLOT)
-    if not old.holds:
-        return Verdict(Label.SUPERSEDES, IMPLIED, reasons.resumed(new, later.content, predicates), SLOT)
-    several = predicates.rows[new.predicate].one is not True and not cues.main(later.content)
-    if not said_so and (several or new.predicate == _NAME) and not _is_so_now(new, later, predicates):
-        # "We use Redis" and "we use Memcached" may both be so, and who gives another name is somebody else.
-        return None
-    return Verdict(Label.SUPERSEDES, confidence, reasons.replaced(old, new, later.content, predicates), SLOT)
-
-
-def _is_so_now(new: Fact, later: Claim, predicates: Predicates) -> bool:
-    """Whether something is said to run elsewhere now, or to have another name: it has one host, and one name."""
-    once = new.predicate == _NAME or predicates.role(new.object) in HOSTS
-    return once and cues.now(later.content)
-
-
-def _disagree(earlier: Claim, later: Claim) -> bool:
-    """Two speakers, at about one time."""
-    return earlier.speaker != later.speaker and abs(later.true_at - earlier.true_at) <= _AT_ONCE
-
-
-def _weight(verdict: Verdict) -> tuple[bool, float]:
-    return verdict.label is Label.SUPERSEDES, verdict.confidence
-
-
-def _is_all(claim: Claim, overturned: list[Fact], predicates: Predicates) -> bool:
-    """Whether no fact of a note is left when these fall."""
-    fallen = {each.predicate for each in overturned}
-    rest = [
-        each for each in claim.facts if each not in overturned and not (not each.holds and each.predicate in fallen)
-    ]
-    return all(predicates.hangs_on(each.predicate) in fallen for each in rest)
 
 
 # A cross-encoder's word on two notes: it knows contradiction, and nothing of who speaks, of plans or of time.
@@ -220,7 +69,7 @@ class Inference:
         if found["contradiction"] >= least:
             return _conflict(earlier, later, found["contradiction"])
         if found["entailment"] >= least:
-            return Verdict(Label.SUPPORTS, found["entailment"], reasons.again(later.content), NLI)
+            return Verdict(Label.SUPPORTS, found["entailment"], slot.why_again(later.content), NLI)
         return None
 
     def _model(self) -> Entailment | None:
@@ -267,12 +116,205 @@ def _conflict(earlier: Claim, later: Claim, confidence: float) -> Verdict:
     another = earlier.speaker != later.speaker
     at_once = later.true_at - earlier.true_at <= AT_ONCE and not cues.replaces(later.content)
     label = Label.CONTRADICTS if another or at_once else Label.SUPERSEDES
-    reason = reasons.turned(earlier.content, later.content, later.content)
+    reason = slot.why_turned(earlier.content, later.content, later.content)
     return Verdict(label, confidence, reason, NLI, whole=len({each.sentence for each in read(earlier.content)}) == 1)
 
 
 def _texts(earlier: Claim, later: Claim) -> tuple[str, str]:
     return earlier.content[:_READ], later.content[:_READ]
+
+
+# The heuristic judge: reasons to differ in the words of two notes, weighed by trees fitted on labelled pairs.
+
+HEURISTIC = "heuristic"
+#: Where nearly all that the earlier statement is about is in the later one, it may be ended without asking.
+_NEARLY_ALL = 0.8
+#: Confidence of the surest, and of what is not said outright.
+_MOST, _SURE, _PERHAPS = 0.95, 0.85, 0.75
+#: Least probability that a statement ends which another denies in the same words.
+_OPPOSITE = 0.75
+#: Probability from which what is said to be over, in the same words, is over.
+_OVER_FROM = 0.2
+#: Weight of its words from which a statement can be told from others; differences in probability that tell nothing.
+_TELLING, _NEAR = 2.0, 0.2
+#: From this cosine on, two notes with so much of the same words say the same.
+_ALIKE, _SAME_WORDS = 0.8, 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Two statements that may not go together, and the probability that they do not, 0..1. `explicit`: the later one
+    says itself that something changed, ended or was wrong. `opposite`: it denies what the earlier one says."""
+
+    old: Statement
+    new: Statement
+    probability: float
+    explicit: bool
+    opposite: bool
+
+    @property
+    def forever(self) -> bool:
+        """Whether both tell of what does not change, such as a birthday."""
+        return Cue.FOREVER in self.old.cues and Cue.FOREVER in self.new.cues
+
+
+def differences(pairs: Iterable[tuple[Claim, Claim, float]]) -> list[list[Difference]]:
+    """Of each earlier and later note with their cosine, every two statements that give a reason against each other."""
+    found = [list(compared(*pair)) for pair in pairs]
+    rows = [list(features.values()) for each in found for *_, features in each]
+    likely = iter(_trees().probabilities(rows) if rows else ())
+    return [[_difference(old, new, features, next(likely)) for old, new, features in each] for each in found]
+
+
+def _says_just_this(old: Statement, new: Statement) -> bool:
+    """Whether both are about the same and nothing else: one that denies the other leaves little doubt."""
+    same = min(cover(old.about, new.about), cover(new.about, old.about)) == 1.0 and old.values == new.values
+    return same and sum(old.about.values()) >= 1 and old.said
+
+
+def _difference(old: Statement, new: Statement, features: Mapping[str, float], probability: float) -> Difference:
+    if features["turned"] and features["claims"] and not features["sometimes"] and _says_just_this(old, new):
+        probability = max(probability, _OPPOSITE)
+    return Difference(old, new, probability, bool(features["explicit"]), bool(features["turned"]))
+
+
+# The fitted trees: `benchmarks/conflict_fit.py` writes them, with what they were fitted on.
+
+
+class _Trees:
+    """``judge.json``: `start` and `trees`, lists of nodes [feature, threshold, left, right] and leaves [value].
+
+    All nodes stand in one row of arrays, and every tree of every row of features goes down a level at once; a leaf
+    leads to itself.
+    """
+
+    def __init__(self, start: float, trees: Sequence[Sequence[Sequence[float]]]) -> None:
+        places = np.cumsum([0, *map(len, trees)])
+        nodes = [
+            (*node[:2], place + node[2], place + node[3], 0.0) if len(node) > 1 else (0, 0.0, at, at, node[0])
+            for tree, place in zip(trees, places.tolist(), strict=False)
+            for at, node in enumerate(tree, place)
+        ]
+        features, thresholds, left, right, values = zip(*nodes, strict=True)
+        self._start = start
+        self._roots = places[:-1]
+        self._features = np.array(features, dtype=np.intp)
+        self._thresholds = np.array(thresholds)
+        self._left, self._right = np.array(left, dtype=np.intp), np.array(right, dtype=np.intp)
+        self._values = np.array(values)
+        self._levels = max(_depth(tree) for tree in trees)
+
+    def probabilities(self, rows: Sequence[Sequence[float]]) -> list[float]:
+        """Those of a conflict, 0..1, one for each row of features."""
+        table = np.array(rows, dtype=np.float64)
+        starts = np.arange(len(table))[:, np.newaxis] * table.shape[1]
+        values, at = table.ravel(), self._roots[np.newaxis]
+        for _ in range(self._levels):
+            at = np.where(values[starts + self._features[at]] <= self._thresholds[at], self._left[at], self._right[at])
+        # One by one in the order of the trees: another order rounds otherwise.
+        totals = [sum(each, self._start) for each in self._values[at].tolist()]
+        return [1 / (1 + math.exp(-total)) for total in totals]
+
+
+def _depth(tree: Sequence[Sequence[float]], at: int = 0) -> int:
+    """How many splits lead to the deepest leaf."""
+    return 0 if len(tree[at]) == 1 else 1 + max(_depth(tree, int(each)) for each in tree[at][2:])
+
+
+@cache
+def _trees() -> _Trees:
+    model: dict[str, Any] = json.loads(files("amem.conflict").joinpath("judge.json").read_text("utf-8"))
+    return _Trees(model["start"], model["trees"])
+
+
+# The verdict.
+
+
+def judge_by_words(pairs: Sequence[tuple[Claim, Claim, float]], least: float) -> list[Verdict]:
+    """What the words make of each earlier and later note with this cosine.
+
+    From the probability `least` on it is a conflict, else support or nothing. Where nothing but the words tells, a
+    doubt stays below the confidence at which a note may be hidden.
+    """
+    return [_verdict(*pair, _best(found), least) for pair, found in zip(pairs, differences(pairs), strict=True)]
+
+
+def _verdict(earlier: Claim, later: Claim, cosine: float, best: Difference | None, least: float) -> Verdict:
+    if best is None or best.probability < (min(least, _OVER_FROM) if _says_over(best) else least):
+        return _alike(earlier, later, cosine)
+    fallen = _fallen(earlier, best)
+    whole = not states_more(earlier.content, fallen)
+    reason = slot.why_turned if best.opposite else slot.why_another
+    said = reason(best.old.text, best.new.text, later.content)
+    return Verdict(
+        _label(best, earlier, later), _confidence(best, earlier, later), said, HEURISTIC, whole=whole, quotes=fallen
+    )
+
+
+def strongest(earlier: Claim, later: Claim, cosine: float) -> Difference | None:
+    """The most probable difference, of those nearly as probable the one that shares most; None without any."""
+    return _best(differences([(earlier, later, cosine)])[0])
+
+
+def _best(found: Sequence[Difference]) -> Difference | None:
+    most = max((each.probability for each in found), default=0.0)
+    near = [each for each in found if each.probability >= most - _NEAR]
+    best = max(near, key=lambda each: (shared(each.old.about, each.new.about), each.probability), default=None)
+    return None if best is None else replace(best, probability=most)
+
+
+def _confidence(best: Difference, earlier: Claim, later: Claim) -> float:
+    """The probability; it may settle the matter only where the later note says outright that just this has changed,
+    and not where two people tell it differently at one time. What it says is over, in the same words, is over."""
+    disputed = earlier.speaker != later.speaker and later.true_at - earlier.true_at <= AT_ONCE
+    if not _outright(best) or disputed:
+        return min(best.probability, _PERHAPS)
+    return min(max(best.probability, _SURE if _says_over(best) else 0.0), _MOST)
+
+
+def _outright(best: Difference) -> bool:
+    """Whether the later note says itself that just this has changed."""
+    return best.explicit and best.old.said and cover(best.old.about, best.new.about) >= _NEARLY_ALL
+
+
+def _says_over(best: Difference) -> bool:
+    """Whether it says in the same words that what the earlier note said is over: "I withdraw from the marathon"."""
+    over = bool(best.new.cues & OVER) and best.opposite and sum(best.old.about.values()) >= _TELLING
+    return over and _outright(best)
+
+
+def _label(best: Difference, earlier: Claim, later: Claim) -> Label:
+    if best.explicit and not (best.forever and not best.opposite):
+        return Label.SUPERSEDES
+    at_once = later.true_at - earlier.true_at <= AT_ONCE
+    return Label.CONTRADICTS if best.forever or at_once or earlier.speaker != later.speaker else Label.SUPERSEDES
+
+
+def _fallen(earlier: Claim, best: Difference) -> tuple[str, ...]:
+    """The statement that fell, in the words of the note; of a sentence the clause that has most in common."""
+    old, new = best.old, best.new
+    said = [each for each in stated(earlier.content) if each.sentence == old.sentence and each.about]
+    if said and old not in said:  # its heading, or what only goes on with another
+        old = max(said, key=lambda each: (overlap(each.about, new.about), shared(each.about, new.about)))
+        if len(said) > 1 and not shared(old.about, new.about):
+            return ()
+    found = quote(earlier.content, old)
+    return () if found is None else (found,)
+
+
+def _alike(earlier: Claim, later: Claim, cosine: float) -> Verdict:
+    if cosine >= _ALIKE and any(
+        _says(old, new, earlier, later) for new in read(later.content) for old in read(earlier.content)
+    ):
+        return Verdict(Label.SUPPORTS, cosine, slot.why_again(later.content), HEURISTIC)
+    return NO_CONFLICT
+
+
+def _says(old: Statement, new: Statement, earlier: Claim, later: Claim) -> bool:
+    """Whether the later statement says what the earlier one does, with or without more."""
+    if not (old.said and new.said) or old.past != new.past or turned(old, new) or differing(old, new):
+        return False
+    return cover(old.about, new.about) >= _SAME_WORDS and same_people(old, new, earlier, later)
 
 
 # The judges of a pair of notes, in the order in which they are asked.
@@ -306,7 +348,7 @@ class Judges:
 
         NO_CONFLICT where none is. The cross-encoder, and the heuristic, compare all that they are asked in one batch.
         """
-        by_slot = [judge(earlier, later, self._predicates()) for earlier, later, _ in pairs]
+        by_slot = [slot.judge(earlier, later, self._predicates()) for earlier, later, _ in pairs]
         self._inference.foresee(
             [
                 pair[:2]
@@ -316,12 +358,12 @@ class Judges:
         )
         sure = [verdict or self._inferred(*pair) for pair, verdict in zip(pairs, by_slot, strict=True)]
         rest = [pair for pair, verdict in zip(pairs, sure, strict=True) if verdict is None]
-        last = iter(heuristic.judge(rest, self._settings.conflict_score))
+        last = iter(judge_by_words(rest, self._settings.conflict_score))
         return [verdict or next(last) for verdict in sure]
 
     def rules_first(self, earlier: Claim, later: Claim, cosine: float) -> Verdict | None:
         """What the slot rule, then the cross-encoder, say; None where they say nothing. No model may overrule them."""
-        return judge(earlier, later, self._predicates()) or self._inferred(earlier, later, cosine)
+        return slot.judge(earlier, later, self._predicates()) or self._inferred(earlier, later, cosine)
 
     def _inferred(self, earlier: Claim, later: Claim, cosine: float) -> Verdict | None:
         near = self._is_near(cosine)
@@ -332,7 +374,7 @@ class Judges:
 
     def rules_last(self, earlier: Claim, later: Claim, cosine: float) -> Verdict:
         """What is left to say when nobody better has said anything."""
-        return heuristic.judge([(earlier, later, cosine)], self._settings.conflict_score)[0]
+        return judge_by_words([(earlier, later, cosine)], self._settings.conflict_score)[0]
 
     def doubtful(self, earlier: Claim, later: Claim, cosine: float) -> bool:
         """Whether the rules see a reason to differ and cannot tell: worth asking a model."""
@@ -341,5 +383,5 @@ class Judges:
         verdict = self.rules_last(earlier, later, cosine)
         if verdict.label in (Label.CONTRADICTS, Label.SUPERSEDES):
             return verdict.confidence < self._settings.supersede_confidence
-        best = heuristic.strongest(earlier, later, cosine)
+        best = strongest(earlier, later, cosine)
         return best is not None and best.probability >= _WORTH_ASKING

@@ -1,99 +1,302 @@
-"""The heuristic judge: reasons to differ in the words of two notes, weighed by trees fitted on labelled pairs."""
+"""Two statements compared: how far they are about the same thing, and what speaks for a conflict."""
 
 from __future__ import annotations
 
-import json
 import math
+import re
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
-from importlib.resources import files
+from datetime import timedelta
+from functools import lru_cache
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from amem.analysis import NO_CONFLICT, Label, Verdict
-from amem.conflict import cues, reasons
-from amem.conflict.clauses import Of
-from amem.conflict.cues import EXPLICIT, Cue
-from amem.conflict.ending import quote, stated, states_more
-from amem.conflict.likeness import (
-    AT_ONCE,
-    agrees,
-    cover,
-    differing,
-    gained,
-    only_once,
-    only_sometimes,
-    opposed,
-    overlap,
-    same_people,
-    shared,
-    turned,
-    two_of_a_kind,
-    without,
-)
+from amem.conflict.clauses import OF, THIRD, Of, is_noun, item_of, label_of, ordinal_of, value_places, values_of
+from amem.conflict.cues import EXPLICIT, Cue, is_state
 from amem.conflict.statements import read
 from amem.language import normalize, written_in_cjk
+from amem.language.lexicon import is_everyday
+from amem.language.scripts import words
+from amem.language.subjects import USER, WE
 from amem.note import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from amem.conflict.candidates import Claim
     from amem.conflict.statements import Statement
 
-JUDGE = "heuristic"
+
+#: Said within this time, two notes disagree; after it, something may have changed.
+AT_ONCE = timedelta(days=1)
+
+
+_SPEAKERS = frozenset({USER, WE})
+
+
+def shared(one: Mapping[str, float], other: Mapping[str, float]) -> float:
+    """The weight of the words that both are about."""
+    found = [(weight, key if key in other else _held(key, other)) for key, weight in one.items()]
+    return sum([min(weight, other[match]) for weight, match in found if match is not None])
+
+
+def cover(one: Mapping[str, float], other: Mapping[str, float]) -> float:
+    """Share of what `one` is about that `other` is about, too; 0 where it is about nothing."""
+    total = sum(one.values())
+    if not total:
+        return 0.0
+    return sum([weight for key, weight in one.items() if key in other or _held(key, other) is not None]) / total
+
+
+def _held(key: str, about: Mapping[str, float]) -> str | None:
+    """The word among `about` that has this Chinese word in it, or is a part of it: 篮球, 篮球赛."""
+    if key.isascii() or len(key) < 2:
+        return None
+    return next((word for word in about if len(word) > 1 and not word.isascii() and (word in key or key in word)), None)
+
+
+def overlap(one: Mapping[str, float], other: Mapping[str, float]) -> float:
+    """`cover` of the smaller of the two by the other, 0..1."""
+    return max(cover(one, other), cover(other, one))
+
+
+def same_people(earlier: Statement, later: Statement, old: Claim, new: Claim) -> bool:
+    """Whether both may be said of the same people: nobody is named, or somebody who stands in the other, too."""
+    one, other = _who(earlier, old), _who(later, new)
+    if not one or not other or one & other:
+        return True
+    if one <= _SPEAKERS and other <= _SPEAKERS:
+        return WE in one | other  # "I" of two speakers are two people, "we" may be either
+    if (one | other) & THIRD:
+        return not (one | other) & _SPEAKERS and not (one <= THIRD and other <= THIRD)
+    if any(OF in each for each in one | other):
+        return False
+    return one <= earlier.names.keys() & later.about.keys() or other <= later.names.keys() & earlier.about.keys()
+
+
+def _who(statement: Statement, claim: Claim) -> frozenset[str]:
+    """The statement's people; who says "I" goes by name, where it is known."""
+    if USER in statement.people and claim.speaker is not None:
+        return (statement.people - {USER}) | {normalize(claim.speaker)}
+    return statement.people
+
+
+def gained(one: Statement, other: Statement) -> Mapping[str, frozenset[str]]:
+    """What `other` has that `one` lacks, by sort: number, year, month, weekday, name.
+
+    A number counts only beside numbers that may number the same: three people are no other value than floor 4.
+    """
+    if not other.values and not other.names:
+        return {}
+    held = {(value.sort, value.text) for value in one.values}
+    found: dict[str, set[str]] = {}
+    for value in other.values:
+        beside = all(value.numbers_the_same(each) for each in one.values)
+        if (value.sort, value.text) not in held and beside:
+            found.setdefault(value.sort, set()).add(value.text)
+    if names := [key for key in other.names if key not in one.about]:
+        found["name"] = set(names)
+    return {sort: frozenset(values) for sort, values in found.items()}
+
+
+def differing(one: Statement, other: Statement) -> frozenset[str]:
+    """Sorts of which each has something that the other lacks."""
+    came = gained(one, other)
+    return frozenset(came.keys() & gained(other, one).keys()) if came else frozenset()
+
+
+def without(about: Mapping[str, float], keys: Collection[str]) -> Mapping[str, float]:
+    """`about` without some of its words."""
+    if about.keys().isdisjoint(keys):
+        return about
+    return {key: weight for key, weight in about.items() if key not in keys}
+
+
+# Polarity: whether two statements say the same or the opposite of what both are about.
+
+#: With these a text says that something else is so, though it denies what was denied.
+_ANEW = frozenset({Cue.CHANGES, Cue.RETRACTS})
+#: Share of what the one is about, from which on both are about the same.
+_MOSTLY = 0.75
+
+
+def opposed(old: Statement, new: Statement) -> list[str]:
+    """The pairs of opposites of which the two say the one and the other."""
+    return [pair for pair, sign in new.poles.items() if old.poles.get(pair) == -sign]
+
+
+def _alike(old: Statement, new: Statement) -> bool:
+    """Whether both say the same of a pair of opposites."""
+    return any(old.poles.get(pair) == sign for pair, sign in new.poles.items())
+
+
+def turned(old: Statement, new: Statement) -> bool:
+    """Whether one denies what the other says: by a pair of opposites that both have, else by a word that denies.
+
+    What has the lesser word of a pair affirms nothing that the other denies: "isn't here", "is absent".
+    """
+    if old.poles.keys() & new.poles.keys():
+        # Of two pairs that one word denies ("not safe in the dark") it means one.
+        return bool(opposed(old, new)) and not (old.negative != new.negative and _alike(old, new))
+    if old.negative and new.negative:
+        same = min(cover(old.about, new.about), cover(new.about, old.about)) >= _MOSTLY
+        return same and _affirms(old) != _affirms(new)
+    denying, affirming = (old, new) if old.negative else (new, old)
+    return denying.negative and not _affirms(denying) and -1 not in affirming.poles.values()
+
+
+def _affirms(denying: Statement) -> bool:
+    """Whether all that a statement denies is the lesser of two opposites: who was not absent was there."""
+    return set(denying.poles.values()) == {1}
+
+
+def agrees(old: Statement, new: Statement) -> bool:
+    """Whether both deny the same, or say the same of a pair of opposites, and no value tells them apart."""
+    alike = _alike(old, new)
+    if not (alike or (old.negative and new.negative)) or not (old.said and new.said) or (new.cues - old.cues) & _ANEW:
+        return False
+    if turned(old, new) or differing(old, new):
+        return False
+    whole = alike and not (old.about and new.about)  # "no longer eat meat", "am a vegetarian"
+    return whole or overlap(old.about, new.about) >= _MOSTLY
+
+
+# Sometimes, or only somewhere: "I don't like jazz in the morning" says nothing against jazz at night.
+
+_SOMETIMES = re.compile(
+    r"\b(?:in the (?:morning|evening|afternoon)|at (?:night|work|home|school)|on (?:\w+days|weekends)"
+    r"|during the (?:week|day)|for (?:breakfast|lunch|dinner))\b"
+    r"|早上|晚上|周末|平时|工作日|周[一二三四五六日]|在(?:公司|家里)",
+    re.IGNORECASE,
+)
+
+
+def only_sometimes(earlier: str, later: str) -> bool:
+    """Whether the later text is of a time or place that the earlier one does not name."""
+    named = {match[0].casefold() for match in _SOMETIMES.finditer(earlier)}
+    return any(match[0].casefold() not in named for match in _SOMETIMES.finditer(later))
+
+
+#: "This Monday" is one of the Mondays; "yesterday's" were of yesterday, and "this morning" is over tonight.
+_DAY = re.compile(
+    r"(?P<this>\bthis (?=(?:mon|tues|wednes|thurs|fri|satur|sun)day)|[这本](?:周|星期|礼拜)(?=[一二三四五六日天]))"
+    r"|(?P<of>\b(?:yesterday|today|tonight|this (?:morning|afternoon|evening))['’]s\b|[昨今]天的"
+    r"|\bon (?:christmas|new year['’]?s|easter|good friday)\b|除夕|元旦|国庆节|中秋节|圣诞节)"
+    r"|\b(?:yesterday|last night|this (?:morning|afternoon|evening))\b"
+    r"|昨[天晚]|今早|今天(?:早上|上午|中午|下午|晚上)|今晚",
+    re.IGNORECASE,
+)
+_ROUTINE = ("usually", "normally", "mostly", "always", "every", "一般", "多半", "平时", "通常", "总是", "每")
+_DAYS = frozenset({"day", "weekday"})
+
+
+def only_once(old: Statement, new: Statement, cues: Collection[Cue]) -> bool:
+    """Whether the later statement tells of one day only, on which what is so otherwise was not: "this Monday's".
+
+    `cues` are those of its whole sentence.
+    """
+    day = _day_in(new.around)
+    if day is not None and day["this"]:
+        return any(value in old.values for value in values_of(new.around[day.end() - 1 :]) if value.sort == "weekday")
+    if old.event:
+        days = all(any(each.sort == "day" for each in one.values) for one in (old, new))
+        values = min(sum(map(len, gained(*both).values())) for both in ((old, new), (new, old)))
+        return not cues and (days or (new.event and values > 1))
+    dated = not cues and any(each.sort in _DAYS for each in new.values)
+    if dated and new.event and any(word in old.around.casefold() for word in _ROUTINE):
+        return True
+    return day is not None and (bool(day["of"]) or not cues) and day[0] not in old.around
+
+
+@lru_cache(maxsize=1024)
+def _day_in(text: str) -> re.Match[str] | None:
+    return _DAY.search(text)
+
+
+def of_one_day(text: str) -> bool:
+    """Whether a note begins with the one day that it is of: "Yesterday's stand-up started at ten"."""
+    day = _day_in(text)
+    return day is not None and bool(day["of"]) and not text[: day.start()].strip()
+
+
+# Two of a kind: the second batch is not the first, and the kitchen's tap is not the bathroom's.
+
+#: What is numbered and yet replaced by the next: the number is its value.
+_VALUES = words("version release build phase stage level age about only just still costs cost")
+#: Things of a computer that run side by side.
+_RUNNING = words("worker node server host instance replica shard parallel process thread agent locker")
+#: They say which one of several in turn, and not which of two.
+_WHEN = words(
+    """
+    new old current present former next last latest main usual whole same 新 旧 现在 目前 如今 以前 从前 原来 最新 最近
+    公司 团队 项目
+    """
+)
+
+
+def two_of_a_kind(one: Statement, other: Statement) -> bool:
+    """Whether both clauses begin with things of one kind that are not the same thing."""
+    first, second = one.around or one.text, other.around or other.text
+    if _other_item(first, second) or _other_label(first, second):
+        return True
+    return _other_ordinal(one.text, other.text) or _other_thing(one, other)
+
+
+def _other_ordinal(one: str, other: str) -> bool:
+    first, second = ordinal_of(one), ordinal_of(other)
+    return first is not None and second is not None and first[0] == second[0] and first[1] != second[1]
+
+
+def _other_item(one: str, other: str) -> bool:
+    """Whether both begin with the number of an item, and not the same: of a list, of lockers, of rooms."""
+    first, second = item_of(one), item_of(other)
+    if first is None or second is None or first.kind != second.kind:
+        return False
+    words = first.kind.split()
+    if not _VALUES.isdisjoint(words):
+        return False
+    listed = first.listed and second.listed
+    if not listed and first.kind.isascii() and not all(is_everyday(each) or each in _RUNNING for each in words):
+        return False  # "PostgreSQL 15" and "PostgreSQL 16" are one thing
+    return first.which != second.which
+
+
+def _other_label(one: str, other: str) -> bool:
+    """Whether both stand behind a heading that is the same but for its number or date: "Day 2: ...", "日志55：..."."""
+    first, second = label_of(one), label_of(other)
+    if first is None or second is None or values_of(first) == values_of(second):
+        return False
+    if one[len(first) : len(first) + 1] == "," and not is_noun(first):
+        return False  # "We start at 8, ..."
+    return _but_for_values(first) == _but_for_values(second)
+
+
+def _but_for_values(text: str) -> str:
+    for start, end in reversed(value_places(text)):
+        text = f"{text[:start]}#{text[end:]}"
+    return text
+
+
+def _other_thing(one: Statement, other: Statement) -> bool:
+    """Whether both are said of things that one word tells apart: the front door, the back door."""
+    (*mine, first), (*yours, second) = (each.thing or ("",) for each in (one, other))
+    return (
+        first == second
+        and bool(mine)
+        and bool(yours)
+        and _WHEN.isdisjoint((*mine, *yours))
+        and set(mine).isdisjoint(yours)
+    )
+
+
+# Reasons to differ: which two statements of two notes may not go together, and what tells of it.
+
 _HONORIFICS = frozenset({"dr", "mr", "mrs", "ms", "prof"})
 _CHANGED = frozenset({Cue.CHANGES, Cue.RETURNS})
-_OVER = frozenset({Cue.ENDS, Cue.OVER})
+OVER = frozenset({Cue.ENDS, Cue.OVER})
 _SINCE = frozenset({Cue.NOW, Cue.AFRESH})
 #: What one person does at a time, by the stem.
 _BY_ONE = frozenset({"lead", "run", "head", "chair", "manag", "own", "coach", "teach", "handl", "captain", "organ"})
-#: Where nearly all that the earlier statement is about is in the later one, it may be ended without asking.
-_NEARLY_ALL = 0.8
-#: Confidence of the surest, and of what is not said outright.
-_MOST, _SURE, _PERHAPS = 0.95, 0.85, 0.75
-#: Least probability that a statement ends which another denies in the same words.
-_OPPOSITE = 0.75
-#: Probability from which what is said to be over, in the same words, is over.
-_OVER_FROM = 0.2
-#: Weight of its words from which a statement can be told from others; differences in probability that tell nothing.
-_TELLING, _NEAR = 2.0, 0.2
-#: From this cosine on, two notes with so much of the same words say the same.
-_ALIKE, _SAME_WORDS = 0.8, 0.75
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """Two statements that may not go together, and the probability that they do not, 0..1. `explicit`: the later one
-    says itself that something changed, ended or was wrong. `opposite`: it denies what the earlier one says."""
-
-    old: Statement
-    new: Statement
-    probability: float
-    explicit: bool
-    opposite: bool
-
-    @property
-    def forever(self) -> bool:
-        """Whether both tell of what does not change, such as a birthday."""
-        return Cue.FOREVER in self.old.cues and Cue.FOREVER in self.new.cues
-
-
-def differences(pairs: Iterable[tuple[Claim, Claim, float]]) -> list[list[Difference]]:
-    """Of each earlier and later note with their cosine, every two statements that give a reason against each other."""
-    found = [list(compared(*pair)) for pair in pairs]
-    rows = [list(features.values()) for each in found for *_, features in each]
-    likely = iter(_trees().probabilities(rows) if rows else ())
-    return [[_difference(old, new, features, next(likely)) for old, new, features in each] for each in found]
-
-
-def _difference(old: Statement, new: Statement, features: Mapping[str, float], probability: float) -> Difference:
-    if features["turned"] and features["claims"] and not features["sometimes"] and _says_just_this(old, new):
-        probability = max(probability, _OPPOSITE)
-    return Difference(old, new, probability, bool(features["explicit"]), bool(features["turned"]))
 
 
 def compared(earlier: Claim, later: Claim, cosine: float) -> Iterator[tuple[Statement, Statement, dict[str, float]]]:
@@ -186,16 +389,10 @@ def _mask(masks: Mapping[str, int], keys: Iterable[str]) -> int:
 
 def _by_opposites(old: Statement, new: Statement) -> bool:
     """Whether a pair of opposites is enough to compare two statements that share no word."""
-    return any(map(cues.is_state, old.poles)) or not (old.names or new.names or (old.about and new.about))
+    return any(map(is_state, old.poles)) or not (old.names or new.names or (old.about and new.about))
 
 
 _clauses = lru_cache(maxsize=1024)(_Clauses)
-
-
-def _says_just_this(old: Statement, new: Statement) -> bool:
-    """Whether both are about the same and nothing else: one that denies the other leaves little doubt."""
-    same = min(cover(old.about, new.about), cover(new.about, old.about)) == 1.0 and old.values == new.values
-    return same and sum(old.about.values()) >= 1 and old.said
 
 
 def _may_fall(old: _Clause, new: _Clause) -> bool:
@@ -226,7 +423,7 @@ def _has_reason(old: Statement, new: Statement, around: Statement) -> bool:
     told = (new.cues | around.cues) - (old.cues & _SINCE)
     if new.cues & EXPLICIT == {Cue.CHANGES} and old.values and not gained(new, old):
         return False  # "8 people" stands, whatever "moved to the third floor"
-    if told & _OVER or new.ended:
+    if told & OVER or new.ended:
         return not (old.negative or -1 in old.poles.values())
     if Cue.RETURNS in told and told & EXPLICIT == {Cue.RETURNS} and cover(new.about, old.about) == 1.0:
         return False  # "the boiler hums again" beside "the boiler hums"
@@ -306,7 +503,7 @@ def _features(
         "old statements": math.log(lengths[0]),
         "new statements": math.log(lengths[1]),
         "changes": bool(new.cues & _CHANGED),
-        "ends": bool(new.cues & _OVER) or new.ended,
+        "ends": bool(new.cues & OVER) or new.ended,
         "returns": Cue.RETURNS in new.cues,
         "takes over": Cue.TAKEOVER in new.cues,
         "retracts": Cue.RETRACTS in around.cues,
@@ -314,15 +511,15 @@ def _features(
         "afresh": Cue.AFRESH in new.cues,
         "more": Cue.MORE in new.cues | old.cues,
         "sentence changes": bool(around.cues & _CHANGED),
-        "sentence ends": bool(around.cues & _OVER),
+        "sentence ends": bool(around.cues & OVER),
         "explicit": bool((around.cues | new.cues) & EXPLICIT) or new.ended,
-        "old ended": bool(old.cues & _OVER) or old.ended,
+        "old ended": bool(old.cues & OVER) or old.ended,
         "old planned": old.planned,
         "old event": old.event,
         "new event": new.event,
         "turned": turned(old, new),
         "opposed": bool(pairs),
-        "state": any(cues.is_state(pair) for pair in pairs),
+        "state": any(is_state(pair) for pair in pairs),
         "negative": new.negative,
         "old negative": old.negative,
         "number": bool(both - {"name", "day"}),
@@ -385,142 +582,3 @@ def confirms(earlier: Claim, later: Claim, fallen: Sequence[str]) -> bool:
     olds = [each for each in read(earlier.content) if each.said and each.about]
     told = [each for each in olds if not fallen or any(each.text in quote for quote in fallen)]
     return bool(told) and all(any(agrees(old, new) for new in read(later.content)) for old in told)
-
-
-# The fitted trees: `benchmarks/conflict_fit.py` writes them, with what they were fitted on.
-
-
-class _Trees:
-    """``judge.json``: `start` and `trees`, lists of nodes [feature, threshold, left, right] and leaves [value].
-
-    All nodes stand in one row of arrays, and every tree of every row of features goes down a level at once; a leaf
-    leads to itself.
-    """
-
-    def __init__(self, start: float, trees: Sequence[Sequence[Sequence[float]]]) -> None:
-        places = np.cumsum([0, *map(len, trees)])
-        nodes = [
-            (*node[:2], place + node[2], place + node[3], 0.0) if len(node) > 1 else (0, 0.0, at, at, node[0])
-            for tree, place in zip(trees, places.tolist(), strict=False)
-            for at, node in enumerate(tree, place)
-        ]
-        features, thresholds, left, right, values = zip(*nodes, strict=True)
-        self._start = start
-        self._roots = places[:-1]
-        self._features = np.array(features, dtype=np.intp)
-        self._thresholds = np.array(thresholds)
-        self._left, self._right = np.array(left, dtype=np.intp), np.array(right, dtype=np.intp)
-        self._values = np.array(values)
-        self._levels = max(_depth(tree) for tree in trees)
-
-    def probabilities(self, rows: Sequence[Sequence[float]]) -> list[float]:
-        """Those of a conflict, 0..1, one for each row of features."""
-        table = np.array(rows, dtype=np.float64)
-        starts = np.arange(len(table))[:, np.newaxis] * table.shape[1]
-        values, at = table.ravel(), self._roots[np.newaxis]
-        for _ in range(self._levels):
-            at = np.where(values[starts + self._features[at]] <= self._thresholds[at], self._left[at], self._right[at])
-        # One by one in the order of the trees: another order rounds otherwise.
-        totals = [sum(each, self._start) for each in self._values[at].tolist()]
-        return [1 / (1 + math.exp(-total)) for total in totals]
-
-
-def _depth(tree: Sequence[Sequence[float]], at: int = 0) -> int:
-    """How many splits lead to the deepest leaf."""
-    return 0 if len(tree[at]) == 1 else 1 + max(_depth(tree, int(each)) for each in tree[at][2:])
-
-
-@cache
-def _trees() -> _Trees:
-    model: dict[str, Any] = json.loads(files("amem.conflict").joinpath("judge.json").read_text("utf-8"))
-    return _Trees(model["start"], model["trees"])
-
-
-# The verdict.
-
-
-def judge(pairs: Sequence[tuple[Claim, Claim, float]], least: float) -> list[Verdict]:
-    """What the words make of each earlier and later note with this cosine.
-
-    From the probability `least` on it is a conflict, else support or nothing. Where nothing but the words tells, a
-    doubt stays below the confidence at which a note may be hidden.
-    """
-    return [_verdict(*pair, _best(found), least) for pair, found in zip(pairs, differences(pairs), strict=True)]
-
-
-def _verdict(earlier: Claim, later: Claim, cosine: float, best: Difference | None, least: float) -> Verdict:
-    if best is None or best.probability < (min(least, _OVER_FROM) if _says_over(best) else least):
-        return _alike(earlier, later, cosine)
-    fallen = _fallen(earlier, best)
-    whole = not states_more(earlier.content, fallen)
-    reason = reasons.turned if best.opposite else reasons.another
-    said = reason(best.old.text, best.new.text, later.content)
-    return Verdict(
-        _label(best, earlier, later), _confidence(best, earlier, later), said, JUDGE, whole=whole, quotes=fallen
-    )
-
-
-def strongest(earlier: Claim, later: Claim, cosine: float) -> Difference | None:
-    """The most probable difference, of those nearly as probable the one that shares most; None without any."""
-    return _best(differences([(earlier, later, cosine)])[0])
-
-
-def _best(found: Sequence[Difference]) -> Difference | None:
-    most = max((each.probability for each in found), default=0.0)
-    near = [each for each in found if each.probability >= most - _NEAR]
-    best = max(near, key=lambda each: (shared(each.old.about, each.new.about), each.probability), default=None)
-    return None if best is None else replace(best, probability=most)
-
-
-def _confidence(best: Difference, earlier: Claim, later: Claim) -> float:
-    """The probability; it may settle the matter only where the later note says outright that just this has changed,
-    and not where two people tell it differently at one time. What it says is over, in the same words, is over."""
-    disputed = earlier.speaker != later.speaker and later.true_at - earlier.true_at <= AT_ONCE
-    if not _outright(best) or disputed:
-        return min(best.probability, _PERHAPS)
-    return min(max(best.probability, _SURE if _says_over(best) else 0.0), _MOST)
-
-
-def _outright(best: Difference) -> bool:
-    """Whether the later note says itself that just this has changed."""
-    return best.explicit and best.old.said and cover(best.old.about, best.new.about) >= _NEARLY_ALL
-
-
-def _says_over(best: Difference) -> bool:
-    """Whether it says in the same words that what the earlier note said is over: "I withdraw from the marathon"."""
-    over = bool(best.new.cues & _OVER) and best.opposite and sum(best.old.about.values()) >= _TELLING
-    return over and _outright(best)
-
-
-def _label(best: Difference, earlier: Claim, later: Claim) -> Label:
-    if best.explicit and not (best.forever and not best.opposite):
-        return Label.SUPERSEDES
-    at_once = later.true_at - earlier.true_at <= AT_ONCE
-    return Label.CONTRADICTS if best.forever or at_once or earlier.speaker != later.speaker else Label.SUPERSEDES
-
-
-def _fallen(earlier: Claim, best: Difference) -> tuple[str, ...]:
-    """The statement that fell, in the words of the note; of a sentence the clause that has most in common."""
-    old, new = best.old, best.new
-    said = [each for each in stated(earlier.content) if each.sentence == old.sentence and each.about]
-    if said and old not in said:  # its heading, or what only goes on with another
-        old = max(said, key=lambda each: (overlap(each.about, new.about), shared(each.about, new.about)))
-        if len(said) > 1 and not shared(old.about, new.about):
-            return ()
-    found = quote(earlier.content, old)
-    return () if found is None else (found,)
-
-
-def _alike(earlier: Claim, later: Claim, cosine: float) -> Verdict:
-    if cosine >= _ALIKE and any(
-        _says(old, new, earlier, later) for new in read(later.content) for old in read(earlier.content)
-    ):
-        return Verdict(Label.SUPPORTS, cosine, reasons.again(later.content), JUDGE)
-    return NO_CONFLICT
-
-
-def _says(old: Statement, new: Statement, earlier: Claim, later: Claim) -> bool:
-    """Whether the later statement says what the earlier one does, with or without more."""
-    if not (old.said and new.said) or old.past != new.past or turned(old, new) or differing(old, new):
-        return False
-    return cover(old.about, new.about) >= _SAME_WORDS and same_people(old, new, earlier, later)
