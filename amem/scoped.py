@@ -443,7 +443,7 @@ class ScopedMemory:
         self, most: int, count: Callable[[str], int] | None = None, *, scope: Scope = EVERYONE
     ) -> list[Core]:
         """The `scope`'s core notes for the prompt of a chat whose lines fit into `most` tokens, as `count` says."""
-        from amem.language.tokens import tokens
+        from amem.language.terms import tokens
         from amem.retrieval.core_notes import core_notes
 
         within = Filter(whose=self._of(scope))

@@ -22,7 +22,7 @@ from amem.conversation.reply import Forgotten, Piece, PieceKind, Reply, last_lea
 from amem.conversation.revocation import meant
 from amem.conversation.rule_file import load_rules
 from amem.errors import AmemError, BadModelAnswer, Cancelled, InvalidInput, NoteNotFound, NothingToUndo
-from amem.language.tokens import tokens
+from amem.language.terms import tokens
 from amem.note import EVERYONE, Scope
 from amem.protocols import ChatModel
 from amem.rendering import text_of

@@ -19,7 +19,7 @@ from amem.conversation.learning import queue_lesson
 from amem.conversation.reply import Learnt
 from amem.errors import AmemError, Cancelled
 from amem.labels import short_id, title
-from amem.language.tokens import tokens
+from amem.language.terms import tokens
 from amem.llm.prompts import EARLIER
 from amem.note import EVERYONE, Message, Role
 from amem.storage.chats import Learning, TurnState

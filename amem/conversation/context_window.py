@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from amem.language.tokens import tokens
+from amem.language.terms import tokens
 from amem.note import Message, Role
 from amem.retrieval.budget import as_recalled
 

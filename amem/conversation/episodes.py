@@ -16,7 +16,7 @@ from amem.checks import checked
 from amem.clock import zone
 from amem.errors import InvalidInput
 from amem.language import index_terms, query_terms, sentences, written_in_cjk
-from amem.language.tokens import tokens as count_tokens
+from amem.language.terms import tokens as count_tokens
 from amem.note import Enrichment, Kind, Message, Role
 from amem.storage.rows import plain
 from amem.writing.batch import FrequencyCache, StoreVocabulary

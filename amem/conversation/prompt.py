@@ -12,7 +12,7 @@ from amem.conversation.context_window import SMALLEST_TURN, Past, Shares, Summar
 from amem.conversation.extractive import extract
 from amem.conversation.reply import Recalled, lines_for
 from amem.errors import InvalidInput
-from amem.language.tokens import tokens
+from amem.language.terms import tokens
 from amem.language.word_reading import read
 from amem.llm.prompts import CHINESE, count_words, line, load_prompt
 from amem.llm.prompts import note as shown_note

@@ -14,7 +14,7 @@ from amem.conversation.messages import check_asked
 from amem.conversation.prompt import Attribution, attributed, evidence, tellers
 from amem.conversation.reply import lines_for
 from amem.errors import AmemError
-from amem.language.tokens import tokens
+from amem.language.terms import tokens
 from amem.llm.answering import MOST_NOTES, NOTE_WORDS
 from amem.llm.prompts import first_words
 from amem.query import Query

@@ -16,8 +16,7 @@ import numpy as np
 
 from amem.embedding.embedder_choice import first_line
 from amem.errors import BadModelAnswer, MissingModel
-from amem.language.scripts import ENGLISH
-from amem.language.tokens import Literacy
+from amem.language.scripts import ENGLISH, Literacy
 from amem.token_vectors import WIDTH, Tokens, TokenVector, product
 
 if TYPE_CHECKING:

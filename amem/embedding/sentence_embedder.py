@@ -13,7 +13,7 @@ import numpy as np
 from amem.embedding.embedder_choice import first_line
 from amem.embedding.onnx_embedder import BATCH, Once, unit_rows
 from amem.errors import MissingExtra, MissingModel
-from amem.language.tokens import Literacy
+from amem.language.scripts import Literacy
 from amem.library_imports import defaults
 
 if TYPE_CHECKING:

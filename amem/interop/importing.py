@@ -18,7 +18,7 @@ from amem.interop.items import Emptied, Incoming, Listing, Read, Refused, Wanted
 from amem.interop.settle import Debts, drop_text_links, settle
 from amem.interop.wikilinks import wanted_links
 from amem.labels import counted, is_plain_name, short_id, visible_name
-from amem.language.markup import link_name
+from amem.language.scripts import link_name
 from amem.note import FILE, Link, LinkType, Status
 from amem.query import Filter
 from amem.writing.revising import Change

@@ -10,9 +10,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from amem.language.markup import hashtags as hashtags
     from amem.language.quotes import Quotes as Quotes
     from amem.language.scripts import cjk_share as cjk_share
+    from amem.language.scripts import hashtags as hashtags
     from amem.language.scripts import is_cjk as is_cjk
     from amem.language.scripts import normalize as normalize
     from amem.language.scripts import written_in_cjk as written_in_cjk
@@ -34,7 +34,7 @@ _HOMES = {
     "Typed": "terms",
     "asked_terms": "terms",
     "cjk_share": "scripts",
-    "hashtags": "markup",
+    "hashtags": "scripts",
     "held_terms": "terms",
     "index_terms": "terms",
     "is_cjk": "scripts",

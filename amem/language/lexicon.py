@@ -11,8 +11,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from amem.language import index_terms, is_cjk
-from amem.language.scripts import ENGLISH, words
-from amem.language.word_lists import read_list
+from amem.language.scripts import ENGLISH, read_list, words
 from amem.note import Kind
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from amem.errors import InvalidInput, MissingExtra, MissingModel
-from amem.language.tokens import Literacy
+from amem.language.scripts import Literacy
 from amem.library_imports import defaults
 
 if TYPE_CHECKING:

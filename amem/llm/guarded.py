@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 from amem.errors import BudgetSpent, Cancelled, ServiceUnavailable
-from amem.language.tokens import tokens
+from amem.language.terms import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

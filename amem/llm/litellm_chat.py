@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from amem.errors import AmemError, Cancelled, InvalidInput, MissingModel, ServiceUnavailable
-from amem.language.tokens import tokens
+from amem.language.terms import tokens
 from amem.library_imports import import_litellm
 from amem.llm.guarded import Usage, counted
 from amem.llm.thought_filter import Thoughts, only_thought

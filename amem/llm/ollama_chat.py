@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from amem.language.tokens import tokens
+from amem.language.terms import tokens
 from amem.llm.guarded import Usage, counted
 from amem.llm.thought_filter import Thoughts, only_thought
 from amem.ollama_server import OllamaServer

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from amem.errors import InvalidInput
-from amem.language.tokens import most_tokens
+from amem.language.terms import most_tokens
 from amem.llm.model_names import full_name, is_ollama
 
 if TYPE_CHECKING:

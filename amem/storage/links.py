@@ -11,7 +11,7 @@ from amem.errors import AmbiguousId, InvalidInput, NoteNotFound
 from amem.labels import short_id
 from amem.labels import title as title_of
 from amem.language import search_terms
-from amem.language.markup import link_name
+from amem.language.scripts import link_name
 from amem.note import Kind, Link, LinkType, Status
 from amem.storage.filters import in_scope, scope_values
 from amem.storage.rows import link_label, link_of, link_plain, listed, read_moment, time_text

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from amem.clock import local_time
 from amem.errors import InvalidInput
 from amem.interop.wikilinks import wanted_links
-from amem.language.markup import link_name
+from amem.language.scripts import link_name
 from amem.note import SCOPES, Kind, LinkType, Status
 from amem.three_way import either, merged_items, merged_lines
 from amem.vault.names import folded, stem

@@ -11,7 +11,7 @@ from amem.analysts.rules import OfflineAnalyst
 from amem.conversation.admission import REMOVED
 from amem.conversation.rule_file import FILE_NAME, default_rules, load_rules, read_rules
 from amem.errors import InvalidInput
-from amem.language.tokens import tokens
+from amem.language.terms import tokens
 from amem.retrieval.budget import RECALLED_END, RECALLED_START, as_recalled, without_recalled
 
 if TYPE_CHECKING:

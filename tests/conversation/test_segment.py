@@ -11,7 +11,7 @@ import pytest
 from amem.conversation.episodes import Began, segment
 from amem.errors import InvalidInput
 from amem.interop.locomo import session_time
-from amem.language.tokens import tokens
+from amem.language.terms import tokens
 from amem.note import Message, Role
 
 LOCOMO = Path(__file__).parents[3] / "shared" / "data" / "locomo_dev.json"

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from amem.conversation.context_window import CUT, Fitted, Past, Shares, Summary, cut, fit
-from amem.language.tokens import tokens
+from amem.language.terms import tokens
 from amem.note import Role
 
 WINDOW, ANSWER = 8192, 1024

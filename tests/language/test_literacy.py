@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
-from amem.language.tokens import Literacy
+from amem.language.scripts import Literacy
 from amem.protocols import Literate
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from amem.interop.demo_data import demo_folder
-from amem.language.tokens import most_tokens, tokens
+from amem.language.terms import most_tokens, tokens
 from amem.llm.tokenizers import counter_for
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ TEXTS = {
     "polish": "Wczoraj wieczorem spotkaliśmy się w kawiarni na rynku, żeby porozmawiać o przeprowadzce. " * 5,
     "german": "Die Versicherungsgesellschaften müssen ihre Geschwindigkeitsbegrenzungen überarbeiten. " * 5,
     "names": "Szczebrzeszyn Nguyễn Þórður Oyelaran Krzysztof Llanfairpwllgwyngyll Quetzalcoatl " * 5,
-    "code": (_HERE / "amem" / "language" / "tokens.py").read_text(encoding="utf-8"),
+    "code": (_HERE / "amem" / "language" / "terms.py").read_text(encoding="utf-8"),
     "minified": "function a(b,c){return b===c?[].slice.call(b):{x:1,y:[2,3]}}if(!w.foo){w.foo=()=>{}} " * 5,
     "indented": "class A:\n        def f(self):\n                return [\n                    1,\n\t\t\t2]\n\n\n" * 5,
     "table": "| a | b |\n|---|---|\n| 1 | 2.5 |\n| foo_bar | -3 |\n" * 5,

@@ -9,7 +9,7 @@ import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from amem.errors import InvalidInput
-from amem.language.tokens import most_tokens
+from amem.language.terms import most_tokens
 from amem.llm.tokenizers import BOUND, counter_for, settings_counter
 from amem.settings import Settings
 

@@ -14,7 +14,7 @@ from amem.conversation.grounding import _claimed
 from amem.interop.front_matter import split_front_matter
 from amem.interop.importing import Importer
 from amem.interop.reader import read_path
-from amem.language.markup import hashtags
+from amem.language.scripts import hashtags
 from amem.language.statements.objects import school_in
 from amem.language.statements.tense import times
 from amem.testing import HashEmbedder

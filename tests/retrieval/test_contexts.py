@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from amem import AgenticMemorySystem, AsyncMemory
 from amem.analysts.rules import OfflineAnalyst
 from amem.errors import InvalidInput
-from amem.language.tokens import most_tokens
+from amem.language.terms import most_tokens
 from amem.note import Fact, Message, Role, Status
 from amem.query import Filter, Query
 from amem.retrieval.budget import MEMORIES_END, MEMORIES_START, without_recalled

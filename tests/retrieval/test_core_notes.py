@@ -13,7 +13,7 @@ import pytest
 
 from amem.analysts.rules import OfflineAnalyst
 from amem.errors import InvalidInput
-from amem.language.tokens import most_tokens
+from amem.language.terms import most_tokens
 from amem.note import Fact
 from amem.query import Filter
 from amem.testing import FrozenClock

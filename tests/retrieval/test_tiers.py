@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from amem import AgenticMemorySystem, load_settings
 from amem.analysts.rules import OfflineAnalyst
 from amem.errors import BadModelAnswer, InvalidInput
-from amem.language.tokens import most_tokens
+from amem.language.terms import most_tokens
 from amem.note import Source
 from amem.query import Filter
 from amem.retrieval.budget import MEMORIES_END, MEMORIES_START, without_recalled

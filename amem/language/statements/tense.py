@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from amem.language.numerals import SPELLED
 from amem.language.predicates import same_value
+from amem.language.scripts import read_list
 from amem.language.subjects import WE
 from amem.language.times import Named, Span, bare, before, longest, mentions
-from amem.language.word_lists import read_list
 from amem.note import Fact
 
 if TYPE_CHECKING:

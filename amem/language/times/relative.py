@@ -8,8 +8,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from amem.language.numerals import SPELLED, WEEKDAYS, weekday_number
+from amem.language.scripts import read_list
 from amem.language.times.spans import STEPS, WHICH, WHICH_YEAR, Named, Span, before, months_from, years_from
-from amem.language.word_lists import read_list
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
