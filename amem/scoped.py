@@ -583,7 +583,7 @@ class ScopedMemory:
         Values of one slot that both stand since a person kept one come last.
         """
 
-        from amem.conflict.decision import with_kept
+        from amem.conflict.corrections import with_kept
         from amem.writing.preview import open_conflicts
 
         with self._store.read() as session:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from amem.analysis import Conflict, Label, Verdict
+from amem.conflict import slot
 from amem.conflict.candidates import Candidate, as_rival, claim_of, ended, unknown_cosines
 from amem.conflict.ending import (
     flag_what_leans,
@@ -24,24 +27,24 @@ from amem.conflict.ending import (
     still_states,
 )
 from amem.conflict.settling import Settled, begins
-from amem.conflict.slot import quoted
 from amem.errors import InvalidInput, NoteNotFound
 from amem.labels import short_id
 from amem.language import normalize
-from amem.note import Link, LinkType, Scope, Status, is_persons_word
+from amem.language.intervals import intervals, same_value
+from amem.note import Fact, Link, LinkType, Scope, Status, is_persons_word
 from amem.storage.operations import doings
 from amem.storage.rows import plain
 from amem.storage.undo import Difference, turn_back
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime, tzinfo
 
     from numpy.typing import NDArray
 
     from amem.conflict.candidates import Nearest, Rival
-    from amem.conflict.decision import Weighed
-    from amem.conflict.settling import Begin, Settler
+    from amem.conflict.settling import Begin, Settler, Weighed
+    from amem.language.intervals import Interval
     from amem.language.predicates import Predicates
     from amem.note import MemoryNote, Overturned
     from amem.settings import Settings
@@ -329,8 +332,8 @@ def _resolve_doubts(
 
     A doubt that quotes another statement of the note stays.
     """
-    marked_now = [quoted(each.text) for each in fresh]
-    others = [each for each in map(quoted, statements_of(note.content)) if each not in marked_now]
+    marked_now = [slot.quoted(each.text) for each in fresh]
+    others = [each for each in map(slot.quoted, statements_of(note.content)) if each not in marked_now]
     because = {
         flag.because
         for flag in session.flags.open(note.id)
@@ -455,3 +458,50 @@ def cosines_to(dense: Nearest, vector: NDArray[np.float32]) -> Callable[[Sequenc
 
 def _cosines(dense: Nearest, vector: NDArray[np.float32], keys: Sequence[int]) -> list[float]:
     return [float(cosine) for cosine in dense.cosines(vector, np.array(keys, dtype=np.int64))]
+
+
+# Values of one slot that both stand since a person kept one of them: still to be decided.
+
+_WAITS = "a person said that the note holds"
+
+
+def with_kept(session: Session, predicates: Predicates, known: Iterable[Conflict]) -> list[Conflict]:
+    """`known`, and other active notes that state two values of one slot, of which a person made one stand again."""
+    found = {frozenset((each.earlier, each.later)): each for each in known}
+    decided = session.flags.turned_down()
+    for each in _kept_beside(session, predicates):
+        pair = frozenset((each.earlier, each.later))
+        if pair not in decided:
+            found.setdefault(pair, each)
+    return list(found.values())
+
+
+def _kept_beside(session: Session, predicates: Predicates) -> Iterator[Conflict]:
+    owned = "json_extract(CASE WHEN json_valid(edited) THEN edited END, '$.{0}') = 'edited'"
+    owned = f"({owned.format('status')} OR {owned.format('overturned')})"
+    kept = dict(session.rows(f"SELECT id, key FROM notes WHERE status = 'active' AND {owned}"))
+    for scope in set(session.notes.scopes_of(list(kept)).values()):
+        with session.within(scope):
+            yield from _kept_within(session, kept, predicates)
+
+
+def _kept_within(session: Session, kept: Mapping[str, int], predicates: Predicates) -> Iterator[Conflict]:
+    """Those of the session's scope."""
+    evidence = session.facts.about({each.subject for each in session.facts.of(list(kept.values()))})
+    active = {each.note for each in evidence if each.status is Status.ACTIVE}
+    so = [each for each in intervals(evidence, predicates) if each.until is None and active.intersection(each.notes)]
+    for one, other in combinations(so, 2):
+        if not kept.keys().isdisjoint((*one.notes, *other.notes)) and _clash(one, other, predicates):
+            earlier, later = (next(id for id in reversed(each.notes) if id in active) for each in (one, other))
+            old, new = (Fact(each.subject, each.predicate, each.object) for each in (one, other))
+            reason = slot.why_differing(old, new, new.object, predicates)
+            yield Conflict(
+                earlier, later, Verdict(Label.CONTRADICTS, slot.DIFFER, reason, slot.SLOT), 0.0, False, _WAITS
+            )
+
+
+def _clash(one: Interval, other: Interval, predicates: Predicates) -> bool:
+    if (one.subject, one.predicate) != (other.subject, other.predicate) or same_value(one.object, other.object):
+        return False
+    place = predicates.slot(one.predicate, one.object)
+    return place is not None and place == predicates.slot(other.predicate, other.object)

@@ -1,4 +1,4 @@
-"""Words that turn what a sentence says: cues, opposites and what they make of a clause; synonyms."""
+"""Words that turn what a sentence says: cues, opposites, what they make of a clause, and take-backs; synonyms."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from amem.language import sentences
 from amem.language.lexicon import Sort, denied_by_affix, stem
 from amem.language.sentence_parts import DENIAL, NO_MORE, without_idioms
 from amem.language.terms import contract
@@ -413,3 +414,74 @@ def _chinese_synonyms() -> tuple[frozenset[str], int]:
 
 def _key(name: str) -> str:
     return " ".join(stem(contract(word)) for word in name.split()) if name.isascii() else name
+
+
+# Words that take back what was said before: "forget that", "never mind what I said about the trip", 算了, 当我没说.
+
+_HERE_ENDS = r"(?=\s*(?:[,.;:!?…—–-]|$))"
+_SAID = r"(?:said|told you|wrote|mentioned)"
+_TAKEN_BACK = re.compile(
+    r"(?:(?:no|oh|wait|ok(?:ay)?|actually|sorry|hm+|please|well|and|but|just)\b[,.!… ]*)*"
+    r"(?:"
+    rf"(?:forget|scratch|ignore|disregard|strike|never ?mind) "
+    rf"(?:that|this|(?:what|everything|all|the thing|the part) (?:that )?I(?:'ve| have)?(?: just)? {_SAID}"
+    rf"|(?:that )?I (?:just )?(?:said|mentioned) (?:that|it)|my last (?:message|note|sentence|statement))"
+    r"(?: (?:just now|earlier|before|a (?:minute|moment) ago))?"
+    r"(?: (?:about|on|regarding) (?P<about>[^,.;:!?]{2,60}))?"
+    r"|I take (?:that|it|what I (?:just )?said)(?: back)(?: about (?P<of>[^,.;:!?]{2,60}))?"
+    rf"|I didn['’]t (?:mean|say) that"
+    r")" + _HERE_ENDS,
+    re.IGNORECASE,
+)
+_JUST = r"(?:我)?(?:刚才|刚刚|刚|之前|上面|前面)?(?:我)?"
+_TAKEN_BACK_CHINESE = re.compile(
+    r"(?:(?:不|不对|哦|噢|等等|等一下|抱歉|不好意思|呃|啊|嗯|那|还是|请|麻烦)[，,。！!…\s]*)*"
+    r"(?:"
+    r"算了(?:吧)?(?=\s*(?:[。.!！…~]|$))"
+    r"|(?:算了(?:吧)?[，,\s]*)?(?:"
+    r"(?:就)?当我没(?:说|讲|提)(?:过)?"
+    rf"|(?:忘掉|忘了|忘记|忽略|别管|不用管|撤回|收回){_JUST}(?:说|讲|提)(?:过|到)?的?"
+    r"(?:(?:关于|有关)(?P<about>[^，,。！!？?；;]{1,20}?)的?)?(?:话|事情?|那句话?|那些话?|内容)?"
+    rf"|{_JUST}(?:说|讲)的(?:话|那句)?(?:不算|不作数|作废|收回)"
+    r"|(?:收回|撤回)(?:我)?(?:刚才|刚刚|前面|上面)的话"
+    r"|(?:刚才|刚刚|上一?|前一?)(?:那|这)?(?:句话?|条)(?:不算|不作数|作废|收回|当我没说)"
+    r"))(?:吧|了|啊)?(?=\s*(?:[，,。.；;！!？?…~]|$))"
+)
+
+_BREAKS = " \t\n,.;:!?…—–-~，。；：！？、"
+
+
+@dataclass(frozen=True, slots=True)
+class TakeBack:
+    """Where a text takes something back: `before` is what the text itself says before that, `about` what it names."""
+
+    before: str
+    about: str = ""
+
+
+def take_back_in(text: str) -> TakeBack | None:
+    """The first sentence of a text that takes back what was said; None where none does."""
+    said: list[str] = []
+    for sentence in sentences(text):
+        bare = sentence.strip()
+        match = _TAKEN_BACK.match(bare) or _TAKEN_BACK_CHINESE.match(bare)
+        if match is not None:
+            about = next((value for value in match.groupdict().values() if value), "")
+            return TakeBack(" ".join(said[-1:]), about.strip())
+        said.append(bare)
+    return None
+
+
+def without_take_backs(text: str, *, bare: bool = False) -> str:
+    """`text` without the words that take something back; '' when it says nothing else.
+
+    With `bare` a sentence that goes on after them ("scratch that, to Bonn") stays whole.
+    """
+    every = sentences(text)
+    kept = [sentence if bare and _beside(sentence) else _beside(sentence) for sentence in every]
+    return text if kept == every else " ".join(each for each in kept if each)
+
+
+def _beside(sentence: str) -> str:
+    match = _TAKEN_BACK.match(sentence) or _TAKEN_BACK_CHINESE.match(sentence)
+    return sentence if match is None else sentence[match.end() :].lstrip(_BREAKS)

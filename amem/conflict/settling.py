@@ -1,15 +1,17 @@
-"""Conflicts of a note carried out in its own transaction: the overturned hidden, the doubtful linked and flagged."""
+"""What follows from the judges' verdicts on a note: which notes may be hidden, and that carried out.
+
+The overturned are hidden and the doubtful linked and flagged, in the note's own transaction.
+"""
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import cmp_to_key
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from amem.analysis import Label
+from amem.analysis import Conflict, Label, Verdict
 from amem.clock import zone
 from amem.conflict.candidates import (
     Candidate,
@@ -22,8 +24,10 @@ from amem.conflict.candidates import (
     rivals,
     states_something,
 )
-from amem.conflict.decision import NOBODY_ASKED, RULES, Weigher
+from amem.conflict.compare import confirms
+from amem.conflict.cues import take_back_in
 from amem.conflict.ending import (
+    around,
     flag_what_leans,
     free,
     hide,
@@ -32,21 +36,22 @@ from amem.conflict.ending import (
     marked,
     part_of,
     standing_after,
+    states_more,
     still_states,
     unlink_successors,
 )
-from amem.language import sentences
+from amem.labels import short_id
 from amem.note import Link, LinkType, Status
 from amem.receipt import Queued
+from amem.storage.reviews import IN_CONFLICT
 from amem.storage.rows import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
 
-    from amem.analysis import Conflict
+    from amem.analysis import Plan
     from amem.conflict.candidates import Claim, Rival
-    from amem.conflict.decision import Opinions, Weighed
     from amem.conflict.judges import Judges
     from amem.language.predicates import Predicates
     from amem.note import MemoryNote, Overturned
@@ -54,77 +59,179 @@ if TYPE_CHECKING:
     from amem.storage.store import Session
 
 
-# Words that take back what was said before: "forget that", "never mind what I said about the trip", 算了, 当我没说.
+# What follows from two notes getting in each other's way: the judges' verdicts, and which of them may hide a note.
 
-#: A note told by itself takes back the one told right before it, not what was said on another day.
-_RIGHT_BEFORE = timedelta(hours=1)
-_END = r"(?=\s*(?:[,.;:!?…—–-]|$))"
-_SAID = r"(?:said|told you|wrote|mentioned)"
-_ENGLISH = re.compile(
-    r"(?:(?:no|oh|wait|ok(?:ay)?|actually|sorry|hm+|please|well|and|but|just)\b[,.!… ]*)*"
-    r"(?:"
-    rf"(?:forget|scratch|ignore|disregard|strike|never ?mind) "
-    rf"(?:that|this|(?:what|everything|all|the thing|the part) (?:that )?I(?:'ve| have)?(?: just)? {_SAID}"
-    rf"|(?:that )?I (?:just )?(?:said|mentioned) (?:that|it)|my last (?:message|note|sentence|statement))"
-    r"(?: (?:just now|earlier|before|a (?:minute|moment) ago))?"
-    r"(?: (?:about|on|regarding) (?P<about>[^,.;:!?]{2,60}))?"
-    r"|I take (?:that|it|what I (?:just )?said)(?: back)(?: about (?P<of>[^,.;:!?]{2,60}))?"
-    rf"|I didn['’]t (?:mean|say) that"
-    r")" + _END,
-    re.IGNORECASE,
-)
-_JUST = r"(?:我)?(?:刚才|刚刚|刚|之前|上面|前面)?(?:我)?"
-_CHINESE = re.compile(
-    r"(?:(?:不|不对|哦|噢|等等|等一下|抱歉|不好意思|呃|啊|嗯|那|还是|请|麻烦)[，,。！!…\s]*)*"
-    r"(?:"
-    r"算了(?:吧)?(?=\s*(?:[。.!！…~]|$))"
-    r"|(?:算了(?:吧)?[，,\s]*)?(?:"
-    r"(?:就)?当我没(?:说|讲|提)(?:过)?"
-    rf"|(?:忘掉|忘了|忘记|忽略|别管|不用管|撤回|收回){_JUST}(?:说|讲|提)(?:过|到)?的?"
-    r"(?:(?:关于|有关)(?P<about>[^，,。！!？?；;]{1,20}?)的?)?(?:话|事情?|那句话?|那些话?|内容)?"
-    rf"|{_JUST}(?:说|讲)的(?:话|那句)?(?:不算|不作数|作废|收回)"
-    r"|(?:收回|撤回)(?:我)?(?:刚才|刚刚|前面|上面)的话"
-    r"|(?:刚才|刚刚|上一?|前一?)(?:那|这)?(?:句话?|条)(?:不算|不作数|作废|收回|当我没说)"
-    r"))(?:吧|了|啊)?(?=\s*(?:[，,。.；;！!？?…~]|$))"
-)
-
-_BREAKS = " \t\n,.;:!?…—–-~，。；：！？、"
+#: Why a verdict waits that is about a part of the note, though not which.
+ONLY_A_PART = "only a part of the note may be out of date"
+#: Why a verdict waits on two notes that say the same with other words of denial.
+SAID_AGAIN = "both deny the same"
+#: Who says so where rules do.
+RULES = "amem"
+MODEL = "model"
+#: Links that say of a pair that it was weighed.
+WEIGHED = IN_CONFLICT
+#: Verdicts that leave a trace.
+CONFLICTS = (Label.CONTRADICTS, Label.SUPERSEDES)
 
 
 @dataclass(frozen=True, slots=True)
-class TakeBack:
-    """Where a text takes something back: `before` is what the text itself says before that, `about` what it names."""
+class Opinions:
+    """What a model called `name` said of some of the notes, by their ids, and the prompts it was asked with."""
 
-    before: str
-    about: str = ""
-
-
-def take_back_in(text: str) -> TakeBack | None:
-    """The first sentence of a text that takes back what was said; None where none does."""
-    said: list[str] = []
-    for sentence in sentences(text):
-        bare = sentence.strip()
-        match = _ENGLISH.match(bare) or _CHINESE.match(bare)
-        if match is not None:
-            about = next((value for value in match.groupdict().values() if value), "")
-            return TakeBack(" ".join(said[-1:]), about.strip())
-        said.append(bare)
-    return None
+    name: str = ""
+    verdicts: Mapping[str, Verdict] = field(default_factory=dict)
+    prompts: str = ""
 
 
-def without_take_backs(text: str, *, bare: bool = False) -> str:
-    """`text` without the words that take something back; '' when it says nothing else.
+NOBODY_ASKED = Opinions()
 
-    With `bare` a sentence that goes on after them ("scratch that, to Bonn") stays whole.
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """A pair with a verdict that leaves a trace: `hides` tells that the earlier note is superseded by it.
+
+    `ends` are statements of the earlier note that end while the rest of it stands. Where neither is so, `waits` says
+    why. With `proposes` a person is asked to decide. `made_by` is whose verdict it is.
     """
-    every = sentences(text)
-    kept = [sentence if bare and _beside(sentence) else _beside(sentence) for sentence in every]
-    return text if kept == every else " ".join(each for each in kept if each)
+
+    earlier: Rival
+    later: Rival
+    verdict: Verdict
+    cosine: float
+    hides: bool = False
+    waits: str = ""
+    proposes: bool = False
+    ends: tuple[str, ...] = ()
+    made_by: str = RULES
+
+    @property
+    def conflict(self) -> Conflict:
+        """The pair as it is told of."""
+        cosine = round(self.cosine, 4)
+        return Conflict(self.earlier.id, self.later.id, self.verdict, cosine, self.hides, self.waits, self.ends)
 
 
-def _beside(sentence: str) -> str:
-    match = _ENGLISH.match(sentence) or _CHINESE.match(sentence)
-    return sentence if match is None else sentence[match.end() :].lstrip(_BREAKS)
+class Weigher:
+    """Weighs pairs. Reads, never writes."""
+
+    def __init__(self, judges: Judges, settings: Settings) -> None:
+        self._judges = judges
+        self._settings = settings
+
+    def weigh(
+        self, session: Session, one: Rival, others: Iterable[Rival], opinions: Opinions = NOBODY_ASKED
+    ) -> list[Weighed]:
+        """Every pair of `one` and another that is in conflict, but for what was linked, decided or undone before.
+
+        `opinions` are a model's on the others.
+        """
+        rivals = list(others)
+        found = self.in_conflict(one, rivals, opinions)
+        if not found:  # as for most notes
+            return []
+        known = pairs_known(session, one.id)
+        undone = session.links.undone([one.id, *(other.id for other in rivals)], WEIGHED)
+        return [
+            each
+            for each in found
+            if known.isdisjoint((each.earlier.id, each.later.id))
+            and frozenset((each.earlier.id, each.later.id)) not in undone
+        ]
+
+    def in_conflict(self, one: Rival, others: Sequence[Rival], opinions: Opinions = NOBODY_ASKED) -> list[Weighed]:
+        """Every pair of `one` and another that does not leave each other in peace, whatever was decided before."""
+        pairs = [(*order(one.claim, other.claim), other.cosine) for other in others]
+        weighed = [
+            self._pair(one, other, first is one.claim, verdict, opinions)
+            for other, (first, *_), verdict in zip(others, pairs, self._judges.judge_all(pairs), strict=True)
+        ]
+        return [each for each in weighed if each is not None]
+
+    def _pair(self, one: Rival, other: Rival, is_first: bool, verdict: Verdict, opinions: Opinions) -> Weighed | None:
+        """What the rules' verdict and a model's opinion make of two notes; None where they leave each other in peace.
+
+        `is_first` tells that `one` was true before the other.
+        """
+        cosine, opinion = other.cosine, opinions.verdicts.get(other.id)
+        earlier, later = (one, other) if is_first else (other, one)
+        if cosine < self._settings.conflict_cosine:
+            opinion = None
+        by_model = opinion is not None and self._judges.rules_first(earlier.claim, later.claim, cosine) is None
+        if opinion is not None and by_model:
+            verdict = self._placed(opinion, verdict, earlier.claim)
+        if verdict.label not in CONFLICTS:
+            return None
+        found = Weighed(earlier, later, verdict, cosine, made_by=opinions.name if by_model else RULES)
+        if verdict.label is Label.CONTRADICTS:
+            return found
+        waits = self._why_wait(found, supported=not by_model or self._supports(found))
+        # Of a part that nobody can name there is no change that a person could accept: it is linked and flagged.
+        named = verdict.whole or bool(verdict.quotes)
+        proposes = bool(waits) and named and (by_model or earlier.kept)
+        ends = () if waits or verdict.whole else verdict.quotes
+        return replace(found, hides=not waits and verdict.whole, waits=waits, proposes=proposes, ends=ends)
+
+    def _placed(self, opinion: Verdict, rules: Verdict, earlier: Claim) -> Verdict:
+        """A model's verdict with the statements that it concerns: those it quotes, else those that rules see fallen."""
+        if opinion.quotes:
+            quotes = tuple(dict.fromkeys(around(earlier.content, each) for each in opinion.quotes))
+            return replace(opinion, whole=not states_more(earlier.content, quotes), quotes=quotes)
+        if rules.label in CONFLICTS:
+            return replace(opinion, whole=rules.whole, quotes=rules.quotes)
+        return opinion
+
+    def _supports(self, found: Weighed) -> bool:
+        """Whether the rules see a reason, too, why both cannot hold: a model that obeys a note has none."""
+        pair = (found.earlier.claim, found.later.claim, found.cosine)
+        return self._judges.doubtful(*pair) or self._judges.rules_last(*pair).label in CONFLICTS
+
+    def _why_wait(self, found: Weighed, *, supported: bool) -> str:
+        verdict, least = found.verdict, self._settings.supersede_confidence
+        if not verdict.whole and not verdict.quotes:
+            return ONLY_A_PART
+        if confirms(found.earlier.claim, found.later.claim, verdict.quotes):
+            return SAID_AGAIN
+        if found.earlier.kept:
+            return "a person said that the note holds"
+        # As it is told: 0.7999... is 0.80, and that is enough where 0.80 is asked.
+        if round(verdict.confidence, 2) < least:
+            return f"confidence {verdict.confidence:.2f} is below {least:.2f}"
+        return "" if supported else "no rule sees why both could not hold"
+
+
+def pairs_known(session: Session, id: str) -> frozenset[str]:
+    """Ids of the notes that were weighed against this one before: linked for it, or decided by a person."""
+    linked = {end for link in session.links.around([id]) if link.type in WEIGHED for end in (link.source, link.target)}
+    return frozenset(linked | session.flags.decided(id)) - {id}
+
+
+# A model's word on two notes, read out of its links. It is one opinion; the rules weigh it.
+
+
+def from_links(plan: Plan, name: str, prompt: str, cosines: Mapping[str, float], least: float) -> tuple[Plan, Opinions]:
+    """The plan without its links ``contradicts`` and ``supersedes``, and those as opinions of the model `name`.
+
+    `cosines` are those of the notes that were shown, by id; below `least` a model's word on two notes counts nothing.
+    """
+    verdicts: dict[str, Verdict] = {}
+    dropped = list(plan.dropped)
+    for link in plan.links:
+        if link.type not in WEIGHED:
+            continue
+        cosine = cosines.get(link.target, 0.0)
+        if cosine < least:
+            dropped.append(f"{link.type} {short_id(link.target)}: the notes are too unlike (similarity {cosine:.2f})")
+        elif link.target not in verdicts or link.type is LinkType.CONTRADICTS:  # what hides less comes first
+            quotes = (link.quote,) if link.quote else ()
+            verdicts[link.target] = Verdict(Label(link.type), link.confidence, link.reason, MODEL, quotes=quotes)
+    rest = tuple(link for link in plan.links if link.type not in WEIGHED)
+    return replace(plan, links=rest, dropped=tuple(dropped)), Opinions(name, verdicts, prompt if verdicts else "")
+
+
+# A note that takes back the one right before it.
+
+#: A note told by itself takes back the one told right before it, not what was said on another day.
+_RIGHT_BEFORE = timedelta(hours=1)
 
 
 def said_right_before(session: Session, note: MemoryNote) -> MemoryNote | None:
@@ -154,6 +261,8 @@ def void(session: Session, note: MemoryNote, predicates: Predicates, operation: 
     session.notes.change(note.id, standing_after(note, None, began), operation)
     flag_what_leans(session, note, None, session.now, predicates, operation)
 
+
+# What follows is carried out, in the note's own transaction.
 
 if TYPE_CHECKING:
     Cosines = Callable[[Sequence[int]], Sequence[float]]

@@ -8,8 +8,9 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from amem.analysis import Extraction, Passage
+from amem.conflict.cues import without_take_backs
 from amem.conflict.ending import free, lift_all_by
-from amem.conflict.settling import void, without_take_backs
+from amem.conflict.settling import void
 from amem.conversation.admission import Admitted, AdmittedProcedure, admit
 from amem.conversation.messages import without_forgotten
 from amem.conversation.procedures import Known, Renewer, content_of, known_procedures, metadata_of, says_the_same

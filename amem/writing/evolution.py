@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 from amem.analysis import Evolution, Neighbour, Plan, PlannedLink, PlannedRewrite
 from amem.clock import local_time, zone
 from amem.conflict.candidates import NEAR_DUPLICATE, Candidate
-from amem.conflict.decision import NOBODY_ASKED, from_links
-from amem.conflict.settling import Settled
+from amem.conflict.settling import NOBODY_ASKED, Settled, from_links
 from amem.errors import InvalidInput, StaleNote
 from amem.language import index_terms, query_terms, written_in_cjk
 from amem.note import Kind, Link, LinkType, Scope, Status, is_persons_word
@@ -29,8 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping, Sequence
 
     from amem.analysis import Rewrite
-    from amem.conflict.decision import Opinions
-    from amem.conflict.settling import Settler
+    from amem.conflict.settling import Opinions, Settler
     from amem.note import Enrichment, MemoryNote
     from amem.protocols import Analyst, Vocabulary
     from amem.receipt import Receipt

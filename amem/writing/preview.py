@@ -11,7 +11,7 @@ from amem.analysis import Conflict, Label, Verdict
 from amem.clock import zone
 from amem.conflict.candidates import Candidate, as_rival
 from amem.conflict.corrections import cosines_to
-from amem.conflict.decision import ONLY_A_PART, RULES
+from amem.conflict.settling import ONLY_A_PART, RULES
 from amem.note import LinkType, Scope
 from amem.storage.reviews import open_disagreements
 from amem.writing.batch import FrequencyCache, StoreVocabulary

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from amem import AgenticMemorySystem, Filter
-from amem.conflict.settling import take_back_in
+from amem.conflict.cues import take_back_in
 from amem.note import Fact, Status
 from amem.testing import FrozenClock, HashEmbedder
 

@@ -8,8 +8,8 @@ import pytest
 
 from amem.analysis import Evolution, Label, ProposedLink, Verdict
 from amem.conflict.candidates import Claim, Rival
-from amem.conflict.decision import Opinions, Weigher, from_links
 from amem.conflict.judges import Judges
+from amem.conflict.settling import Opinions, Weigher, from_links
 from amem.language.predicates import load_predicates
 from amem.note import Kind, LinkType, MemoryNote
 from amem.settings import Settings
