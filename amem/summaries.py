@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -163,10 +164,9 @@ class Summaries:
         arrived = operation.cause.split(" ", 1)[0] if operation.action == "evolve" else ""
         if not arrived:
             return f"changed {counted(operation.links, 'link')}"
-        try:
-            return f"linked {self._name(self._memory.resolve(arrived, deleted=True), _FEWER)} to {operation.links}"
-        except (NotFound, AmbiguousId):
-            return f"linked {arrived} to {operation.links}"
+        with suppress(NotFound, AmbiguousId):  # one that was purged is known by its id alone
+            arrived = self._name(self._memory.resolve(arrived, deleted=True), _FEWER)
+        return f"linked {arrived} to {counted(operation.links, 'note')}"
 
     def _names(self, ids: Sequence[str], width: int) -> str:
         words = ", ".join(self._name(id, width) for id in ids[:_NAMED])

@@ -139,7 +139,8 @@ def _told(error: Exception, command: str) -> tuple[str, str, int]:
         case typer.Abort():
             return "aborted", "", ExitCode.FAILED
         case typer.TyperException():
-            message = _likely(error).format_message().rstrip(".")  # none of a group without a command: its help is out
+            # There is none of a group without a command: its help is out.
+            message = _likely(error).format_message().rstrip(".").removeprefix("Invalid value: ")
             _, _, path = getattr(getattr(error, "ctx", None), "command_path", f"amem {command}").partition(" ")
             hint = f"amem {path}{' ' * bool(path)}--help says more" if error.exit_code == ExitCode.USAGE else ""
             return f"{message[:1].lower()}{message[1:]}", hint, error.exit_code

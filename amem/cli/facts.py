@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from amem.memory_system import AgenticMemorySystem
 
 
-_NEAR = 3
+#: So many names are offered for one that is not known, of at least this likeness.
+_NEAR = 3, 0.7
 _WHOM = "Who or what: a name, me, we, 我, 项目"
 Predicate = Annotated[str | None, option("--predicate -p", "Only this: works_at, lives_in, 喜欢.")]
 
@@ -116,7 +117,7 @@ def _unknown(memory: "AgenticMemorySystem", subject: str, predicate: str | None,
     for name in memory.subjects():  # a first name will do
         for key in (subject_key(name), *subject_key(name).split()):
             names.setdefault(key, name)
-    near = dict.fromkeys(names[key] for key in difflib.get_close_matches(subject_key(subject), names, _NEAR))
+    near = dict.fromkeys(names[key] for key in difflib.get_close_matches(subject_key(subject), names, *_NEAR))
     hint = f"; did you mean {', '.join(near)}?" if near else "; see amem facts"
     return f"nothing is known of {checks.shown(subject)}{hint}"
 

@@ -263,7 +263,7 @@ def list_notes(
     deleted: Annotated[bool, option("--deleted", "Only deleted notes.")] = False,
     limit: Annotated[int, option("--limit -n", "How many.", min=1)] = 30,
     offset: Annotated[int, option("", "How many to skip.", min=0)] = 0,
-    order: Annotated[str, option("", "By time, recorded or importance.")] = "time",
+    order: Annotated[str, option("", "By time, recorded, importance or pinned.")] = "time",
 ) -> Shown:
     """List notes, newest first."""
     from amem.interop.json_records import note_record

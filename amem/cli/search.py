@@ -107,7 +107,7 @@ def context(
     from amem.query import Query
 
     if ask_model and not tiers:
-        raise typer.BadParameter("goes with --tiers", param_hint="--ask-model")
+        raise typer.BadParameter("--ask-model goes with --tiers")
     with call.browsed(empty={}) as memory:
         wanted = where.filter(memory.settings.timezone, minimum_cosine=minimum_cosine)
         text = not_empty(" ".join(query), "say what a prompt is to know about")
