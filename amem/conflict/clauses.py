@@ -273,6 +273,8 @@ _KIN = {
     "堂姐": "堂姐",
     "堂妹": "堂妹",
 }
+KIN = frozenset(_KIN.values())
+"""What `kin` gives, and `Statement.people` holds of kin."""
 _AND = frozenset({"and", "&", "和", "与", "跟"})
 _IS_OURS = re.compile(r"\b(?:is|are|was|were)(?: now)? (?:my|our)\b|是我们?的", re.IGNORECASE)
 #: So many words may stand before the subject.

@@ -16,6 +16,7 @@ from amem.language import index_terms, query_terms
 from amem.note import Kind
 from amem.rendering import holding_text, mark
 from amem.retrieval.confidence import CALIBRATION, Support, best_support, supporting, told_over
+from amem.retrieval.entailment import deciding
 from amem.retrieval.explanation import passage, spans
 from amem.retrieval.question import Intent, Period
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from amem.conversation.ports import Memory
     from amem.language.intervals import Interval
     from amem.note import MemoryNote, Overturned
+    from amem.retrieval.entailment import Verdict
     from amem.retrieval.fact_leg import Filled
     from amem.retrieval.hit import Hit
 
@@ -119,7 +121,10 @@ def extract(
     elif support is Support.WEAK or not filled.exact or not answer.tell_facts(filled, best):
         # Of a time that is over nothing that was noted later makes what was noted then out of date.
         over = filled.period is not None and filled.period.until is not None and filled.period.until <= now
-        answer.quote(best[0], answer.words.nearest if support is Support.WEAK else "", doubts=not over)
+        lead = answer.words.nearest if support is Support.WEAK else ""
+        if filled.period is None and (decided := answer.decided(best[0])):
+            best, lead, support = (decided[0],), answer.words.verdict(decided[1], question), Support.STRONG
+        answer.quote(best[0], lead, doubts=not over)
         support = Support.WEAK if answer.doubted else support
     elif answer.doubted:
         support = Support.WEAK
@@ -142,7 +147,7 @@ class _Answer:
     def __init__(
         self, memory: Memory, question: str, hits: Sequence[Hit], notes: Mapping[str, MemoryNote], *, cite: bool
     ) -> None:
-        self._memory, self._cite = memory, cite
+        self._memory, self._question, self._cite = memory, question, cite
         self.words = lines_for(question)
         self._terms = frozenset(query_terms(question))
         self._hits = {hit.id: hit for hit in hits}
@@ -178,13 +183,15 @@ class _Answer:
                 facts.append((slot, known, ended))
             elif ended:
                 facts.append((slot, rest, ended))
+        lead = self.words.verdict(filled.verdict, self._question)
         for slot, rest, ended in facts[:_MOST_FACTS]:
             fact = self._memory.wording(slot, chinese=bool(self.words.language))
             after = [id for id in rest if self._note(id) is not None]
             quote = f"{self.words.colon}{self._quotation(after[0])}" if ended and after else ""
             cited = self._cited(after)
             doubt = "" if ended else self._doubt(rest)
-            self.say(f"{fact}{quote}{cited}{doubt}")
+            self.say(f"{lead}{fact}{quote}{cited}{doubt}")
+            lead = ""
         return bool(facts)
 
     def tell_time(self, notes: Sequence[MemoryNote], period: Period, *, sure: bool = True) -> Support:
@@ -239,7 +246,7 @@ class _Answer:
             return Support.WEAK
         words = self.words.then if of_event and filled.period.words else _inside(filled.period.words)
         period = replace(filled.period, words=words)
-        lead = {True: self.words.yes, False: self.words.no, None: ""}[filled.verdict]
+        lead = self.words.verdict(filled.verdict, self._question)
         for slot in _slots(filled.facts)[:_MOST_FACTS]:
             fact = self._memory.wording(slot, chinese=chinese, period=period)
             rest = self._known(slot)
@@ -285,10 +292,21 @@ class _Answer:
         if not told:
             return
         best = max(told, key=lambda hit: hit.score)
+        near = self._near(told, alike=alike)
+        newest = max(self._at(hit.id) for hit in told)
+        if newer := sorted((hit for hit in near if self._at(hit.id) > newest), key=lambda hit: self._at(hit.id)):
+            for hit in newer[-_MOST_NEWER:]:
+                self.quote(hit.id, self.words.later)
+        elif self._quoted and not alike and (equal := [hit for hit in near if hit.score >= _NEARLY_EQUAL * best.score]):
+            self.quote(equal[0].id, self.words.before, doubts=False)
+
+    def _near(self, told: Sequence[Hit], *, alike: bool) -> list[Hit]:
+        """The hits that are nearly as much to the point as the best that is `told`, and say something else."""
+        best = max(told, key=lambda hit: hit.score)
         terms = frozenset(index_terms(best.content))
         common = terms - self._terms if alike else terms
         asked = terms & self._terms
-        near = [
+        return [
             hit
             for hit in self._hits.values()
             if hit.id not in self._rests
@@ -297,12 +315,14 @@ class _Answer:
             and not common.isdisjoint(index_terms(hit.content))
             and all(set(index_terms(hit.content)) != set(index_terms(each.content)) for each in told)
         ]
-        newest = max(self._at(hit.id) for hit in told)
-        if newer := sorted((hit for hit in near if self._at(hit.id) > newest), key=lambda hit: self._at(hit.id)):
-            for hit in newer[-_MOST_NEWER:]:
-                self.quote(hit.id, self.words.later)
-        elif self._quoted and not alike and (equal := [hit for hit in near if hit.score >= _NEARLY_EQUAL * best.score]):
-            self.quote(equal[0].id, self.words.before, doubts=False)
+
+    def decided(self, id: str) -> tuple[str, Verdict] | None:
+        """The note that says yes or no to the question, this hit or a newer one that is nearly as much to the point."""
+        near = [each.id for each in self._near([self._hits[id]], alike=False) if each.id != id]
+        ids = sorted([id, *near], key=self._at, reverse=True)
+        notes = [self._notes[each] for each in ids]
+        found = deciding(self._question, [holding_text(note.content, note.overturned) for note in notes])
+        return None if found is None else (ids[found[0]], found[1])
 
     def _at(self, id: str) -> datetime:
         return self._notes[id].at or datetime.min.replace(tzinfo=UTC)

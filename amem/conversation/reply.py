@@ -10,6 +10,7 @@ from amem.errors import NoteNotFound, SessionNotFound
 from amem.llm.prompts import CHINESE as ZH
 from amem.llm.prompts import language_of
 from amem.retrieval.confidence import Support
+from amem.retrieval.entailment import Verdict
 from amem.storage.chats import Learning, TurnState
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class Lines:
     then: str
     yes: str
     no: str
+    no_longer: str
     nothing_then: str
     notes: str
     latest: str
@@ -58,6 +60,19 @@ class Lines:
     stop: str
     semicolon: str
     comma: str
+
+    def verdict(self, verdict: Verdict | None, question: str) -> str:
+        """What the answer to a question begins with that says yes or no; '' where it says neither."""
+        if self.language and verdict in (Verdict.YES, Verdict.NO):
+            # Chinese repeats the verb.
+            for asked, yes, no in (
+                ("可以", "可以：", "不可以："),
+                ("能", "能：", "不能："),
+                ("过", self.yes, "没有："),
+            ):
+                if asked in question:
+                    return yes if verdict is Verdict.YES else no
+        return {Verdict.YES: self.yes, Verdict.NO: self.no, Verdict.NO_LONGER: self.no_longer, None: ""}[verdict]
 
     def support(self, support: Support) -> str:
         """What a model is told of how well the notes support an answer."""
@@ -94,6 +109,7 @@ ENGLISH = Lines(
     then="then",
     yes="yes: ",
     no="no: ",
+    no_longer="no longer: ",
     nothing_then="that is not in memory: there is nothing for {}",
     notes="{} notes",
     latest="the last {} of {} notes",
@@ -126,6 +142,7 @@ CHINESE = Lines(
     then="那时",
     yes="是的：",
     no="不是：",
+    no_longer="现在不了：",
     nothing_then="记忆里没有这段时间（{}）的内容",
     notes="{} 条笔记",
     latest="{1} 条笔记中的最后 {0} 条",

@@ -14,14 +14,18 @@ import re
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING
 
-from amem.language import held_terms, index_terms, normalize, query_terms
+from amem.language import held_terms, index_terms, normalize, query_terms, sentences
+from amem.language.asking import asks_for_a_name, details_asked
+from amem.language.lexicon import is_person
 from amem.language.scripts import CHINESE_BIGRAMS, CHINESE_KEPT, CHINESE_SINGLE_WORDS, is_cjk, words
 from amem.language.terms import bigrams, content_terms, is_searched_alone, words_of
+from amem.retrieval.entailment import is_beside
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from amem.language.intervals import Interval
     from amem.note import MemoryNote
@@ -169,15 +173,6 @@ _ASKING = frozenset(
         """
     )
 )
-QUANTITY = re.compile(
-    r"\bhow (?:much|many|long|far|often|old|big|tall|high|fast)\b|\b(?:what time|number|price|cost|phone|size)\b"
-    r"|多少|几[个只条次岁天年月块元毫克斤公里米分点号]|多久|多长|多大|多高|多远|多重|剂量|价格|数量|比例|号码|电话|几点",
-    re.IGNORECASE,
-)
-NUMBER = re.compile(
-    r"\d|[一二三四五六七八九十百千万两半]"
-    r"|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|half|twice|noon|midnight)\b"
-)
 #: Words that go with any question, or that a price, a date or a place stands for.
 _LIGHT = frozenset(
     query_terms(
@@ -190,42 +185,7 @@ _ASKS_ZH = re.compile(
     r"什么时候|为什么|什么|多少钱?|多久|多长时间|多[长高大远重]|哪[里儿个家所位天种些]?|谁|怎么样?|怎样|如何|几[个点号岁月年次]?|时候|名字"
     r"|现在|目前|如今|到底|一共|告诉|知道|请问|一下"
 )
-#: What a number counts that is no price.
-_NO_PRICE = (
-    r"minutes?|hours?|days?|weeks?|months?|years?|degrees?|km|kg|g|ml|cm|mg|%|January|February|March|April|May|June|July"
-    r"|August|September|October|November|December|am|pm|[月日号点分天岁度个人公厘次年级]"
-)
-#: Kinds of detail that questions ask for, and what a note holds that has one.
-_DETAILS = tuple(
-    (re.compile(asked, re.IGNORECASE), re.compile(held, re.IGNORECASE))
-    for asked, held in (
-        (r"\bphone\b|\bnumber to call\b|电话|手机号", r"(?:\d[\s-]?){5,}|尾号|\b(?:call|ring)\b.*\d"),
-        (
-            r"\bhow much (?:is|was|are|were|do|does|did|will|would)\b"
-            r"|\b(?:price|costs?|rent|salary|earn|fee|wage|paid)\b|多少钱|价格|单价|租金|房租|月租|工资|薪水|花了多少|收费",
-            r"[$€£¥]\s?\d|\d[\d.,]*\s?(?:k\b|euros?|eur\b|dollars?|pounds?|刀|元|块|万|欧|镑)|\b(?:free|no fee)\b|免费"
-            rf"|(?<![\d/:.\-])\d{{2,}}(?![\d/:.\-])(?!\s*(?:{_NO_PRICE}))",
-        ),
-        (r"\bwhat time\b|几点", r"\d{1,2}[:.]\d\d|\d\s?(?:am|pm)\b|\bnoon\b|\bmidnight\b|点|\bat \d"),
-        (
-            r"\bhow long\b|\bhow often\b|多久|多长时间",
-            r"\d|\b(?:minutes?|hours?|days?|weeks?|months?|years?|daily|weekly|every)\b|分钟|小时|天|周|个月|年|每",
-        ),
-        (
-            r"\bwhen (?:is|are|does|do|will|am|can|should)\b|\bwhat (?:day|date)\b"
-            # Of what is over the note's own date is when: 什么时候搬的, 哪天打的疫苗.
-            r"|(?:什么时候|哪天|哪一天|几号|几月)(?!\w{1,3}的|.*[了过的]\W*$)",
-            rf"{NUMBER.pattern}|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day|\b(?:january|february|march|april|may|june|july|august|september"
-            r"|october|november|december)\b|tomorrow|tonight|next|月|号|周|星期|明天|后天|下",
-        ),
-        (r"\be-?mail\b|邮箱", r"@"),
-        # What somebody else does says nothing of one's wife or husband.
-        (
-            r"\bmy (?:wife|husband|spouse|partner)\b|老婆|太太|妻子|老公|丈夫|爱人",
-            r"\b(?:wife|husband|spouse|partner|married)\b|老婆|太太|妻子|老公|丈夫|爱人|媳妇|结婚",
-        ),
-    )
-)
+_TITLED = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof|Miss|Uncle|Aunt)\.? [A-Z][\w'’-]+")
 _NAME = re.compile(r"(?<=[\w,;:] )[A-ZÀ-Þ][\w'’\-]+")
 _POSSESSIVE = re.compile(r"['’]s?$")
 _CALENDAR = words(
@@ -303,10 +263,11 @@ class Confidences:
         ]
         for place, lift in self._lifts(question, found, signs).items():
             signs[place] = replace(signs[place], lift=lift)
-        judged = []
-        for each in signs:
-            confidence = CALIBRATION.confidence(each)
-            judged.append(Judged(each, confidence, CALIBRATION.support(confidence, each)))
+        judged = [_judged(each) for each in signs]
+        for place, (each, (_, _, note)) in enumerate(zip(judged, found, strict=True)):
+            sure = each.support is Support.STRONG and not each.signs.lacks and each.signs.fact < 1.0
+            if sure and is_beside(text, note.content, note.speaker):
+                judged[place] = _judged(replace(each.signs, lacks=1.0))
         return judged
 
     def _lifts(
@@ -326,6 +287,11 @@ class Confidences:
             for column, (place, text) in enumerate(without.items())
             if text
         }
+
+
+def _judged(signs: Signs) -> Judged:
+    confidence = CALIBRATION.confidence(signs)
+    return Judged(signs, confidence, CALIBRATION.support(confidence, signs))
 
 
 _MOSTLY = 0.5
@@ -406,7 +372,9 @@ class _Question:
         self.weight = sum(piece.weight for piece in self.pieces)
         self._terms = frozenset().union(*(piece.terms for piece in self.pieces))
         self.names = _names_in(reading.text, reading.names)
-        self.details = [held for asked, held in _DETAILS if asked.search(reading.text)]
+        self.details: list[Callable[[str], object]] = details_asked(reading.text)
+        if asks_for_a_name(reading.text):
+            self.details.append(partial(_has_other_name, known=self.names))
         self.stating, self.beside, self.exact = stating, beside, exact
 
     def signs(self, explanation: Explanation, note: MemoryNote, *, read: bool) -> Signs:
@@ -414,7 +382,7 @@ class _Question:
         dense = legs.get("dense") if read else None
         text = _searched(note)
         names = sum(name in normalize(text) for name in self.names)
-        wanted = [held.search(note.content) is not None for held in self.details]
+        wanted = [any(map(held, self._bearing(note.content))) for held in self.details]
         return Signs(
             held=self._share(text),
             cosine=dense.raw if dense is not None else 0.0,
@@ -440,6 +408,12 @@ class _Question:
             if not piece.held(terms, folded):
                 left = left.replace(piece.text, " ")
         return " ".join(left.split())
+
+    def _bearing(self, text: str) -> list[str]:
+        """The sentences of a note that hold something of what is asked: another's date is not that of a birthday."""
+        parted = sentences(text)
+        held = [each for each in parted if self._share(each)] if self.details and len(parted) > 1 else []
+        return held or [text]
 
     def _share(self, text: str) -> float:
         if not self.weight:
@@ -506,6 +480,14 @@ def supporting(hits: Sequence[Hit]) -> tuple[str, ...]:
 def _share(weights: Mapping[str, float], held: set[str]) -> float:
     every = sum(weights.values())
     return sum(weight for term, weight in weights.items() if term in held) / every if every else 0.0
+
+
+def _has_other_name(text: str, known: Collection[str]) -> bool:
+    """Whether a text has a proper name of no person, which the question does not have; one in Chinese may always."""
+    if any(map(is_cjk, text)):
+        return True
+    found = _names_in(_TITLED.sub(" ", text), {}) - {*known}
+    return any(not is_person(name) for name in found)
 
 
 def _names_in(text: str, known: Mapping[str, int]) -> frozenset[str]:

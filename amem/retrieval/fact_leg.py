@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from amem.language import index_terms, normalize
+from amem.language.asking import HARM, LIKING, NEGATED, OPEN, TAKING, YES_NO
 from amem.language.fact_wording import ROLE_WORDS, Asking
 from amem.language.intervals import intervals, same_value
 from amem.language.subjects import KIN_ZH, USER, WE, bare_name, canonical_subject, spellings, subject_key, translations
@@ -16,6 +17,7 @@ from amem.language.terms import content_terms, query_terms
 from amem.language.times import may_name_a_time, mentions
 from amem.language.times.asked import asks_for_a_day_or_deed, without_earlier, without_tense
 from amem.note import Status
+from amem.retrieval.entailment import Verdict
 from amem.retrieval.legs import ListAnswer
 from amem.retrieval.question import Period
 from amem.retrieval.router import spans
@@ -285,16 +287,7 @@ _PLAIN_ZH = re.compile(
 )
 
 
-#: Questions that want a yes or a no, and words that ask for more than that.
-_YES_NO = re.compile(
-    r"(?:^|[,.;:!?])\s*(?:(?:and|so|but|hey|hi|ok(?:ay)?|please|if|whether)[, ]+)*"
-    r"(?:do|does|did|am|is|are|was|were|can|could|may|might|should|shall|will|would)\b"
-    r"|吗|能不能|可不可以|是不是|会不会|吃不吃|要不要|可否|能否",
-    re.IGNORECASE,
-)
-_OPEN = re.compile(
-    r"\b(?:what|which|who|where|when|why|how|anything|something|any|things?)\b|什么|哪|谁|怎|多少|任何", re.IGNORECASE
-)
+_HARMS = frozenset(("allergic_to", "intolerant_to", "cannot_eat"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,7 +301,7 @@ class Filled:
 
     Where the question names a `period`, `facts` are those that were so in it, and `elsewhen` what filled the slot at
     other times only, the nearest first. `verdict` is what a question for a yes or a no has for an answer, as far as
-    that can be told: False where what it names was so at other times only, and something else then.
+    that can be told: NO where what it names was so at other times only, and something else then.
     """
 
     facts: tuple[Interval, ...] = ()
@@ -318,7 +311,7 @@ class Filled:
     topic: frozenset[str] = frozenset()
     period: Period | None = None
     elsewhen: tuple[Interval, ...] = ()
-    verdict: bool | None = None
+    verdict: Verdict | None = None
 
 
 class Slots:
@@ -355,16 +348,16 @@ class Slots:
         if chain and wanted and (further := {subject_key(each.object) for each in found}):
             found, ended, elsewhen = self._of(session, further, asked, moment, period)
         left = self._left_over(text, [*found, *ended, *elsewhen], [*names, chain])
-        verdict: bool | None = None
-        if period is not None and _YES_NO.search(text):
-            verdict = self._verdict(text, found, elsewhen)
+        verdict: Verdict | None = None
+        if YES_NO.search(text) and (period is not None or not OPEN.search(text)):
+            verdict = self._verdict(text, found, [*ended, *elsewhen], timed=period is not None)
         asides: list[Interval] = []
         safety = [each for each in (*found, *ended) if self._predicates().is_safety(each.predicate)]
         naming = [each for each in safety if _names(text, each.object)]
         # "May I eat fish?": what is asked of an allergy is whether it is one.
         exact = bool(found or ended) and len(left) <= bool(safety)
         topic: frozenset[str] = frozenset()
-        if safety and (left or naming) and _YES_NO.search(text) and not _OPEN.search(text):
+        if safety and (left or naming) and YES_NO.search(text) and not OPEN.search(text):
             beside = [each for each in safety if each not in naming]
             # Where one allergy is named, the others are none of the question.
             asides = [each for each in found if each in beside and not naming]
@@ -375,7 +368,8 @@ class Slots:
         if period is None:
             timed = ASKS_PAST.search(text) is not None
             timed = timed or (may_name_a_time(text) and bool(mentions(text, moment.date())))
-            return Filled(tuple(found), tuple(ended), exact and not timed, tuple(asides), topic)
+            exact = exact and not timed
+            return Filled(tuple(found), tuple(ended), exact, tuple(asides), topic, verdict=verdict if exact else None)
         # In a question about a time the past is no more than its tense; when something began is not in the slot.
         exact = not left and not asks_for_a_day_or_deed(text) and not ASKS_PAST.search(without_tense(text))
         exact = exact and bool(found or ended or elsewhen) and not topic
@@ -389,7 +383,7 @@ class Slots:
         Only of slots that hold one value at a time, and where nothing else is asked.
         """
         asking = without_earlier(_REQUEST.sub(" ", text[:LONGEST].replace("’", "'")))
-        if asking is None or _YES_NO.search(asking) or asks_for_a_day_or_deed(asking):
+        if asking is None or YES_NO.search(asking) or asks_for_a_day_or_deed(asking):
             return ()
         rest, chain, whose = self._chain(asking)
         asked = self._asking.of(rest)
@@ -413,13 +407,37 @@ class Slots:
         first = min(each.since for each in named)
         return tuple([each for each in every if each.since < first][-1:])
 
-    def _verdict(self, text: str, found: Sequence[Interval], elsewhen: Sequence[Interval]) -> bool | None:
-        """Whether what a question names was so then; None where it names nothing, or that cannot be told."""
-        if any(_names(text, each.object) for each in found):
-            return True
+    def _verdict(
+        self, text: str, found: Sequence[Interval], others: Sequence[Interval], *, timed: bool
+    ) -> Verdict | None:
+        """Whether what a question names is so, or was in its time; None where it names nothing, or nothing tells.
+
+        `others` are of other times; where the question is not `timed`, of the past.
+        """
+        if NEGATED.search(text):
+            return None
+        if naming := [each for each in found if _names(text, each.object)]:
+            told = {self._told(text, each.predicate) for each in naming}
+            return told.pop() if len(told) == 1 else None
         rows = self._predicates().rows
-        single = bool(found) and all(each.predicate in rows and rows[each.predicate].one is True for each in found)
-        return False if single and any(_names(text, each.object) for each in elsewhen) else None
+        gone = [each for each in others if _names(text, each.object)]
+        # What has no other value is over; a second like, pet or tool leaves the first.
+        single = all(each.predicate in rows and rows[each.predicate].one is True for each in (*found, *gone))
+        if not gone or (found and not single) or (timed and not found):
+            return None
+        if any(self._told(text, each.predicate) is not Verdict.YES for each in gone):
+            return None
+        return Verdict.NO if timed else Verdict.NO_LONGER
+
+    @staticmethod
+    def _told(text: str, predicate: str) -> Verdict | None:
+        """What a fact of what is named says to a question: an allergy says no to "may I eat", a dislike to "do I like".
+
+        Yes to an allergy is said only where the question calls it one.
+        """
+        if predicate in _HARMS and not HARM.search(text):
+            return Verdict.NO if TAKING.search(text) else None
+        return Verdict.NO if predicate == "dislikes" and LIKING.search(text) else Verdict.YES
 
     def _chain(self, text: str) -> tuple[str, str, str]:
         """The text without "my landlord", the noun of it where that is a slot, and whose it is.
@@ -502,6 +520,7 @@ class Slots:
                 elsewhen.append(each)
             elif each.since <= moment:
                 over[each.subject, each.predicate] = each
+                elsewhen.append(each)
         found = self._in_role(found, asked)
         so = {(each.subject, each.predicate) for each in found}
         ended = [each for key, each in over.items() if key not in so]

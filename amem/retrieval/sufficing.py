@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amem.language import written_in_cjk
-from amem.retrieval.confidence import NUMBER, QUANTITY, share_held, weights_of
+from amem.language.asking import NUMBER, QUANTITY
+from amem.retrieval.confidence import share_held, weights_of
 from amem.retrieval.question import Intent
 
 if TYPE_CHECKING:

@@ -98,8 +98,8 @@ def test_an_allergy_to_something_else_does_not_answer_whether_one_eats_this(memo
     assert unknown.text.startswith("Nothing certain; you are allergic to penicillin")
     assert (unknown.support, unknown.in_memory) == ("weak", None)
     assert {each.note for each in unknown.citations} == {penicillin, peanuts}
-    for question in ("我可以吃花生吗？", "我能不能吃花生？"):
-        assert ask(memory, question).text.startswith("你对花生过敏（2026-02-06 起）")
+    for question, no in (("我可以吃花生吗？", "不可以"), ("我能不能吃花生？", "不能")):
+        assert ask(memory, question).text.startswith(f"{no}：你对花生过敏（2026-02-06 起）")
         assert ask(memory, question).support == "strong"
     assert "penicillin" in ask(memory, "What am I allergic to?").text
 
@@ -445,3 +445,60 @@ def test_where_somebody_works_says_nothing_of_where_the_wife_does(memory: Agenti
     )
 
     assert ask(memory, question).in_memory is not True
+
+
+def test_a_question_for_yes_or_no_begins_with_it_where_something_decides(memory: AgenticMemorySystem) -> None:
+    told(
+        memory,
+        {
+            "I am allergic to penicillin.": "2026-01-02",
+            "I work at Brightwell.": "2026-01-03",
+            "Dr Okafor put me on ramipril 2.5 mg.": "2026-01-04",
+            "Tom is vegetarian and brings his own food.": "2026-01-05",
+            "My dog Pepper has a blue collar.": "2026-01-06",
+            "Stopped the ramipril because of the cough.": "2026-03-04",
+            "I play the cello every day.": "2026-03-05",
+            "Now I work at Corvid Health.": "2026-05-03",
+            "我对花生过敏。": "2026-02-01",
+            "每天早上都要喝一杯咖啡。": "2026-02-02",
+            "同事小李吃素，订餐要注意。": "2026-02-03",
+            "胃不好，咖啡戒掉了。": "2026-06-01",
+        },
+    )
+    for question, begins, certain in (
+        ("Am I allergic to penicillin?", "Yes: you are allergic to penicillin", True),
+        ("Do I still work at Brightwell?", "No longer: you work at Corvid Health", True),
+        ("Do I work at Corvid Health?", "Yes: you work at Corvid Health", True),
+        ("Do I still take ramipril?", "No longer: “Stopped the ramipril", True),
+        ("Do I play the cello?", "Yes: “I play the cello every day.”", True),
+        ("Am I vegetarian?", "Nothing certain", None),
+        ("Does my dog have a red collar?", "“My dog Pepper has a blue collar.”", True),
+        ("我对花生过敏吗？", "是的：你对花生过敏", True),
+        ("我可以吃花生吗？", "不可以：你对花生过敏", True),
+        ("我喝咖啡吗？", "现在不了：“胃不好，咖啡戒掉了。”", True),
+        ("我吃素吗？", "没有确定的答案", None),
+    ):
+        found = ask(memory, question)
+        assert found.text.startswith(begins), (question, found.text)
+        assert found.in_memory is certain, (question, found.text)
+
+
+def test_what_a_question_asks_for_stands_beside_what_it_is_asked_of(memory: AgenticMemorySystem) -> None:
+    told(
+        memory,
+        {
+            "Mia had hives after the birthday cake at nursery. Allergy clinic on 10 February.": "2026-01-13",
+            "Viewed a terrace house on Bolehill Road, £289,000, big garden.": "2026-03-02",
+            "Paid £640 for the crown at the dentist.": "2026-03-03",
+            "Ben's first day of school. He cried less than I did.": "2026-09-07",
+            "Mum's birthday is on 4 May.": "2026-04-01",
+        },
+    )
+    for question, certain in (
+        ("When is my birthday?", None),
+        ("When is Mum's birthday?", True),
+        ("How much did the house on Bolehill Road cost?", None),
+        ("How much did the crown cost?", True),
+        ("Which school does Ben go to?", None),
+    ):
+        assert ask(memory, question).in_memory is certain, (question, ask(memory, question).text)

@@ -1,0 +1,192 @@
+"""What the statements of a note say to a question: whether they are said of whom it asks, and yes or no."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from amem.conflict.clauses import KIN, THIRD
+from amem.conflict.cues import Cue
+from amem.conflict.statements import read
+from amem.language.asking import (
+    asks_yes_or_no,
+    is_about_oneself,
+    is_of_another_owner,
+    speaks_of_oneself,
+    without_asking_zh,
+)
+from amem.language.lexicon import is_person, is_place, stem
+from amem.language.scripts import is_cjk, words
+from amem.language.subjects import USER, WE
+from amem.language.times.asked import asks_ahead
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from amem.conflict.statements import Statement
+
+
+class Verdict(StrEnum):
+    """The answer to a question that wants a yes or a no."""
+
+    YES = "yes"
+    NO = "no"
+    NO_LONGER = "no longer"
+
+
+#: What begins a question, and words that a statement need not hold.
+_AUXILIARY = re.compile(r"^\W*\w+")
+_PLAIN = words(
+    """
+    i we you he she it they me us my our your his her its their a an the this that these those of to in at on for with
+    by from and or still already yet ever now currently any anymore more
+    """
+)
+#: The telling words of a statement; less is a verb of every day.
+_TELLING = 1.0
+
+
+@lru_cache(maxsize=64)
+def _asked(question: str) -> Statement | None:
+    """The question as a statement; None where it holds more than one."""
+    found = read(question)
+    return found[0] if len(found) == 1 else None
+
+
+def is_beside(question: str, text: str, speaker: str | None = None) -> bool:
+    """Whether all that a note says to a question is said of others than it asks about, or only supposed.
+
+    `speaker` is who says "I" in the note (None: the user). Notes that speak of a thing, or in words that nothing tells
+    whom of, are never beside the point.
+    """
+    asked = _asked(question)
+    if asked is None:
+        return False
+    stated = read(text)
+    bearing = [each for each in stated if _shares(asked, each)] or list(stated)
+    if not bearing:
+        return False
+    if _decidable(question, asked) and not asks_ahead(question) and not any(each.said for each in bearing):
+        return True
+    if speaker is None and is_of_another_owner(question, text):
+        return True
+    who = asked.people
+    if who == {USER} and speaker is None and is_about_oneself(question):
+        return all(_is_of_others(asked, each) for each in bearing)
+    named = [key for key in who if key not in (USER, WE) and key not in THIRD]
+    if len(who) == len(named) == 1 and _is_somebody(asked, named[0]):
+        return not any(_names(each, named[0]) for each in stated) and all(
+            (each.people & {USER, WE} and speaker is None) or _is_of_others(asked, each) for each in bearing
+        )
+    return False
+
+
+def _decidable(question: str, asked: Statement) -> bool:
+    """Whether yes or no is a whole answer to what is or was so."""
+    return asks_yes_or_no(question) and not asked.planned
+
+
+def _shares(asked: Statement, each: Statement) -> bool:
+    """Whether a statement is about something that is asked of whoever is asked about."""
+    about = asked.about.keys() - asked.people - asked.names.keys()
+    return bool(about & each.about.keys() or asked.poles.keys() & each.poles.keys())
+
+
+def _is_of_others(asked: Statement, each: Statement) -> bool:
+    """Whether a statement is of persons whom the question does not name, and not of who says it."""
+    persons = [key for key in each.people if key in THIRD or _is_somebody(each, key)]
+    if not persons or each.people & {USER, WE}:
+        return False
+    if any(key in asked.about or key in asked.people for key in persons):
+        return False
+    return not speaks_of_oneself(each.text)
+
+
+def _is_somebody(each: Statement, key: str) -> bool:
+    """Whether this is a person's name, or what somebody is to one."""
+    if key in KIN:
+        return True
+    name = each.names.get(key, "")
+    if is_cjk(name[:1]):
+        return not is_place(name)
+    return is_person(name.split(" ")[0]) if name else False
+
+
+def _names(each: Statement, key: str) -> bool:
+    return key in each.people or key in each.about
+
+
+def verdict(question: str, text: str) -> Verdict | None:
+    """What the latest statement of a note that decides a question says to it; None where none decides it.
+
+    A statement says yes that holds all that is asked, and no that denies it; that something ended needs no word for
+    what was done with it ("do I drink coffee?", "gave up coffee").
+    """
+    asked = _asked(question)
+    if asked is None or asked.negative or not _decidable(question, asked):
+        return None
+    found: Verdict | None = None
+    for each in read(text):
+        if each.said and not each.planned and _same_people(asked, each):
+            found = _says(question, asked, each) or found
+    return found
+
+
+def _same_people(asked: Statement, each: Statement) -> bool:
+    who = asked.people & {USER, WE}
+    if who:
+        return bool(each.people & {USER, WE}) or not any(
+            key in THIRD or _is_somebody(each, key) for key in each.people - asked.about.keys()
+        )
+    return not asked.people or asked.people <= each.people | each.about.keys()
+
+
+def _says(question: str, asked: Statement, each: Statement) -> Verdict | None:
+    who = asked.people | {key for key in each.people if key not in asked.about}
+    wanted = _telling(asked) - who
+    pairs = [each.poles[pair] == sign for pair, sign in asked.poles.items() if pair in each.poles]
+    if pairs and len(pairs) == len(asked.poles) and wanted <= each.about.keys():
+        over = Cue.OVER in each.cues or each.ended
+        return Verdict.YES if all(pairs) else None if any(pairs) else Verdict.NO_LONGER if over else Verdict.NO
+    if not wanted or not wanted <= each.about.keys():
+        return None
+    if wanted == _telling(each) - who and not asked.poles:
+        if each.cues & {Cue.ENDS, Cue.OVER} and each.negative:
+            return Verdict.NO_LONGER
+        if Cue.RETURNS in each.cues and not each.negative:
+            return Verdict.YES
+    if not _holds_words(question, each.text):
+        return None
+    if each.negative:
+        return Verdict.NO_LONGER if each.ended else Verdict.NO
+    return Verdict.YES if not each.cues & {Cue.ENDS, Cue.CHANGES, Cue.DENIES} else None
+
+
+def _telling(each: Statement) -> set[str]:
+    return {key for key, weight in each.about.items() if weight >= _TELLING}
+
+
+def _holds_words(question: str, text: str) -> bool:
+    """Whether a statement has the question's words, those that only ask left out: its verb, above all."""
+    if any(map(is_cjk, question)):
+        return set(without_asking_zh(question)) <= set(text)
+    said = {stem(word) for word in _words(text)}
+    asked = {stem(word) for word in _words(_AUXILIARY.sub("", question, count=1)) if word not in _PLAIN}
+    return bool(asked) and asked <= said
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[^\W_]+", text.casefold())
+
+
+def deciding(question: str, texts: Iterable[str]) -> tuple[int, Verdict] | None:
+    """The place of the first of these notes, the latest first, that bears on the question where it decides it."""
+    for place, text in enumerate(texts):
+        if (found := verdict(question, text)) is not None:
+            return place, found
+        asked = _asked(question)
+        if asked is None or any(each.said and _shares(asked, each) for each in read(text)):
+            return None
+    return None

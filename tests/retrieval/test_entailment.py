@@ -1,0 +1,90 @@
+"""What a note says to a question: of whom it is said, and yes or no."""
+
+from __future__ import annotations
+
+import pytest
+
+from amem.retrieval.entailment import Verdict, is_beside, verdict
+
+
+@pytest.mark.parametrize(
+    ("question", "note"),
+    [
+        ("Am I vegetarian?", "Tom is vegetarian."),
+        ("Am I vegetarian?", "My sister Ana is vegetarian."),
+        ("What do I eat for breakfast?", "Tom eats porridge for breakfast."),
+        ("Is Ana vegetarian?", "I am vegetarian."),
+        ("Is Ana vegetarian?", "Tom is vegetarian, he brings his own food."),
+        ("我吃素吗？", "同事 Tom 吃素，下次订餐厅要注意。"),
+        ("王磊吃素吗？", "我吃素。"),
+        ("我对花生过敏吗？", "妈妈对花生过敏。"),
+        ("When is my birthday?", "Mum's birthday is on 4 May."),
+        ("我的生日是哪天？", "妈妈的生日是五月四号。"),
+        # What is only supposed is not so.
+        ("Did I become lead architect?", "If they offered me the lead architect post I'd stay."),
+        ("我搬去深圳了吗？", "如果房价再涨，我就搬去深圳算了。"),
+    ],
+)
+def test_what_is_said_of_somebody_else_or_only_supposed_is_beside_the_point(question: str, note: str) -> None:
+    assert is_beside(question, note)
+    assert verdict(question, note) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "note", "speaker"),
+    [
+        ("Am I vegetarian?", "Vegetarian since May.", None),
+        ("Am I vegetarian?", "Ana and I are vegetarian.", None),
+        ("Is Ana vegetarian?", "Ana is vegetarian.", None),
+        ("Is Ana vegetarian?", "I am vegetarian.", "Ana"),
+        ("What did I hear about Rust?", "Kevin says Rust is too hard for us.", None),
+        ("Where do I park?", "The school lets nobody park at the gate.", None),
+        ("Who gave me the lamp?", "Ana gave me the lamp.", None),
+        ("Will I go to Lisbon?", "If the flights are cheap, I will go to Lisbon.", None),
+        ("我吃素吗？", "我五月开始吃素。", None),
+        ("王磊对花生过敏吗？", "王磊对花生过敏。", None),
+        ("When is my birthday?", "My birthday is on 4 May, Mum's birthday on the 5th.", None),
+        ("我的生日是哪天？", "我生日是五月四号，妈妈的生日是五号。", None),
+        ("我的经理是谁？", "王磊是新来的经理。", None),
+    ],
+)
+def test_what_is_said_of_whom_the_question_asks_is_not(question: str, note: str, speaker: str | None) -> None:
+    assert not is_beside(question, note, speaker)
+
+
+@pytest.mark.parametrize(
+    ("question", "note", "answer"),
+    [
+        ("Am I vegetarian?", "I am vegetarian since May.", Verdict.YES),
+        ("Do I play the piano?", "I play the piano every day.", Verdict.YES),
+        ("Did Ana pass the exam?", "Ana passed her exam!", Verdict.YES),
+        ("Does Mia like peas?", "Mia likes the fish fingers, hates peas.", Verdict.NO),
+        ("Have I been to Japan?", "I've never been to Japan.", Verdict.NO),
+        ("Do I still take ramipril?", "Stopped the ramipril because of the cough.", Verdict.NO_LONGER),
+        ("Do I drink coffee?", "Gave up coffee, green tea only now.", Verdict.NO_LONGER),
+        ("Do I drink coffee?", "Back on coffee, but only one a day.", Verdict.YES),
+        ("Do I smoke?", "I don't smoke any more.", Verdict.NO_LONGER),
+        ("我喝咖啡吗？", "胃不好，咖啡戒掉了，现在只喝绿茶。", Verdict.NO_LONGER),
+        ("我吃素吗？", "我五月开始吃素。", Verdict.YES),
+        ("我吃香菜吗？", "我不吃香菜。", Verdict.NO),
+        ("我抽烟吗？", "我不抽烟了。", Verdict.NO_LONGER),
+    ],
+)
+def test_a_plain_statement_of_whom_is_asked_says_yes_or_no(question: str, note: str, answer: Verdict) -> None:
+    assert verdict(question, note) is answer
+
+
+@pytest.mark.parametrize(
+    ("question", "note"),
+    [
+        ("Do I own a dog?", "Walked the dog of the neighbours."),
+        ("Do I drink coffee?", "The coffee machine at work broke."),
+        ("Did I sell the car?", "Bought the car in May."),
+        ("Do I take ramipril?", "Thinking of stopping the ramipril."),
+        ("Where do I play the piano?", "I play the piano every day."),
+        ("我有车吗？", "周末租了车。"),
+        ("我喝咖啡吗？", "考虑戒掉咖啡。"),
+    ],
+)
+def test_what_does_not_decide_says_neither(question: str, note: str) -> None:
+    assert verdict(question, note) is None
