@@ -105,7 +105,7 @@ def _subjects(subjects: dict[str, int]) -> Shown:
 def _unknown(memory: "AgenticMemorySystem", subject: str, predicate: str | None, known_at: str | None) -> str:
     import difflib
 
-    from amem.language.subjects import subject_key
+    from amem.language.predicates import subject_key
 
     if known_at is not None and (since := memory.timeline(subject, predicate)):
         about = "" if predicate is None else f" about {since[0].predicate}"

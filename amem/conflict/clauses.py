@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 from amem.conflict.cues import concepts
 from amem.language.lexicon import Sort, lexicon, stem
 from amem.language.numerals import CARDINALS, ORDINALS, digits_of, month_number, weekday_number
+from amem.language.predicates import USER, WE
 from amem.language.scripts import CJK
 from amem.language.scripts import words as words_of
-from amem.language.subjects import USER, WE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -15,8 +15,8 @@ from amem.conflict.cues import EXPLICIT, Cue, is_state
 from amem.conflict.statements import read
 from amem.language import normalize, written_in_cjk
 from amem.language.lexicon import is_everyday
+from amem.language.predicates import USER, WE
 from amem.language.scripts import words
-from amem.language.subjects import USER, WE
 from amem.note import Kind
 
 if TYPE_CHECKING:

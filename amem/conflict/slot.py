@@ -14,7 +14,7 @@ from amem.conflict.ending import statement_of, states_more
 from amem.language import is_cjk, normalize, written_in_cjk
 from amem.language.intervals import may_overtake, overtakes, same_value
 from amem.language.lexicon import is_person
-from amem.language.subjects import USER, WE, subject_key
+from amem.language.predicates import USER, WE, subject_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from amem.language.subjects import KIN_ZH
+from amem.language.predicates import KIN_ZH
 
 if TYPE_CHECKING:
     from collections.abc import Callable

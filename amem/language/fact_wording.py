@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from amem.language import normalize, query_terms
+from amem.language.predicates import USER, WE
 from amem.language.scripts import ENGLISH, is_cjk
-from amem.language.subjects import USER, WE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from amem.labels import short_id
 from amem.language import written_in_cjk
-from amem.language.predicates import closer, same_value, value_key
-from amem.language.subjects import subject_key
+from amem.language.predicates import closer, same_value, subject_key, value_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

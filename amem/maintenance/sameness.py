@@ -13,8 +13,8 @@ from amem.clock import local_time
 from amem.language import index_terms, normalize, sentences, written_in_cjk
 from amem.language.lexicon import lexicon
 from amem.language.numerals import CARDINALS, CHINESE, month_number, value_of, weekday_number
+from amem.language.predicates import subject_key
 from amem.language.scripts import CJK, is_cjk, words
-from amem.language.subjects import subject_key
 from amem.note import Enrichment, Kind, MemoryType, Scope, Status
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.language import normalize, sentences, written_in_cjk
 from amem.language.intervals import intervals
-from amem.language.subjects import USER, WE
+from amem.language.predicates import USER, WE
 from amem.language.terms import tokens
 from amem.llm.prompts import count_words, first_words, line
 from amem.note import Kind, Status

@@ -18,8 +18,8 @@ from amem.language.asking import (
     without_asking_zh,
 )
 from amem.language.lexicon import is_person, is_place, stem
+from amem.language.predicates import USER, WE
 from amem.language.scripts import is_cjk, words
-from amem.language.subjects import USER, WE
 from amem.language.times.asked import asks_ahead
 
 if TYPE_CHECKING:

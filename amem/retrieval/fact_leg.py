@@ -12,7 +12,16 @@ from amem.language import index_terms, normalize
 from amem.language.asking import HARM, LIKING, NEGATED, OPEN, TAKING, YES_NO
 from amem.language.fact_wording import ROLE_WORDS, Asking
 from amem.language.intervals import intervals, same_value
-from amem.language.subjects import KIN_ZH, USER, WE, bare_name, canonical_subject, spellings, subject_key, translations
+from amem.language.predicates import (
+    KIN_ZH,
+    USER,
+    WE,
+    bare_name,
+    canonical_subject,
+    spellings,
+    subject_key,
+    translations,
+)
 from amem.language.terms import content_terms, query_terms
 from amem.language.times import may_name_a_time, mentions
 from amem.language.times.asked import asks_for_a_day_or_deed, without_earlier, without_tense

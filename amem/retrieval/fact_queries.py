@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from amem.clock import parse_time
 from amem.language.fact_wording import wording, wording_then
 from amem.language.intervals import intervals
-from amem.language.subjects import canonical_subject, spellings, subject_key, typed_subject
+from amem.language.predicates import canonical_subject, spellings, subject_key, typed_subject
 from amem.note import EVERYONE
 from amem.retrieval.fact_leg import Slots
 from amem.retrieval.question_times import period_of

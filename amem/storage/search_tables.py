@@ -12,7 +12,7 @@ import numpy as np
 
 from amem.language import index_terms, normalize, search_terms
 from amem.language.intervals import Evidence
-from amem.language.subjects import subject_key
+from amem.language.predicates import subject_key
 from amem.note import Status
 from amem.rendering import fallen
 from amem.storage.filters import changed_since, conditions, in_scope, scope_values, stood

@@ -15,7 +15,7 @@ from amem.clock import local_time, parse_time, zone
 from amem.errors import EmptyNote, InvalidInput, NoteTooLong, UnknownField
 from amem.language import hashtags, index_terms, is_cjk, normalize
 from amem.language.intervals import intervals, same_value
-from amem.language.subjects import USER, WE, canonical_subject, subject_key
+from amem.language.predicates import USER, WE, canonical_subject, subject_key
 from amem.note import Fact, Kind, Layer, Scope
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from amem.language.subjects import canonical_subject, subject_key
+from amem.language.predicates import canonical_subject, subject_key
 
 
 @pytest.mark.parametrize("name", ["I", "me", "My", "user", "The user", "我", "本人", "用户", "Wen", "wen "])

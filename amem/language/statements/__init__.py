@@ -10,8 +10,7 @@ from amem.language import is_cjk
 from amem.language.lexicon import is_everyday, is_person, lexicon
 from amem.language.statements import chinese, english
 from amem.language.statements.chinese import SURNAMES
-from amem.language.statements.clauses import stated
-from amem.language.statements.people import Cast
+from amem.language.statements.clauses import Cast, stated
 from amem.language.statements.tense import Scene
 
 __all__ = ["facts_in"]

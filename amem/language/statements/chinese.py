@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from amem.language import is_cjk, normalize
 from amem.language.lexicon import is_person, is_place, lexicon
+from amem.language.predicates import KIN_ZH, USER, WE, canonical_subject
 from amem.language.scripts import words
-from amem.language.statements.clauses import GAP
+from amem.language.statements.clauses import GAP, Subject
 from amem.language.statements.objects import (
     TRADES_ZH,
     amount_zh,
@@ -20,9 +21,7 @@ from amem.language.statements.objects import (
     version_in,
     when_in,
 )
-from amem.language.statements.people import Subject
 from amem.language.statements.tense import DATED, Aspect, Shape, chinese, covered, instead, since_when, times
-from amem.language.subjects import KIN_ZH, USER, WE, canonical_subject
 from amem.note import Fact
 
 if TYPE_CHECKING:

@@ -1,15 +1,20 @@
-"""A text in clauses that state something: questions, suppositions, jokes and other people's words are left out."""
+"""A text in clauses that state something (no questions, no words of others), and whom each is about."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from amem.language import sentences, written_in_cjk
+from amem.language.lexicon import is_everyday, is_person
+from amem.language.predicates import USER, WE, bare_name, canonical_subject
+from amem.language.scripts import ENGLISH, words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+    from amem.language.predicates import Predicates
 
 #: Nobody says more in one sentence, or in one clause; what is longer is pasted.
 _LONGEST_SENTENCE, _LONGEST_CLAUSE = 600, 240
@@ -112,3 +117,261 @@ def _clauses(sentence: str) -> Iterator[Clause]:
         start, opener = found.end(), f"{opener} {found[0].strip()}".strip()
     if text := sentence[start:].strip(" .。!！~～"):
         yield Clause(text[:_LONGEST_CLAUSE], opener.casefold())
+
+
+_KIN = words(
+    "sister brother mother mom mum father dad wife husband partner spouse girlfriend boyfriend son daughter kid child "
+    "friend colleague coworker co-worker boss manager mentor roommate flatmate housemate neighbour neighbor aunt uncle "
+    "cousin niece nephew grandma grandmother grandpa grandfather granddad fiancé fiancée fiance fiancee landlord "
+    "landlady stepmother stepfather mother-in-law father-in-law sister-in-law brother-in-law twin ex ex-wife "
+    "ex-husband ex-boss teammate buddy bestie cat dog pet parrot rabbit hamster puppy kitten teacher doctor therapist "
+    "parent grandparent coach assistant intern client customer student professor nanny"
+)
+_CALENDAR = words(
+    "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august "
+    "september october november december today tomorrow yesterday tonight christmas easter"
+)
+_THIRD = {"he": "m", "him": "m", "she": "f", "they": "", "他": "m", "她": "f"}
+_MEN = words(
+    "brother father dad husband boyfriend son uncle nephew grandpa grandfather "
+    "弟弟 哥哥 爸爸 父亲 丈夫 老公 儿子 爷爷 外公"
+)
+_WOMEN = words(
+    "sister mother mom mum wife girlfriend daughter aunt niece grandma grandmother "
+    "妹妹 姐姐 妈妈 母亲 妻子 老婆 女儿 奶奶 外婆 阿姨"
+)
+_GENDER = {**dict.fromkeys(_MEN, "m"), **dict.fromkeys(_WOMEN, "f")}
+_POSSESSIVES = {"my", "our", "his", "her", "their", "its"}
+_SYSTEMS = words("production prod staging ci")
+#: Words before a noun that do not tell which one: "my new manager" is "my manager".
+_PASSING = words(
+    "new current own present former old latest existing main primary dear beloved little older younger elder big"
+)
+#: Whose they are goes without saying.
+_PARENTS = words("mum mom dad grandma grandpa granddad")
+_LONGEST = 4
+_FORMER = words("former previous old last past")
+#: No noun phrase without an article holds one of these.
+_NO_NOUNS = ENGLISH | _CALENDAR | words("everyone everybody nobody someone something everything nothing people")
+
+
+_MENTION = re.compile(
+    rf"\b(?P<whose>[Mm]y|[Oo]ur|[Hh]is|[Hh]er|[Tt]heir) (?P<kin>{'|'.join(sorted(_KIN))})\b|\b(?P<name>[A-Z][\w-]+)"
+)
+_SPOKEN_TO = re.compile(
+    r"(?:(?:hi|hey|hello|thanks|thank you|dear|congrats|good morning|bye)[,!\s]+)?(?-i:[A-Z])[\w-]+[!.]*", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A subject under its one name; `person` None where nothing tells whether it is somebody or something.
+
+    `owner` and `noun` take "my manager", "the release deadline" apart: whose ('' for "the"), and what.
+    """
+
+    name: str
+    person: bool | None
+    owner: str | None = None
+    noun: str = ""
+    first: bool = False
+    """Whether it is the one who speaks."""
+    many: bool = False
+    former: bool = False
+    """Whether it is said to be so no more ("my former manager", "my boss at my old job")."""
+    we: bool = False
+    """Whether it was said as "we", so that whoever speaks is among them."""
+
+    @property
+    def plural(self) -> bool:
+        """Whether its verbs stand as with "we"."""
+        return self.first or self.many or (self.name == WE and self.noun != "everything")
+
+
+@dataclass(slots=True)
+class Cast:
+    """Who speaks, and who was named so far in a note."""
+
+    speaker: str | None
+    predicates: Predicates
+    people: dict[str, str] = field(default_factory=dict)
+    """Persons named so far, each with its gender where that is known ('' else)."""
+    thing: str | None = None
+    things: set[str] = field(default_factory=set)
+    unsure: set[str] = field(default_factory=set)
+    """Names of whom or what nothing tells which."""
+
+    @property
+    def me(self) -> Subject:
+        """Whoever says "I"."""
+        return Subject(canonical_subject("I", speaker=self.speaker), True, first=True)
+
+    def meet(self, subject: Subject) -> Subject:
+        """Take note of who or what a clause is about, and whose that is."""
+        if subject.owner and subject.owner not in (self.me.name, USER, WE):
+            self.people.setdefault(subject.owner, "")
+        if subject.name in (self.me.name, USER, WE):
+            return subject
+        if subject.person is False:
+            self.thing = subject.name
+            self.things.add(subject.name)
+        else:
+            if subject.person is None:
+                self.unsure.add(subject.name)
+            self.people.setdefault(subject.name, _GENDER.get(subject.noun.split()[-1] if subject.noun else "", ""))
+        return subject
+
+    def hear(self, clause: str, *, alone: bool = False) -> None:
+        """Take note of persons that a clause mentions beside its subject.
+
+        With `alone` no other clause is joined to it, so that a name by itself is of somebody it only speaks to.
+        """
+        if alone and _SPOKEN_TO.fullmatch(clause):
+            return
+        for found in _MENTION.finditer(clause):
+            if found["kin"]:
+                if found["whose"].casefold() in ("my", "our"):
+                    self.people.setdefault(f"{self.me.name}'s {found['kin']}", _GENDER.get(found["kin"], ""))
+            elif is_person(found["name"]) and not self._is_known(found["name"]):
+                self.people[found["name"]] = ""
+
+    def _is_known(self, name: str) -> bool:
+        return name == self.me.name or any(name in known.split() for known in self.people)
+
+    def third(self, pronoun: str) -> Subject | None:
+        """The one other person whom "she", "he" or "they" can mean; None when there is none, or more."""
+        wanted = _THIRD[pronoun]
+        fitting = [name for name, gender in self.people.items() if not (wanted and gender and gender != wanted)]
+        return Subject(fitting[0], True) if len(fitting) == 1 else None
+
+    def of(self, listed: Sequence[str]) -> Subject | None:
+        """The subject that these English words name; None when they name none."""
+        if not listed or GAP in "".join(listed):
+            return None
+        folded = [word.casefold().replace("’", "'") for word in listed]
+        if len(listed) == 1:
+            if folded[0] == "i":
+                return self.me
+            if folded[0] == "we":
+                return Subject(WE, True, we=True)
+            if folded[0] in _THIRD:
+                found = self.third(folded[0])
+                return found and replace(found, many=folded[0] == "they")
+            if folded[0] == "everything":
+                return Subject(WE, False, "", "everything")
+            if folded[0] == "it":
+                meant = self.things or self.unsure
+                return Subject(next(iter(meant)), False) if len(meant) == 1 else None
+        if "at" in folded[2:-1] and (folded[0] in _POSSESSIVES or folded[0].endswith("'s")):
+            at = folded.index("at", 2)  # "my manager at Acme"
+            found = self.of(listed[:at])
+            return found and replace(found, former=found.former or not _FORMER.isdisjoint(folded[at:]))
+        pointed = folded[0] in _POSSESSIVES or folded[0] in ("the", "this")
+        if thing := self._something_used(listed, folded) or (None if pointed else self._headed(listed)):
+            return thing
+        if pointed:
+            return self._noun(folded[0], listed[1:], folded[1:])
+        if folded[0].removesuffix("'s") in _PARENTS and listed[0][0].isupper():
+            name = f"{self.me.name}'s {folded[0].removesuffix(chr(39) + 's')}"
+            if len(listed) > 1 and folded[0].endswith("'s"):
+                return self._owned(name, listed[1:], folded[1:])  # "Mum's phone"
+            return Subject(name, True, noun=folded[0]) if len(listed) == 1 else None
+        for at, word in enumerate(folded[:3]):
+            if word.endswith("'s") and self._is_name(listed[: at + 1]):
+                owner = " ".join(listed[: at + 1])[:-2]
+                return self._owned(canonical_subject(owner), listed[at + 1 :], folded[at + 1 :])
+        if len(listed) == 1 and folded[0] in _SYSTEMS:
+            return Subject(folded[0], False)
+        if self._is_name(listed):
+            return Subject(" ".join(listed), self._is_somebody(listed))
+        return None
+
+    def _headed(self, listed: Sequence[str]) -> Subject | None:
+        """The thing that "Heron project" and "project Heron" name."""
+        name = " ".join(listed)
+        bare = bare_name(name)
+        return None if bare == name else Subject(bare, False, "", name.casefold())
+
+    def bare(self, listed: Sequence[str]) -> Subject | None:
+        """A thing named without an article ("stand-up", "Heron", a name that is also a word of every day)."""
+        folded = [word.casefold() for word in listed]
+        plain = all(word.replace("-", "").replace("'", "").isalpha() and word not in _NO_NOUNS for word in folded)
+        if not plain or not 0 < len(listed) <= 3 or folded[0] in _POSSESSIVES:
+            return None
+        return Subject(" ".join(listed), False, "", " ".join(folded))
+
+    def _something_used(self, listed: Sequence[str], folded: Sequence[str]) -> Subject | None:
+        """What plays a role for somebody or something: "Heron's cache", "the Heron service's database"."""
+        at = next((at for at, word in enumerate(folded[:-1]) if word.endswith("'s")), None)
+        noun = "" if at is None else " ".join(folded[at + 1 :])
+        if at is None or noun.replace(" ", "_") not in self.predicates.role_names:
+            return None
+        whose = [*listed[:at], listed[at][:-2]]
+        owner = self.of(whose) or (self.bare(whose) if whose[0][0].isupper() else None)
+        return owner and Subject(f"{owner.name}'s {noun}", False, owner.name, noun)
+
+    def _noun(self, pointer: str, listed: Sequence[str], folded: Sequence[str]) -> Subject | None:
+        if not 0 < len(listed) <= _LONGEST + 1 or any(word in _POSSESSIVES or word == "i" for word in folded):
+            return None
+        if (headed := self._headed(listed)) is not None:
+            return headed
+        if pointer in ("the", "this"):
+            named = canonical_subject(f"the {' '.join(listed)}")
+            if named == WE:
+                return Subject(WE, True)
+            return Subject(named, False, "", " ".join(folded), many=_is_many(folded[-1]))
+        if pointer == "our":
+            named = canonical_subject(f"our {' '.join(listed)}")
+            if named == WE:
+                return Subject(WE, True)
+            if folded[-1] in _KIN:
+                return self._owned(self.me.name, listed, folded)
+            return Subject(named, False, WE, _told_apart(folded), many=_is_many(folded[-1]))
+        if pointer == "my":
+            return self._owned(self.me.name, listed, folded)
+        owner = self.third({"his": "he", "her": "she", "their": "they"}[pointer]) if pointer != "its" else None
+        return None if owner is None else self._owned(owner.name, listed, folded)
+
+    def _owned(self, owner: str, listed: Sequence[str], folded: Sequence[str]) -> Subject | None:
+        """ "My sister", "my friend Ana" (who is Ana), "Ana's manager"."""
+        if not 0 < len(listed) <= _LONGEST:
+            return None
+        for at in range(1, len(listed)):
+            if folded[at - 1] in _KIN and self._is_name(listed[at:]):
+                return Subject(" ".join(listed[at:]), True)
+        for at, word in enumerate(folded[:-1]):
+            if word.endswith("'s") and word[:-2] in _KIN:  # "my son's school"
+                whose = " ".join([*_told_apart(folded[:at]).split(), listed[at][:-2]]) if at else listed[0][:-2]
+                return self._owned(f"{owner}'s {whose}", listed[at + 1 :], folded[at + 1 :])
+        noun = _told_apart(folded)
+        kept = " ".join(listed[len(folded) - len(noun.split()) :])
+        former = not _FORMER.isdisjoint(folded[:-1])
+        person = folded[-1] in _KIN or folded[-1].removesuffix("s") in _KIN or folded[-1] in ("people", "children")
+        return Subject(f"{owner}'s {kept}", person, owner, noun, many=_is_many(folded[-1]), former=former)
+
+    def _is_somebody(self, listed: Sequence[str]) -> bool | None:
+        if self.predicates.role(" ".join(listed)) is not None:
+            return False
+        return True if is_person(listed[0]) else None
+
+    def _is_name(self, listed: Sequence[str]) -> bool:
+        """Whether the words are a proper name: capitals throughout, and no everyday word that only opens a sentence."""
+        if not 0 < len(listed) <= 3 or not all(word[0].isupper() or word[0].isdigit() for word in listed):
+            return False
+        first = listed[0].removesuffix("'s").removesuffix("’s")
+        if first.casefold() in _CALENDAR or first[0].isdigit():
+            return False
+        if is_person(first) or any(mark.isupper() for mark in first[1:]) or self.predicates.role(first) is not None:
+            return True
+        return not is_everyday(first) or (len(listed) > 1 and not is_everyday(listed[1]))
+
+
+def _is_many(noun: str) -> bool:
+    return (noun.endswith("s") and not noun.endswith(("ss", "us", "is"))) or noun in ("people", "children", "kids")
+
+
+def _told_apart(folded: Sequence[str]) -> str:
+    kept = list(folded)
+    while len(kept) > 1 and kept[0] in _PASSING:
+        kept.pop(0)
+    return " ".join(kept)

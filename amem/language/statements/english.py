@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from amem.language.lexicon import is_person
 from amem.language.numerals import MONTHS
+from amem.language.predicates import USER, WE
 from amem.language.scripts import words
+from amem.language.statements.clauses import Subject
 from amem.language.statements.objects import (
     date_in,
     is_known_place,
@@ -23,7 +25,6 @@ from amem.language.statements.objects import (
     thing_in,
     town_in,
 )
-from amem.language.statements.people import Subject
 from amem.language.statements.relations import apposed, changed, cut, forbidden, relation, tool_name
 from amem.language.statements.tense import (
     DATED,
@@ -38,7 +39,6 @@ from amem.language.statements.tense import (
     times,
     told,
 )
-from amem.language.subjects import USER, WE
 from amem.note import Fact
 
 if TYPE_CHECKING:

@@ -6,16 +6,16 @@ import re
 from typing import TYPE_CHECKING
 
 from amem.language.lexicon import is_everyday, is_person, is_place
+from amem.language.predicates import WE, bare_name, canonical_subject
 from amem.language.scripts import words
 from amem.language.sentence_parts import is_bound
 from amem.language.statements.clauses import GAP
 from amem.language.statements.tense import Aspect
-from amem.language.subjects import WE, bare_name, canonical_subject
 from amem.note import Fact
 
 if TYPE_CHECKING:
     from amem.language.predicates import Predicates
-    from amem.language.statements.people import Subject
+    from amem.language.statements.clauses import Subject
     from amem.language.statements.tense import Scene, Shape
 
 

@@ -7,7 +7,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from amem.language.lexicon import is_everyday, is_person
+from amem.language.predicates import USER, WE, canonical_subject
 from amem.language.scripts import words
+from amem.language.statements.clauses import Subject
 from amem.language.statements.objects import (
     TITLED,
     date_in,
@@ -29,9 +31,7 @@ from amem.language.statements.objects import (
     version_in,
     when_in,
 )
-from amem.language.statements.people import Subject
 from amem.language.statements.tense import TASTES, Aspect, times
-from amem.language.subjects import USER, WE, canonical_subject
 from amem.note import Fact
 
 if TYPE_CHECKING:

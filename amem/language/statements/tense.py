@@ -11,9 +11,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from amem.language.numerals import SPELLED
-from amem.language.predicates import same_value
+from amem.language.predicates import WE, same_value
 from amem.language.scripts import read_list
-from amem.language.subjects import WE
 from amem.language.times import Named, Span, bare, before, longest, mentions
 from amem.note import Fact
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from amem.language.predicates import Predicate, Predicates
-    from amem.language.statements.people import Cast, Subject
+    from amem.language.statements.clauses import Cast, Subject
 
 
 # The shapes in which clauses state facts, from the two tables among the word lists.

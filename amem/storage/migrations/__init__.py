@@ -39,7 +39,7 @@ def migrate(connection: sqlite3.Connection, path: Path | None, *, read_only: boo
     if read_only:
         raise StorageReadOnly(f"{path} has an old schema and cannot be changed", hint="make it writable once")
     from amem.language import normalize, search_terms
-    from amem.language.subjects import subject_key
+    from amem.language.predicates import subject_key
     from amem.storage.vectors import repacked
     from amem.token_vectors import halved
 
