@@ -112,7 +112,7 @@ class Invocation:
                 settings=settings, create=create, notify=inform if speak else None, background=False
             )
         except CollectionNotFound as missing:
-            if create or self._is_mistaken(settings):
+            if create or self.is_mistaken(settings):
                 raise
             raise self.no_notes(settings) from missing
         with opened as memory:
@@ -136,7 +136,7 @@ class Invocation:
             try:
                 memory = stack.enter_context(self.memory(**opening))
             except CollectionNotFound as missing:
-                if self._is_mistaken(opening.get("settings") or self.settings()):
+                if self.is_mistaken(opening.get("settings") or self.settings()):
                     raise
                 if self.as_json:
                     print_json(empty)
@@ -144,7 +144,8 @@ class Invocation:
                 raise typer.Exit from missing
             yield memory
 
-    def _is_mistaken(self, settings: Settings) -> bool:
+    def is_mistaken(self, settings: Settings) -> bool:
+        """Whether something is there besides the collection that was not found, so that another may be meant."""
         from amem.collection import collection_names, is_archived
 
         names = collection_names(settings.home)

@@ -3,6 +3,7 @@
 import sys
 import tempfile
 from collections import Counter
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -15,6 +16,7 @@ import typer
 from amem.cli.command import Force, Shown, Where, argument, command, option
 from amem.cli.invocation import ExitCode, Invocation, ended_by_interrupt, progress, some, tell
 from amem.cli.render import counted, json_line, on_terminal, say
+from amem.errors import CollectionNotFound
 from amem.labels import escaped_json
 
 if TYPE_CHECKING:
@@ -22,12 +24,15 @@ if TYPE_CHECKING:
 
     from amem.interop.formats import Format
     from amem.interop.items import Read
+    from amem.memory_system import AgenticMemorySystem
     from amem.settings import Settings
     from amem.vault.state import Step, SyncReport
 
 
 #: So many problems are named, and so many steps of a sync.
 _NAMED, _STEPS = 10, 20
+#: So many files are named on one line.
+_FEW = 3
 #: Bytes that are read from standard input: it is kept on disk whole, and may have no end.
 _MOST_PIPED = 4 << 30
 _FORMATS = (
@@ -262,7 +267,8 @@ def sync(
     dry_run: Annotated[bool, option("--dry-run", "Say what would be done, and do nothing.")] = False,
 ) -> Shown:
     """Bring files and notes into step: what was changed on either side goes to the other."""
-    with call.memory(create=not dry_run, notify=True) as memory, progress("writing files") as bar:
+    opened = _untouched(call) if dry_run else call.memory(create=True, notify=True)
+    with opened as memory, progress("writing files") as bar:
         report = memory.vault(folder).sync(dry_run=dry_run, progress=bar)
     return _synced(call, report, ExitCode.FAILED if report.problems else ExitCode.OK)
 
@@ -271,8 +277,24 @@ def sync(
 @command()
 def status(call: Invocation, folder: Folder) -> Shown:
     """Say what a sync would do, which conflicts wait, and which files cannot be used."""
-    with call.memory() as memory:
+    with _untouched(call) as memory:
         return _synced(call, memory.vault(folder).sync(dry_run=True))
+
+
+@contextmanager
+def _untouched(call: Invocation) -> "Iterator[AgenticMemorySystem]":
+    """The collection, to say what a sync would do; where nothing was ever added, an empty one that is gone again."""
+    with ExitStack() as stack:
+        try:
+            memory = stack.enter_context(call.memory())
+        except CollectionNotFound:
+            settings = call.settings()
+            if call.is_mistaken(settings):
+                raise
+            home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="amem-")))
+            settings = settings.model_copy(update={"home": home})
+            memory = stack.enter_context(call.memory(settings=settings, create=True))
+        yield memory
 
 
 @vault.command()
@@ -310,6 +332,10 @@ def _synced(call: Invocation, report: "SyncReport", code: int = ExitCode.OK) -> 
         ]
         told += [f"{counted(report.matching, 'note')} matched before"] * bool(report.matching and on_terminal())
     told += some([f"{step.path}: {step.more}" for step in report.remarks], _STEPS)
+    if report.empty:
+        wait = "waits until it has some" if len(report.empty) == 1 else "wait until they have some"
+        names = ", ".join(report.empty[:_FEW]) + (", ..." if len(report.empty) > _FEW else "")
+        told.append(f"{counted(len(report.empty), 'file')} without text {wait}: {names}")
     told += some([f"left alone: {step.path}: {step.more}" for step in report.problems], _STEPS)
     if report.waiting:
         waits = counted(len(report.waiting), "conflict waits", "conflicts wait")

@@ -13,6 +13,9 @@ from amem.errors import InvalidInput
 
 Value = str | list[str]
 
+#: Under which names note takers say when a note is from.
+CREATED = ("created", "date", "time", "created_at")
+
 _KEY = re.compile(r"(\w(?:[\w .-]*[\w.-])?)\s*:(?:\s+(.*))?$")
 _ITEM = re.compile(r"\s*-\s+(.*)$")
 #: A line that begins a value, as any reader of YAML takes it: a name, quoted or not, a colon, a space or the end.
@@ -20,6 +23,7 @@ _ANY_KEY = re.compile(r"""(?:"([^"]*)"|'([^']*)'|([^\s:#"'\[\]{}&*!|>%@`-][^:]*?
 _PARTS = re.compile(r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^,"']|(?<=\w)["'])+""")
 #: More is no front matter that a person wrote.
 _LONGEST = 1 << 16
+_RULE = "a --- that is a rule needs an empty line before it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,7 @@ def front_matter_entries(text: str) -> tuple[tuple[Entry, ...], tuple[str, str] 
         size += len(line)
         if size > _LONGEST:
             break
-    raise InvalidInput("its front matter begins with --- and does not end", hint="close it with a line ---")
+    raise InvalidInput("its front matter begins with --- and does not end", hint=f"close it with a line ---; {_RULE}")
 
 
 def scalar(text: str) -> str:
@@ -88,7 +92,7 @@ def _entries(lines: list[str]) -> tuple[Entry, ...]:
         ):
             found[-1][1].append(line)
         else:
-            raise InvalidInput(f"line {number} of its front matter is no 'name: value': {bare[:40]}")
+            raise InvalidInput(f"line {number} of its front matter is no 'name: value': {bare[:40]}", hint=_RULE)
     return tuple(Entry(name, tuple(held)) for name, held in found if held)
 
 

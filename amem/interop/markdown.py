@@ -17,7 +17,7 @@ from amem.clock import parse_time
 from amem.errors import InvalidInput
 from amem.interop.decoding import decode, leads_out, reading, whole
 from amem.interop.formats import MARKDOWN_SUFFIXES
-from amem.interop.front_matter import Value, as_list, split_front_matter
+from amem.interop.front_matter import CREATED, Value, as_list, split_front_matter
 from amem.interop.items import Emptied, FilePlace, Incoming, Listing, Read, Refused, Wanted, source_id
 from amem.interop.wikilinks import wanted_links
 from amem.language import hashtags, split_text
@@ -103,9 +103,8 @@ def _marks(text: str) -> list[_Mark]:
 #: Characters that the way to a section may take of what a note may have.
 _ROOM = 500
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
-_CREATED = ("created", "date", "time", "created_at")
 #: What the front matter says that a note has a field for; everything else goes to its metadata.
-_KNOWN = frozenset({*_CREATED, "title", "aliases", "alias", "tags", "tag", "category"})
+_KNOWN = frozenset({*CREATED, "title", "aliases", "alias", "tags", "tag", "category"})
 
 
 def markdown_files(folder: Path) -> list[Path]:
@@ -208,7 +207,7 @@ def _time(
     values: dict[str, Value], name: str, written: datetime | None, zone: tzinfo
 ) -> tuple[str | datetime | None, datetime | None]:
     """What the front matter says, else a date in the file's name, else when the file was written."""
-    said = [_text(values.get(key)) for key in _CREATED] + _DATE.findall(Path(name).stem)
+    said = [_text(values.get(key)) for key in CREATED] + _DATE.findall(Path(name).stem)
     for text in filter(None, said):
         try:
             return text, parse_time(text, zone)

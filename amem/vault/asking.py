@@ -8,13 +8,16 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from amem.errors import InvalidInput
+from amem.interop.front_matter import CREATED
 from amem.interop.items import source_id
+from amem.language import hashtags
 from amem.note import SCOPES, LinkType, MemoryNote, Source, Status
 from amem.storage.vaults import NEW, KnownFile
 from amem.vault.look import Seen
 from amem.vault.names import folded, stem
 from amem.vault.pages import Index, Refs, canonical, is_generated, merge, said_by_file, said_by_note, tag_text
 from amem.vault.state import NOTHING, Edit, Step
+from amem.writing.fields import clean_content
 from amem.writing.intake import NewNote
 
 if TYPE_CHECKING:
@@ -43,14 +46,10 @@ class Asking:
         The id is written into a file together with all else that its note says, once there is a note.
         """
         look = self._state.look
+        self._refuse_unusable()
         created: dict[str, NewNote] = {}
         begun: list[tuple[KnownFile, str]] = []
         for seen in look.fresh:
-            try:
-                self._state.folder.check_writable(seen.path)
-            except InvalidInput as error:
-                self._state.problem(seen.path, error)
-                continue
             id = self._state.clock.new_id()
             look.seen[id] = seen
             created[id] = self._new_note(id, seen, _COPY if seen.path in look.copies else _ID_WRITTEN)
@@ -77,6 +76,22 @@ class Asking:
         self._begin(begun)
         return created
 
+    def _refuse_unusable(self) -> None:
+        """Leave files alone whose text no note may have, and new ones that cannot be written."""
+        look, settings = self._state.look, self._state.memory.settings
+        for seen in list(look.fresh):
+            try:
+                clean_content(seen.file.body, settings)
+                self._state.folder.check_writable(seen.path)
+            except InvalidInput as error:
+                look.fresh.remove(seen)
+                self._state.problem(seen.path, error)
+        for id, seen in list(look.seen.items()):
+            try:
+                clean_content(seen.file.body, settings)
+            except InvalidInput as error:
+                self._state.fail(id, seen.path, error)
+
     def _begin(self, files: Sequence[tuple[KnownFile, str]]) -> None:
         """Store which note is made from which file: until its id is in the file, nothing else says so."""
         if files and self._state.vault is not None and not self._state.dry:
@@ -92,7 +107,8 @@ class Asking:
         self._state.report.remarks += [Step("remark", seen.path, id, each) for each in remarks]
         fields |= {field: value for field, value in said.fields.items() if field != "created"}
         if said.tags:
-            fields["tags"] = list(said.tags)
+            # Without tags in front matter, those in the text are found when the note is read.
+            fields["tags"] = list(dict.fromkeys([*said.tags, *filter(None, map(tag_text, hashtags(file.body)))]))
         for owner in SCOPES:
             if value := file.value(owner):
                 fields["metadata"][owner] = value
@@ -100,8 +116,9 @@ class Asking:
             fields["context"] = name  # what the file is called is the only place that says so
         day = _DAY.search(name)
         time: str | datetime | None = said.fields.get("created")
-        if time is None and day is not None and canonical("created", day[0], self._state.zone):
-            time = day[0]
+        others = [file.value(each) for each in CREATED] + ([day[0]] if day is not None else [])
+        if time is None:
+            time = next((each for each in others if each and canonical("created", each, self._state.zone)), None)
         if time is None:
             time = datetime.fromtimestamp(seen.stat.mtime_ns / 1e9, UTC)
         source = Source(source_id("vault", id), "file", None, seen.path, None, None, file.body)
@@ -123,14 +140,14 @@ class Asking:
                 continue
             edits[id] = self._merged(id, seen, note, notes.links.get(id, []), index)
         for id, refs in self._state.refs.items():
-            if id in look.same and notes.is_active(id) and (late := _late(refs, index)):
+            if id in look.same and notes.is_active(id) and (late := _late(refs, index, look.same[id][0])):
                 edits[id] = self._late(id, look, late)
         return edits
 
     def _merged(self, id: str, seen: Seen, note: MemoryNote, links: Sequence[Led], index: Index) -> Edit:
         before, known = self._state.refs.get(id, NOTHING), self._state.known.get(id)
         base_file, base = self._state.base(id)
-        refs = Refs.of_file(seen.file, before, index)
+        refs = Refs.of_file(seen.file, before, index, seen.path)
         by_file, remarks = said_by_file(seen.file, base, refs, self._state.zone)
         by_note = said_by_note(note, links, refs, index, self._state.zone)
         if (
@@ -196,7 +213,7 @@ class Asking:
 
     def _first_links(self, id: str, seen: Seen, index: Index) -> Edit:
         """The links of a file whose note is new."""
-        refs = Refs.of_file(seen.file, NOTHING, index)
+        refs = Refs.of_file(seen.file, NOTHING, index, seen.path)
         make = [(target, str(LinkType.RELATED), f"[[{name}]]") for name, target in _made(refs, NOTHING)]
         reasons = _reasons(seen.file)
         make += [
@@ -279,12 +296,12 @@ def _made(refs: Refs, before: Refs) -> list[tuple[str, str]]:
     return [(name, target) for target, name in found.items()]
 
 
-def _late(refs: Refs, index: Index) -> Refs | None:
+def _late(refs: Refs, index: Index, path: str) -> Refs | None:
     """What names that led to nothing lead to now; None while they lead to nothing."""
     if not (refs.wiki or refs.lines):
         return None
     dangling = {name for name, id in refs.wiki.items() if id is None or id not in index}
-    wiki = {name: found for name in dangling if (found := index.find(name)) is not None}
+    wiki = {name: found for name in dangling if (found := index.find(name, path)) is not None}
     lines = {key: found for key, id in refs.lines.items() if id is None and (found := index.find(key[1])) is not None}
     return Refs(lines, wiki) if wiki or lines else None
 

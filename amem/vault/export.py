@@ -74,9 +74,9 @@ def export_notes(store: Store, zone: tzinfo, folder: Folder, wanted: Filter, *, 
                 given[id] = path, digest
         for id, note in notes.items():
             led = links.get(id, [])
-            refs = NOTHING if is_generated(note) else Refs.of_file(NoteFile(note.content), NOTHING, index)
-            page = rendered(None, refs, note, said_by_note(note, led, refs, index, zone), led, index, zone)
             path, digest = paths[id], before.get(id, ("", ""))[1]
+            refs = NOTHING if is_generated(note) else Refs.of_file(NoteFile(note.content), NOTHING, index, path)
+            page = rendered(None, refs, note, said_by_note(note, led, refs, index, zone), led, index, zone)
             data = page.encoded
             fresh = digest_of(data).hex()
             if _put(folder, path, data, fresh, digest, report, force=force):

@@ -73,6 +73,11 @@ class NoteFile:
         """What it lists under this name."""
         return as_list(self._value(name))
 
+    @property
+    def aliases(self) -> tuple[str, ...]:
+        """By which other names it goes."""
+        return tuple(dict.fromkeys([*self.values("aliases"), *self.values("alias")]))
+
     def says(self, name: str) -> bool:
         """Whether it has this name at all."""
         return any(entry.name == name for entry in self.entries)

@@ -6,6 +6,7 @@ import json
 import re
 from bisect import bisect_left
 from dataclasses import dataclass, field, replace
+from posixpath import normpath
 from typing import TYPE_CHECKING, Any
 
 from amem.clock import local_time
@@ -97,9 +98,14 @@ class Index:
     def __contains__(self, id: str) -> bool:
         return id in self._paths
 
-    def find(self, name: str) -> str | None:
-        """The note of the file that a link of this name leads to, if there is one."""
-        return self._ids.get(link_name(name))
+    def find(self, name: str, path: str = "") -> str | None:
+        """The note of the file that a link of this name in the file at `path` leads to, if there is one.
+
+        Of several files of one name it is the one beside that file, else the first of the highest folder.
+        """
+        base = path.rpartition("/")[0]
+        beside = self._ids.get(link_name(normpath(f"{base}/{name}"))) if base else None
+        return self._ids.get(link_name(name)) if beside is None else beside
 
     def name(self, id: str) -> str:
         """What to write between the brackets."""
@@ -156,8 +162,8 @@ class Refs:
         return cls(lines, held.get("wiki", {}), tuple(held.get("aliases", ())))
 
     @classmethod
-    def of_file(cls, file: NoteFile, before: Refs, index: Index) -> Refs:
-        """Those of a file. A name that stood there before still means the note that it meant then."""
+    def of_file(cls, file: NoteFile, before: Refs, index: Index, path: str) -> Refs:
+        """Those of the file at `path`. A name that stood there before still means the note that it meant then."""
         lines: dict[tuple[str, str], str | None] = {}
         for line in file.links or ():
             if line.type in LinkType.__members__.values():
@@ -166,8 +172,8 @@ class Refs:
         wiki: dict[str, str | None] = {}
         for wanted in wanted_links(file.body) if "[" in file.body else ():
             held = before.wiki.get(wanted.target)
-            wiki[wanted.target] = held if held is not None and held in index else index.find(wanted.target)
-        return cls(lines, wiki, tuple(dict.fromkeys([*file.values("aliases"), *file.values("alias")])))
+            wiki[wanted.target] = held if held is not None and held in index else index.find(wanted.target, path)
+        return cls(lines, wiki, file.aliases)
 
 
 _NO_REFS = Refs()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from amem.errors import AmemError, NoteTooLong, with_hint
 from amem.note import Status
 from amem.vault.folder import Changed
 from amem.vault.note_file import read_note_file
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from amem.clock import Clock
-    from amem.errors import AmemError
     from amem.note import MemoryNote
     from amem.receipt import Receipt
     from amem.settings import Settings
@@ -45,7 +45,8 @@ class SyncReport:
     To notes goes what was ``added``, ``changed``, ``merged``, ``renamed``, ``deleted``, ``restored`` and ``linked``; to
     files what was ``written``, ``updated``, ``put back`` and ``removed``. `conflicts` are those of this sync, `waiting`
     the files of earlier ones that are still there. `problems` are files that were left alone, with the reason;
-    `remarks` are words about files that were not. `operation` takes back all that went to notes, None when nothing did.
+    `remarks` are words about files that were not; `empty` are files that become notes once they have some text.
+    `operation` takes back all that went to notes, None when nothing did.
     """
 
     folder: str
@@ -54,6 +55,7 @@ class SyncReport:
     to_files: list[Step] = field(default_factory=list)
     conflicts: list[Step] = field(default_factory=list)
     waiting: list[str] = field(default_factory=list)
+    empty: list[str] = field(default_factory=list)
     problems: list[Step] = field(default_factory=list)
     remarks: list[Step] = field(default_factory=list)
     matching: int = 0
@@ -73,6 +75,7 @@ class SyncReport:
             "to_files": [_plain(each) for each in self.to_files],
             "conflicts": [_plain(each) for each in self.conflicts],
             "waiting": list(self.waiting),
+            "empty": list(self.empty),
             "problems": [_plain(each) for each in self.problems],
             "remarks": [_plain(each) for each in self.remarks],
             "matching": self.matching,
@@ -204,10 +207,12 @@ class State:
         paths = {id: path for id, (path, _) in self.look.same.items()}
         paths |= {id: seen.path for id, seen in self.look.seen.items()}
         paths |= {id: self.known[id].path for id in self.look.blocked if id in self.known and self.known[id].path}
+        return Index(paths, self.aliases())
+
+    def aliases(self) -> dict[str, Sequence[str]]:
+        """By which other names the files of notes go."""
         aliases: dict[str, Sequence[str]] = {id: refs.aliases for id, refs in self.refs.items() if refs.aliases}
-        for id, seen in self.look.seen.items():
-            aliases[id] = [*seen.file.values("aliases"), *seen.file.values("alias")]
-        return Index(paths, aliases)
+        return aliases | {id: seen.file.aliases for id, seen in self.look.seen.items()}
 
     def base(self, id: str) -> tuple[NoteFile | None, Said | None]:
         """The file as both sides agreed on it, and what it says; None for none."""
@@ -239,8 +244,13 @@ class State:
 
     def problem(self, path: str, why: object) -> None:
         """Say of a file that it is left alone, and why."""
-        said = "it was changed during the sync: the next one takes it in" if isinstance(why, Changed) else str(why)
-        self.report.problems.append(Step("left alone", path, "", said.removeprefix(f"{path} ")))
+        said = with_hint(why) if isinstance(why, AmemError) else str(why)
+        if isinstance(why, NoteTooLong):
+            said = f"{why} (cut it into several files, or raise AMEM_MAX_NOTE_CHARS)"
+        elif isinstance(why, Changed):
+            said = "it was changed during the sync: the next one takes it in"
+        said = said.removeprefix(f"{path} ")
+        self.report.problems.append(Step("left alone", path, "", f"it {said}" if said.startswith("is ") else said))
 
     def fail(self, id: str, path: str, error: AmemError) -> None:
         """What a file asks of its note is refused: the file stays, and is asked again by the next sync."""

@@ -112,7 +112,7 @@ class Vault:
             self.folder,
             vault,
             dry_run,
-            SyncReport(str(self.folder.root), dry_run, waiting=sorted(look.waiting)),
+            SyncReport(str(self.folder.root), dry_run, waiting=sorted(look.waiting), empty=sorted(look.empty)),
             look,
             started,
             known,

@@ -94,7 +94,7 @@ class ToFiles:
         self._told |= {step.note for step in report.to_files}
         notes = self._state.notes([*look.seen, *edits, *look.missing])
         paths = self._paths(look, notes)
-        index = Index(paths, {id: refs.aliases for id, refs in self._state.refs.items() if refs.aliases})
+        index = Index(paths, self._state.aliases())
         affected = self._affected(look, notes, paths)
         more = affected - notes.read.keys()
         if more:
@@ -177,7 +177,7 @@ class ToFiles:
         if not is_generated(note):
             file = seen.file if seen is not None else self._state.base(id)[0]
         there = seen.stat if seen is not None else look.same[id][1] if id in look.same else None
-        refs = Refs.of_file(NoteFile(note.content) if file is None else file, before, index)
+        refs = Refs.of_file(NoteFile(note.content) if file is None else file, before, index, path)
         said = said_by_note(note, links, refs, index, self._state.zone)
         page = rendered(file, refs, note, said, links, index, self._state.zone)
         data = page.encoded
@@ -193,7 +193,7 @@ class ToFiles:
             there = self._state.folder.write(path, data, expect=there)
         if self._state.dry:
             return
-        final = Refs.of_file(page, Refs({**refs.lines, **_lines(said, index)}, refs.wiki), index)
+        final = Refs.of_file(page, Refs({**refs.lines, **_lines(said, index)}, refs.wiki), index, path)
         final = replace(final, wiki={} if is_generated(note) else final.wiki)
         record = KnownFile(id, path, digest, there.mtime_ns, there.size, final.to_json(), False)
         if record != known:

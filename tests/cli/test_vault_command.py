@@ -38,6 +38,20 @@ def test_a_folder_and_the_notes_are_brought_into_step_and_told_so(cli: Cli, tmp_
     assert cli.ok("vault", "sync", str(folder)) == "Nothing to do: 1 note matches its file\n"
 
 
+@pytest.mark.parametrize("command", [("sync", "--dry-run"), ("status",)])
+def test_what_a_first_sync_would_do_is_said_before_there_is_any_note(
+    cli: Cli, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    (tmp_path / "vault").mkdir()
+    (tmp_path / "vault" / "Pool.md").write_text("The pool opens at six.\n")
+    (tmp_path / "vault" / "Empty.md").write_text("")
+    result = cli("vault", command[0], str(tmp_path / "vault"), *command[1:])
+    assert "would change in amem: 1 added\n  added     Pool.md" in result.stdout
+    assert "1 file without text waits until it has some: Empty.md" in result.stderr
+    assert cli.json("list") == []
+    assert not (tmp_path / "vault" / ".amem").exists()
+
+
 @pytest.mark.parametrize("text", ["Ana lives in Lisbon.", "安娜住在里斯本。"])
 def test_a_folder_that_is_kept_in_step_is_not_imported_beside_that(cli: Cli, tmp_path: Path, text: str) -> None:
     cli.add(text)

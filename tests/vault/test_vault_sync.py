@@ -279,3 +279,76 @@ def test_a_dry_run_says_what_would_be_done_and_does_nothing(desk: Desk) -> None:
     assert desk.files() == before
     assert not (desk.folder / ".amem").exists()
     assert desk.memory.count() == 1
+
+
+@pytest.mark.parametrize("name", ["Ana", "小安"])
+def test_a_link_to_an_alias_is_made_by_the_first_sync_and_stands_in_the_text_alone(desk: Desk, name: str) -> None:
+    desk.write("Ana Sousa.md", f"---\naliases: [{name}]\n---\nShe lives in Lisbon.\n")
+    desk.write("Diary.md", f"Met [[{name}]].\n")
+    desk.settled()
+    links = desk.memory.links(desk.id_of("Diary.md"))
+    assert [(link.target, link.reason) for link in links] == [(desk.id_of("Ana Sousa.md"), f"[[{name}]]")]
+    assert "amem:links" not in desk.files()["Diary.md"]
+
+
+@pytest.mark.parametrize(
+    ("link", "target"),
+    [
+        ("[[Notes]]", "Reading/Notes.md"),
+        ("[[Projects/Notes]]", "Projects/Notes.md"),
+        ("[plan](../Projects/Notes.md)", "Projects/Notes.md"),
+        ("[own](Notes.md)", "Reading/Notes.md"),
+        ("[[笔记]]", "Reading/笔记.md"),
+    ],
+)
+def test_of_two_files_of_one_name_a_link_means_the_one_beside_it_unless_it_names_a_folder(
+    desk: Desk, link: str, target: str
+) -> None:
+    for folder in ("Projects", "Reading"):
+        desk.write(f"{folder}/Notes.md", f"Notes on {folder}.\n")
+        desk.write(f"{folder}/笔记.md", f"关于{folder}的笔记。\n")
+    desk.write("Reading/List.md", f"See {link}.\n")
+    desk.settled()
+    assert [each.target for each in desk.memory.links(desk.id_of("Reading/List.md"))] == [desk.id_of(target)]
+
+
+def test_a_new_file_is_from_the_date_that_its_front_matter_says(desk: Desk) -> None:
+    desk.write("Read.md", "---\ndate: 2025-06-07\n---\nRead Middlemarch.\n")
+    desk.write("Odd.md", "---\ndate: 2025-02-30\ntime: 2025-03-01\n---\nSwam.\n")
+    desk.settled()
+    for name, day in (("Read.md", "2025-06-07"), ("Odd.md", "2025-03-01")):
+        assert f"\ncreated: {day}\n" in desk.files()[name]
+        note = desk.memory.read(desk.id_of(name))
+        assert note is not None
+        assert note.at is not None
+        assert f"{note.at:%Y-%m-%d}" == day
+
+
+def test_tags_in_the_text_of_a_new_file_join_those_of_its_front_matter(desk: Desk) -> None:
+    desk.write("Tea.md", "---\ntags: [daily]\n---\nTea with Ana. #tea #daily\n")
+    desk.settled()
+    note = desk.memory.read(desk.id_of("Tea.md"))
+    assert note is not None
+    assert note.tags == ["daily", "tea"]
+
+
+def test_a_file_too_long_for_a_note_is_named_by_every_sync_which_has_nothing_else_to_do(desk: Desk) -> None:
+    desk.write("Long.md", "word " * desk.memory.settings.max_note_chars)
+    desk.write("Index.md", "See [[Long]].\n")
+    desk.sync()
+    report = desk.sync()
+    assert report.is_quiet
+    assert report.operation is None
+    assert [step.path for step in report.problems] == ["Long.md"]
+    assert "cut it into several files" in report.problems[0].more
+    assert [step.path for step in desk.sync(dry_run=True).problems] == ["Long.md"]
+
+
+def test_files_without_text_are_said_to_wait(desk: Desk) -> None:
+    desk.write("Empty.md", "")
+    desk.write("Front.md", "---\ntags: [x]\n---\n\n")
+    assert desk.settled().empty == ["Empty.md", "Front.md"]
+    assert desk.memory.count() == 0
+    desk.write("Empty.md", "Words at last.\n")
+    assert desk.settled().empty == ["Front.md"]
+    assert desk.memory.count() == 1
