@@ -718,7 +718,7 @@ class AgenticMemorySystem(ScopedMemory):
         return self.settings.evo_threshold
 
     def _since(self, since: datetime | str | None) -> datetime | None:
-        from amem.language.times.moments import moment_of
+        from amem.language.times import moment_of
 
         if not isinstance(since, str):
             return since

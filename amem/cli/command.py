@@ -218,7 +218,7 @@ MinimumCosine = Annotated[float | None, option("--min-cosine", "Leave out what i
 def moment(text: str, timezone: str) -> datetime:
     """The time that an option names (`TIMES`), the beginning of a day, week, month or year. Raises InvalidInput."""
     from amem.clock import zone
-    from amem.language.times.moments import moment_of
+    from amem.language.times import moment_of
 
     where = zone(timezone)
     return moment_of(text, where, datetime.now(where))

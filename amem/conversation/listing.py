@@ -7,7 +7,7 @@ from datetime import datetime, time, timedelta
 from typing import TYPE_CHECKING
 
 from amem.clock import zone
-from amem.language.times.asked import asks_ahead, asks_for_all, asks_for_deeds, tells_of_deed, tells_of_work
+from amem.language.times import asks_ahead, asks_for_all, asks_for_deeds, tells_of_deed, tells_of_work
 from amem.note import Kind
 from amem.query import Filter
 from amem.retrieval.confidence import Support

@@ -18,7 +18,7 @@ from IPython.display import HTML, DisplayHandle
 from amem.clock import zone
 from amem.errors import AmemError
 from amem.jupyter import formatters
-from amem.language.times.moments import moment_of
+from amem.language.times import moment_of
 from amem.memory_system import AgenticMemorySystem
 from amem.note import Kind, Layer, Status
 from amem.query import Filter

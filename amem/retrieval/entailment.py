@@ -20,7 +20,7 @@ from amem.language.asking import (
 from amem.language.lexicon import is_person, is_place, stem
 from amem.language.predicates import USER, WE
 from amem.language.scripts import is_cjk, words
-from amem.language.times.asked import asks_ahead
+from amem.language.times import asks_ahead
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

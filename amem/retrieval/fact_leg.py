@@ -23,8 +23,7 @@ from amem.language.predicates import (
     translations,
 )
 from amem.language.terms import content_terms, query_terms
-from amem.language.times import may_name_a_time, mentions
-from amem.language.times.asked import asks_for_a_day_or_deed, without_earlier, without_tense
+from amem.language.times import asks_for_a_day_or_deed, may_name_a_time, mentions, without_earlier, without_tense
 from amem.note import Status
 from amem.retrieval.entailment import Verdict
 from amem.retrieval.legs import ListAnswer

@@ -14,9 +14,20 @@ from amem.clock import start_of_day
 from amem.language.intervals import intervals
 from amem.language.numerals import ORDINALS, SPELLED, value_of, weekday_number
 from amem.language.terms import content_terms
-from amem.language.times import Named, Span, named
-from amem.language.times.asked import A_DAY, PART, PART_ZH, THIS_DAY, WEEKDAY, asks_ahead, may_be_ahead, part_count
-from amem.language.times.spans import same_day
+from amem.language.times import (
+    A_DAY,
+    PART,
+    PART_ZH,
+    THIS_DAY,
+    WEEKDAY,
+    Named,
+    Span,
+    asks_ahead,
+    may_be_ahead,
+    named,
+    part_count,
+)
+from amem.language.times.relative import same_day
 from amem.note import Kind
 from amem.retrieval.legs import times_of
 from amem.retrieval.question import Event, Intent, Period, Reading, Recency

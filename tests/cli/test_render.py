@@ -16,7 +16,7 @@ from amem.cli.render import counted, fitting, one_line, short_id
 from amem.errors import InvalidInput
 from amem.labels import visible
 from amem.language.sentence_parts import breaks
-from amem.language.times.moments import moment_of
+from amem.language.times import moment_of
 
 
 def lines(text: str, width: int) -> list[str]:

@@ -9,7 +9,7 @@ import pytest
 
 from amem.clock import zone
 from amem.errors import InvalidInput
-from amem.language.times.moments import moment_of
+from amem.language.times import moment_of
 
 if TYPE_CHECKING:
     from conftest import Cli

@@ -1,26 +1,41 @@
 """Times that a text names, resolved against the day it was said: the one place where amem reads them.
 
 What is taken from a statement (`mentions`, `bare`) is only what can mean one thing; a question may name its time more
-loosely (`named`), since nothing is written down of it.
+loosely (`named`), since nothing is written down of it. Also how a question asks about a time, and the time that a
+person types for an option (`moment_of`): ``2026-05``, ``7d``, ``yesterday``, ``2 weeks ago``, 上周.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
-from datetime import datetime, time, timedelta
+from datetime import datetime, time, timedelta, tzinfo
+from functools import lru_cache
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
-from amem.language.numerals import MONTHS, WEEKDAYS
+from amem.clock import is_datable, parse_time, start_of_day
+from amem.errors import InvalidInput
+from amem.language.numerals import MONTHS, SPELLED, WEEKDAYS, value_of
 from amem.language.scripts import words
-from amem.language.times.asked import WEEKDAY, tells_what_was
 from amem.language.times.dates import MONTH, bare, mentions, stretches
-from amem.language.times.relative import festivals, holds, seasons, with_dates
-from amem.language.times.spans import Named, Span, before, iso, longest, month_of, same_day, weekday_of
+from amem.language.times.relative import (
+    Named,
+    Span,
+    before,
+    festivals,
+    holds,
+    iso,
+    longest,
+    month_of,
+    same_day,
+    seasons,
+    weekday_of,
+    with_dates,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from datetime import date
 
 __all__ = [
@@ -41,6 +56,183 @@ __all__ = [
     "weekday_of",
     "with_dates",
 ]
+
+# Is it about what is to come?
+
+_AHEAD = re.compile(
+    r"\b(?:will|shall|going to|plan(?:s|ned|ning)?|due|scheduled|booked|upcoming|coming up|lined up"
+    r"|what(?:['’]s| is| are) (?:on|up|next|happening)|(?:do|have) (?:I|we)\b[^?.!]* on|do (?:I|we) (?:have|need)"
+    r"|have (?:I|we) (?:got|any)|(?:am|are) (?:I|we) \w+ing|when (?:is|are|does|do))\b|['’]ll\b"
+    r"|要(?!是)|打算|计划|安排|准备",
+    re.IGNORECASE,
+)
+_BEHIND = re.compile(r"\b(?:did|was|were|had|happened|made|went|ago|last)\b|了|过(?!来)", re.IGNORECASE)
+WEEKDAY = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:周|星期|礼拜)[一二三四五六日天]", re.IGNORECASE)
+"""A weekday and nothing else."""
+
+_TO_COME = re.compile(
+    r"\b(?:will|shall|is|are|am|must|should|can|due|plan(?:s|ned)?|going to)\b|['’]ll\b"
+    r"|^[^了过]*(?:要|准备|打算|计划|安排|得|该)[^了过]*$",
+    re.IGNORECASE,
+)
+
+
+@lru_cache(maxsize=16)
+def may_be_ahead(text: str) -> bool:
+    """Whether a question may be for what is yet to be, so that a time to come need not be an earlier one."""
+    return _TO_COME.search(text) is not None
+
+
+@lru_cache(maxsize=16)
+def asks_ahead(text: str) -> bool:
+    """Whether a question is for what is yet to be: "what am I doing in December?", 周三有什么安排."""
+    return _AHEAD.search(text) is not None and _BEHIND.search(text) is None
+
+
+# Does it ask for everything of a time?
+
+_ALL = re.compile(
+    r"\b(?:and|so|ok(?:ay)?|please|what(?:['’]s|['’]ve|['’]re)?|which|anything|everything|something|all|list|show|tell|about|there"
+    r"|i|we|my|our|me|us|you|is|are|am|was|were|be|been|did|do|does|doing|done|have|has|had|got|get|will|would|should|shall"
+    r"|going|go|on|up|for|to|in|the|a|an|of|at|happen(?:s|ed|ing)?|plan(?:s|ned|ning)?|schedul(?:e|ed)|booked|due|coming|lined"
+    r"|agenda|calendar|diary|events?|appointments?|notes?|new|news|else|need|everything|note|noted|wrote|written|write|down"
+    r"|lately|recently|recent|latest|these days|exactly|again|remember|next|upcoming|soon|ahead)\b"
+    r"|['’](?:s|ll|ve|re|m)\b",
+    re.IGNORECASE,
+)
+_ALL_ZH = re.compile(
+    r"我们?|咱们|你|请|告诉|列出|都|全部|所有|做|干|弄|忙|过得|过|了|些|什么|[啥哪]些?|事情?|发生|有没有|有|没有|安排|计划|打算|日程|活动|约"
+    r"|要|会|得|准备|写|记录?|笔记|的|吗|呢|吧|在|是|情况|经历|新鲜|大|怎么样?|一下|期间|时候?|那[天段]|接下来|最近|近来|近期|将来|以后|[\s，。？！?!,.]"
+)
+
+
+#: Beside that only whom one met, where one was and the like: all of the time is what may hold the answer.
+_ROUGHLY = re.compile(
+    r"\b(?:who|whom|where|which|places?|people|meet|met|see|saw|seen|go|went|gone|travel(?:led)?|visit(?:ed)?|been)\b"
+    r"|谁|哪[里儿]|哪些|地方|人|去|到|见|玩|逛",
+    re.IGNORECASE,
+)
+
+
+def asks_for_all(rest: str, *, roughly: bool = False) -> bool:
+    """Whether a question asks for all of a time, where `rest` is the question without the words of that time.
+
+    `roughly` takes one for whom one met or where one was as such, too.
+    """
+    rest = _ROUGHLY.sub("", rest) if roughly else rest
+    if re.search(r"\b(?:who|where|when|why|how|which)\b|谁|哪[里儿个天家位]|为什么|多少|几", rest, re.IGNORECASE):
+        return False
+    return not any(map(str.isalnum, _ALL_ZH.sub("", _ALL.sub("", rest))))
+
+
+_DONE = re.compile(
+    r"^(?:(?:I|we|my \w+) )?(?:\w{2,}ed|bought|sold|made|got|went|met|sent|wrote|paid|told|gave|found)\b|了|过",
+    re.IGNORECASE,
+)
+
+
+def tells_what_was(note: str) -> bool:
+    """Whether a note tells of what is over."""
+    return _BEHIND.search(note) is not None or tells_of_deed(note)
+
+
+def tells_of_deed(note: str) -> bool:
+    """Whether a note tells what was done, though it may name a day to come: "Booked the train for 12 December"."""
+    return _DONE.search(note) is not None
+
+
+# Does it ask for all of a sort: what was done with somebody, which books were read?
+
+_DEEDS = re.compile(
+    r"\bwhat (?:all )?(?:did|have|has|had) \w+(?: and \w+)? (?:do|done)\b|\bwhat happened\b"
+    r"|[做干][了过]?些?什么|发生[了过]?些?什么",
+    re.IGNORECASE,
+)
+#: A work that a question names by its sort, what a note has that names one, and that it was read or seen.
+_WORKS = tuple(
+    (re.compile(asked, re.IGNORECASE), re.compile(named), re.compile(enjoyed, re.IGNORECASE))
+    for asked, named, enjoyed in (
+        (
+            r"\b(?:books?|novels?) (?:did|have|has|had)\b.*\bread\b|(?:读|看)[过完了]?(?:哪些|什么|几本)书",
+            r"《[^》]+》|[\"“][A-Z][^\"”]+[\"”]|\b[Bb]ook\b|\bnovel\b|小说",
+            r"\b(?:re-?)?read(?:ing)?\b|\bfinished\b|读|看[完过了]",
+        ),
+        (
+            r"\b(?:films?|movies?) (?:did|have|has|had)\b.*\b(?:see|seen|watch(?:ed)?)\b"
+            r"|看[过完了]?(?:哪些|什么|几部)(?:电影|片子)",
+            r"《[^》]+》|[\"“][A-Z][^\"”]+[\"”]|\b[Ff]ilm\b|\b[Mm]ovie\b|\b[Cc]inema\b|电影",
+            r"\b(?:saw|seen|see|watch(?:ed|ing)?|cinema)\b|看",
+        ),
+    )
+)
+
+
+def asks_for_deeds(text: str) -> bool:
+    """Whether a question is for what was done: "what did I do with Otto?"."""
+    return _DEEDS.search(text) is not None
+
+
+def tells_of_work(question: str) -> Callable[[str], bool] | None:
+    """What tells whether a note is of a book that was read, or a film that was seen; None where none is asked for."""
+    for asked, named, enjoyed in _WORKS:
+        if asked.search(question):
+            return lambda note: named.search(note) is not None and enjoyed.search(note) is not None
+    return None
+
+
+# What more a question wants than to know what was so.
+
+_DAY_OR_DEED = re.compile(
+    r"\b(?:when|why|how (?:long|often|many)|since when)\b|\bhappen|为什么"
+    r"|\b(?:did|do|does|have|has|had) \w+ (?:do|done|eat|eaten|cook|cooked|drink|drunk)\b"
+    r"|什么时候|多久|哪一?天|几号|多少次|几次|[做干][了过]?些?[什啥]|发生|[吃喝][了过]",
+    re.IGNORECASE,
+)
+_EARLIER = re.compile(
+    r"\b(?:previous(?:ly)?|former(?:ly)?|earlier|used to|before)\b|前任|以前的?|之前的?|原来的?|原先的?|上一任",
+    re.IGNORECASE,
+)
+_TENSE = re.compile(r"\b(?:did|was|were)\b", re.IGNORECASE)
+
+
+def asks_for_a_day_or_deed(text: str) -> bool:
+    """Whether a question is for the day, the reason or what was done: nothing that was so for a while answers it."""
+    return _DAY_OR_DEED.search(text) is not None
+
+
+def without_earlier(text: str) -> str | None:
+    """The question without the words by which it asks for what was so before what is; None where it does not."""
+    return _EARLIER.sub(" ", text) if _EARLIER.search(text) else None
+
+
+def without_tense(text: str) -> str:
+    """The question without the verbs that say no more than that it is about the past."""
+    return _TENSE.sub(" ", text)
+
+
+# Parts of times, as regular expressions for whoever reads the words around a time.
+
+_FEW = "two|three|four|five|six|seven|eight|nine|ten"
+PART = re.compile(
+    rf"\b(?:the )?(?P<end>first|last|final) (?P<count>(?:{_FEW}|\d{{1,2}}|few|couple of))"
+    r" (?P<unit>day|week|month)s? of (?:the )?$",
+    re.IGNORECASE,
+)
+"""So many of a span's first or last parts, before the span: "the last two months of 2022"."""
+PART_ZH = re.compile(
+    r"的?(?P<end>最后|末尾|开头|头)(?P<count>\d{1,2}|[两二三四五六七八九十几])个?(?P<unit>天|周|星期|月)"
+)
+"""The same behind the span: 2022年的最后两个月."""
+A_DAY = re.compile(r"今[天日]|昨[天日]|明天|today|yesterday|tomorrow", re.IGNORECASE)
+"""A day that is reckoned from today: with a year beside it, that day of the year (去年的今天)."""
+THIS_DAY = re.compile(r"\b(?:on )?(?:this|the same)(?: very)? day(?: of| in)? (?:the )?$", re.IGNORECASE)
+"""The same before the year: "on this day last year"."""
+
+
+def part_count(match: re.Match[str]) -> int:
+    """How many parts a match of `PART` or `PART_ZH` says."""
+    said = match["count"].casefold()
+    return {"few": 3, "几": 3, "couple of": 2}.get(said) or SPELLED.get(said) or int(said)
 
 
 #: One of these is in every time there is; most questions have none.
@@ -256,3 +448,92 @@ def _beside(one: str, two: str) -> bool:
     if _THIS_ERA.fullmatch(two) is not None:
         return one in _AT
     return two.isdigit() and (one in _MONTHS or (len(two) == 2 and _THIS_ERA.fullmatch(one) is not None))
+
+
+#: Characters of what is no time that an error shows.
+_SHOWN = 60
+_SHORT = re.compile(r"(?P<count>\d+) ?(?P<unit>[mhdw])")
+_AGO = re.compile(
+    rf"(?P<count>\d+|an?|a couple of|{'|'.join(word for word in SPELLED if word.isascii())}) "
+    r"(?P<unit>min(?:ute)?|hour|day|week|month|year)s? ago"
+)
+_AGO_ZH = re.compile(
+    r"(?P<count>\d+|[一二两三四五六七八九十百]{1,4}) ?个?(?P<unit>分钟|小时|钟头|天|周|星期|礼拜|月|年)(?:之|以)?前"
+)
+#: Of a day, at what time: "yesterday 14:30", "2026-05-02 at 9:05".
+_DAY_AND_HOUR = re.compile(r"(?P<day>\S.*?)(?: at |[ ,])(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)")
+_MONTH = re.compile(r"(?P<year>\d{4})(?:-(?P<month>0?[1-9]|1[0-2]))?")
+_MINUTES = {"m": 1, "h": 60, "d": 1_440, "w": 10_080, "min": 1, "minute": 1, "hour": 60}
+_MINUTES |= {"分钟": 1, "小时": 60, "钟头": 60}
+_DAYS = {"day": 1, "week": 7, "天": 1, "周": 7, "星期": 7, "礼拜": 7}
+_IN_MONTHS = {"month": 1, "year": 12, "月": 1, "年": 12}
+_NOW = ("now", "现在")
+_FORMS = "use 2026-03-01, 2026-03-01T09:30, 2026-03, 7d, 12h, today, yesterday, 2 weeks ago, last month, 昨天 or 上周"
+
+
+def moment_of(text: str, zone: tzinfo, now: datetime) -> datetime:
+    """Return the time that `text` names, aware; of a day, week, month or year the beginning, in `zone`.
+
+    ``12h`` and ``7d`` are so long before `now`, to the minute; ``3 days ago`` is the beginning of that day.
+    Raises InvalidInput for what names no time, or one outside the calendar.
+    """
+    said = " ".join(text.lower().split())
+    try:
+        found = _read(said, zone, now)
+    except (OverflowError, ValueError) as error:
+        raise InvalidInput(f"{text[:_SHOWN]!r} is too long ago") from error
+    if found is None:
+        try:
+            return parse_time(text, zone)
+        except InvalidInput as error:
+            raise InvalidInput(str(error), hint=_FORMS) from error
+    if not is_datable(found):
+        raise InvalidInput(f"{text[:_SHOWN]!r} is too long ago")
+    return found
+
+
+def _read(said: str, zone: tzinfo, now: datetime) -> datetime | None:
+    """The time that is said in words; None for what may be ISO 8601, or nothing."""
+    if said in _NOW:
+        return now
+    match = _SHORT.fullmatch(said)
+    if match is not None:
+        return now - timedelta(minutes=int(match["count"]) * _MINUTES[match["unit"]])
+    today = start_of_day(now, zone)
+    match = _AGO.fullmatch(said) or _AGO_ZH.fullmatch(said)
+    if match is not None:
+        return _before(now, today, _number(match["count"]), match["unit"])
+    match = _MONTH.fullmatch(said)
+    if match is not None:
+        return today.replace(year=int(match["year"]), month=int(match["month"] or 1), day=1)
+    match = _DAY_AND_HOUR.fullmatch(said)
+    if match is not None:
+        day = _day(match["day"], today)
+        return None if day is None else day.replace(hour=int(match["hour"]), minute=int(match["minute"]))
+    return _day(said, today)
+
+
+def _number(word: str) -> int:
+    if word.isdecimal():
+        return int(word)
+    spelled = {"a": 1, "an": 1, "a couple of": 2} | SPELLED
+    return spelled.get(word) or value_of(word) or 0
+
+
+def _before(now: datetime, today: datetime, count: int, unit: str) -> datetime:
+    if unit in _MINUTES:
+        return now - timedelta(minutes=count * _MINUTES[unit])
+    if unit in _DAYS:
+        return today - timedelta(days=count * _DAYS[unit])
+    return datetime.combine(same_day(today.date(), -count * _IN_MONTHS[unit]), time.min, today.tzinfo)
+
+
+def _day(said: str, today: datetime) -> datetime | None:
+    """The beginning of the one day, week, month or year that these words name and nothing else."""
+    # A month or a weekday alone is only read as one behind such a word.
+    for lead in ("", "in ", "on "):
+        found = named(lead + said, today.date())
+        if len(found) == 1 and found[0].start in (0, len(lead)) and found[0].end == len(lead + said):
+            span = found[0].span
+            return None if span is None else datetime.combine(span.first, time.min, today.tzinfo)
+    return None

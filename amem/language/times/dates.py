@@ -8,16 +8,17 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from amem.language.numerals import CARDINALS, CHINESE, MONTHS, ORDINALS, SPELLED, month_number, value_of, weekday_number
-from amem.language.times.relative import holds, relative
-from amem.language.times.spans import (
+from amem.language.times.relative import (
     STEPS,
     WHICH,
     WHICH_YEAR,
     Named,
     Span,
+    holds,
     longest,
     month_of,
     months_from,
+    relative,
     same_day,
     weekday_of,
     years_from,
