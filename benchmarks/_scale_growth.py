@@ -15,6 +15,7 @@ from _scale_corpus import Corpus, TableEmbedder
 
 from amem import AgenticMemorySystem
 from amem.note import MemoryNote
+from amem.storage.rows import ROLE
 from amem.storage.search_tables import columns_of
 from amem.storage.vectors import packed_vectors, text_hash
 
@@ -85,8 +86,8 @@ def _add(db: sqlite3.Connection, notes: list[dict[str, Any]], embedder: TableEmb
         key = db.execute("INSERT INTO vectors (space, hash, vector) VALUES (?, ?, ?)", row).lastrowid
         db.execute("INSERT INTO words VALUES (?, ?)", (key, vector.tokens.packed()))
     _insert(db, "note_text", ({"rowid": each["key"], **columns_of(_note(each))} for each in notes))
-    terms = [("entity", json.loads(each["entities"]), each["key"]) for each in notes]
-    terms += [("keyword", json.loads(each["keywords"]), each["key"]) for each in notes]
+    terms = [(ROLE["entity"], json.loads(each["entities"]), each["key"]) for each in notes]
+    terms += [(ROLE["keyword"], json.loads(each["keywords"]), each["key"]) for each in notes]
     carried = {(role, word.casefold(), key) for role, words, key in terms for word in words}
     _insert(db, "note_terms", ({"role": role, "term": word, "note": key} for role, word, key in sorted(carried)))
 

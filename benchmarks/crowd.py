@@ -289,10 +289,10 @@ class Copies:
             key="note",
         )
         self._insert("note_terms", "role, term, note", "role, term, note + number * :notes", "notes", key="note",
-                     more=" AND NOT (role = 'tag' AND term IN (SELECT old_tag FROM temp.copies))")  # fmt: skip
+                     more=" AND NOT (role = 1 AND term IN (SELECT old_tag FROM temp.copies))")  # fmt: skip
         self._driver.execute(
-            "INSERT INTO note_terms (role, term, note) SELECT 'tag', tag, held.note + number * :notes"
-            " FROM note_terms AS held JOIN temp.copies ON held.role = 'tag' AND held.term = old_tag"
+            "INSERT INTO note_terms (role, term, note) SELECT 1, tag, held.note + number * :notes"
+            " FROM note_terms AS held JOIN temp.copies ON held.role = 1 AND held.term = old_tag"
             " WHERE held.note <= :notes",
             self._given(),
         )

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from amem.note import SCOPES, Status
-from amem.storage.rows import cell, listed, time_text
+from amem.storage.rows import ROLE, cell, listed, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -98,7 +98,7 @@ def conditions(wanted: Filter) -> tuple[str, dict[str, Any]]:
     else:
         among(_then("status", known_at), statuses)
     for tag in wanted.tags:
-        meets("notes.key IN (SELECT note FROM note_terms WHERE role = 'tag' AND term = ?)", tag.casefold())
+        meets(f"notes.key IN (SELECT note FROM note_terms WHERE role = {ROLE['tag']} AND term = ?)", tag.casefold())
     if wanted.kinds:
         among("notes.kind", wanted.kinds)
     if wanted.layers:

@@ -16,7 +16,7 @@ from amem.note import Enrichment, Kind, Layer, LinkType, MemoryNote, Status
 from amem.query import Filter
 from amem.rendering import standing_text
 from amem.storage.filters import conditions
-from amem.storage.rows import coded, columns, from_plain, keys_from, listed, read_moment
+from amem.storage.rows import ROLE, coded, columns, from_plain, keys_from, listed, read_moment
 from amem.storage.search_tables import columns_of
 from amem.storage.standings import standings_among
 
@@ -278,7 +278,7 @@ _EVERY = (
     + " FROM notes"
 )
 _TAGGED = (
-    "SELECT term, count(*), group_concat(note) FROM note_terms WHERE role = 'tag'"
+    f"SELECT term, count(*), group_concat(note) FROM note_terms WHERE role = {ROLE['tag']}"
     " AND typeof(note) = 'integer' GROUP BY term"
 )
 # From the topics to their notes, never the other way.

@@ -10,7 +10,7 @@ from amem.errors import InvalidInput, NoteNotFound, OperationNotFound, StaleNote
 from amem.labels import short_id
 from amem.note import Scope, Status
 from amem.storage.note_reading import NoteReading, normal_hash
-from amem.storage.rows import VERSIONED, cell, from_cell, listed, note_of, plain, time_text
+from amem.storage.rows import ROLE, VERSIONED, cell, from_cell, listed, note_of, plain, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Set
@@ -75,8 +75,8 @@ def _now(session: Session, id: str) -> dict[str, Any]:
 
 #: What full text and terms are made of: a change to one of these concerns them.
 _INDEXED = frozenset({"content", "keywords", "tags", "context", "entities"})
-#: The lists of words that notes are found by, and what a word is called in their index.
-_TERMS = {"tags": "tag", "entities": "entity", "keywords": "keyword"}
+#: The lists of words that notes are found by, and what sort of word each holds.
+_TERMS = {"tags": ROLE["tag"], "entities": ROLE["entity"], "keywords": ROLE["keyword"]}
 #: What the index of facts is made of.
 _OF_FACTS = frozenset({"facts", "overturned"})
 _BY_ID = "SELECT * FROM notes WHERE id = :id"

@@ -55,6 +55,10 @@ VERSIONED = (
 )
 
 
+#: What sort of word a note's term is, as the database has it.
+ROLE: Mapping[str, int] = {"keyword": 0, "tag": 1, "entity": 2}
+
+
 class Undecoded(str):
     """Text out of a damaged row that is not UTF-8, with a stand-in for each byte that is wrong."""
 

@@ -16,7 +16,7 @@ from amem.language.predicates import subject_key
 from amem.note import Status
 from amem.rendering import fallen
 from amem.storage.filters import changed_since, conditions, in_scope, scope_values, stood
-from amem.storage.rows import keys_from, listed, note_of, read_moment, read_time, time_text
+from amem.storage.rows import ROLE, keys_from, listed, note_of, read_moment, read_time, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterable, Mapping, Sequence
@@ -34,14 +34,21 @@ if TYPE_CHECKING:
 
 # From the words to the notes, never the other way: SQLite would rather walk through every rare word there is.
 _RARE = (
-    "SELECT held.note FROM json_each(:terms) AS asked CROSS JOIN term_counts AS used"
-    " ON used.role IN ('entity', 'keyword') AND used.term = asked.value"
+    "WITH used AS MATERIALIZED (SELECT sort.value AS role, asked.value AS term, (SELECT count(*) FROM (SELECT 1"
+    "  FROM note_terms WHERE role = sort.value AND term = asked.value LIMIT :most + 1)) AS notes"
+    f"  FROM json_each(:terms) AS asked CROSS JOIN json_each('[{ROLE['entity']}, {ROLE['keyword']}]') AS sort)"
+    " SELECT held.note FROM used"
     " CROSS JOIN note_terms AS held ON held.role = used.role AND held.term = used.term"
     " CROSS JOIN notes ON notes.key = held.note"
-    f" WHERE +used.notes <= :most AND {in_scope()}"
+    f" WHERE used.notes <= :most AND {in_scope()}"
     " GROUP BY held.note ORDER BY sum(1.0 / used.notes) DESC, held.note DESC LIMIT :limit"
 )
+#: Of tags and entities the number of notes is kept, of keywords it is counted.
 _ROLE = "SELECT term, notes FROM term_counts WHERE role = :role"
+_KEYWORDS = (
+    "SELECT term, count(*) FROM note_terms WHERE role = :role AND term IN (SELECT value FROM json_each(:terms))"
+    " GROUP BY term ORDER BY count(*) DESC, term"
+)
 _ROLE_SCOPED = (
     "SELECT term, count(*) AS used FROM note_terms CROSS JOIN notes ON notes.key = note_terms.note"
     f" WHERE role = :role AND status <> 'deleted' AND {in_scope()} GROUP BY term ORDER BY used DESC, term LIMIT :limit"
@@ -234,7 +241,7 @@ class FullText:
             f" WHERE t.role = :role AND t.term IN (SELECT value FROM json_each(:terms)) AND {where}"
             " GROUP BY t.note ORDER BY count(*) DESC, t.note DESC LIMIT :limit"
         )
-        rows = self._session.rows(statement, role=role, terms=listed(folded), limit=limit, **given)
+        rows = self._session.rows(statement, role=ROLE[role], terms=listed(folded), limit=limit, **given)
         return [(key, tuple(sorted(held.split("\x1f")))) for key, held in rows]
 
     def sharing_rare(self, values: Sequence[str], *, most: int, limit: int) -> list[int]:
@@ -255,7 +262,9 @@ class FullText:
         terms = listed(each.casefold() for each in values)
         # With a plus sign, since in the order of an index SQLite would read every term there is.
         statement = f"{_ROLE} AND term IN (SELECT value FROM json_each(:terms)) ORDER BY +notes DESC, term"
-        return dict(self._session.rows(statement, role=role, terms=terms))
+        if role == "keyword":
+            statement = _KEYWORDS
+        return dict(self._session.rows(statement, role=ROLE[role], terms=terms))
 
     # -- the vocabulary analysts are shown ---------------------------------------------------------------------
 
@@ -276,12 +285,10 @@ class FullText:
         return self._most_used("tag", _SHOWN_TAGS)
 
     def _most_used(self, role: str, limit: int = -1) -> dict[str, int]:
-        if self._session.is_shared:
+        if self._session.is_shared or role == "keyword":
             scope = scope_values(self._session.scope)
-            return dict(self._session.rows(_ROLE_SCOPED, role=role, limit=limit, **scope))
-        # Written out, or SQLite would not use the index of tags.
-        named = _ROLE.replace(":role", "'tag'") if role == "tag" else _ROLE
-        return dict(self._session.rows(f"{named} ORDER BY notes DESC, term LIMIT :limit", role=role, limit=limit))
+            return dict(self._session.rows(_ROLE_SCOPED, role=ROLE[role], limit=limit, **scope))
+        return dict(self._session.rows(f"{_ROLE} ORDER BY notes DESC, term LIMIT :limit", role=ROLE[role], limit=limit))
 
     def _active(self, terms: Sequence[str], limit: int) -> list[tuple[int, float]]:
         """The unfiltered fast path: rank in FTS5 alone, then drop the few that are not active."""

@@ -14,6 +14,7 @@ import pytest
 from storing import change, put
 
 from amem.errors import SchemaTooNew, StorageBusy, StorageCorrupt, StorageGone, StorageReadOnly
+from amem.language import typed_words
 from amem.note import Status
 from amem.query import Filter
 from amem.storage.migrations import scripts
@@ -301,6 +302,54 @@ def test_vectors_are_kept_in_two_bytes_a_number_from_schema_15_on_with_their_wor
         with store.read() as session:
             assert session.rows("SELECT count(*) FROM words") == [(0,)]
     assert (folder / "amem.db.schema-14.bak").is_file()
+
+
+def test_terms_and_texts_of_schema_15_are_found_as_before(folder: Path, clock: FrozenClock) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    given = {name: "" for name in ("context", "category", "timestamp", "analyst")} | {
+        **{name: "[]" for name in ("keywords", "tags", "entities", "facts", "overturned")},
+        **{name: "2026-01-01T09:00:00.000000Z" for name in ("at", "recorded_at")},
+        **{name: 1 for name in ("version", "seq", "vector_seq")},
+        **{"normal": b"", "kind": "fact", "layer": "short_term", "status": "active", "importance": 0.5},
+        **{"reliability": 0.9, "pinned": 0, "metadata": "{}", "enrichment": "done", "edited": "{}"},
+    }
+    texts = {"tea": ("Green tea in Porto.", "green tea porto"), "milk": ("Porto has no oat milk.", "porto oat milk")}
+    with closing(sqlite3.connect(folder / "amem.db")) as raw:
+        for name in ("folded", "halved", "named", "repacked", "searched"):
+            raw.create_function(name, 1, str)
+        for number in range(1, 16):
+            raw.executescript(scripts()[number])
+        raw.execute("PRAGMA user_version = 15")
+        for key, (id, (content, words)) in enumerate(texts.items(), start=1):
+            row = {**given, "key": key, "id": id, "content": content}
+            raw.execute(f"INSERT INTO notes ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})", [*row.values()])
+            raw.execute("INSERT INTO note_text (rowid, content) VALUES (?, ?)", (key, words))
+        terms = [("tag", "drink", 1), ("tag", "drink", 2), ("tag", "hot", 1), ("entity", "porto", 1)]
+        terms += [("entity", "porto", 2), ("keyword", "oat milk", 2), ("keyword", "porto", 2)]
+        raw.executemany("INSERT INTO note_terms VALUES (?, ?, ?)", terms)
+        raw.commit()
+    with closing(Store(folder, clock)) as store:
+        with store.read() as session:
+            assert list(session.text.tags().items()) == [("drink", 2), ("hot", 1)]
+            assert session.text.counts("entity", ["Porto"]) == {"porto": 2}
+            assert session.text.counts("keyword", ["oat milk", "Porto", "tea"]) == {"oat milk": 1, "porto": 1}
+            assert session.text.counts("keyword") == {"oat milk": 1, "porto": 1}
+            assert session.text.holding("tag", ["hot"], 5) == [(1, ("hot",))]
+            # The entity is that of more than one note, and does not count.
+            assert session.text.sharing_rare(["Porto", "oat milk"], most=1, limit=5) == [2]
+            assert set(session.text.sharing_rare(["Porto"], most=2, limit=5)) == {1, 2}
+            assert session.text.typed(typed_words("po")).tolist() == [1, 2]
+            assert session.text.typed(typed_words("porto oa")).tolist() == [2]
+            assert session.text.document_frequency(["porto", "milk"]) == {"porto": 2, "milk": 1}
+            assert [note.id for note in session.notes.page(Filter(tags=("hot",)), limit=5)] == ["tea"]
+        with store.write() as session:
+            put(session, "Hot chocolate.", id="cocoa", tags=["hot"], keywords=["chocolate"])
+        with store.write() as session:
+            session.notes.purge(["tea"])
+        with store.read() as session:
+            assert list(session.text.tags().items()) == [("drink", 1), ("hot", 1)]
+            assert session.text.typed(typed_words("cho")).tolist() == [3]
+            assert session.text.typed(typed_words("gre")).tolist() == []
 
 
 def test_a_collection_of_the_first_schema_is_backed_up_and_upgraded_with_all_it_holds(
