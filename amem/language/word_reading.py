@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from amem.language import is_cjk, written_in_cjk
@@ -163,14 +164,16 @@ def _cjk_words(run: str, offset: int) -> list[Word]:
     lists = lexicon()
     tokens = rjieba.tag(run, hmm=False)
     persons = _persons(run, tokens)
+    ends = list(accumulate(len(token) for token, _ in tokens))
     found: list[Word] = []
     at = start = 0
     while at < len(tokens):
         text, mark = tokens[at]
-        size, person = 1, text in persons.get(start, ())
-        for more in range(4, 1, -1):
-            joined = "".join(token for token, _ in tokens[at : at + more])
-            if joined in lists.chinese or joined in persons.get(start, ()):
+        called = persons.get(start, ())
+        size, person = 1, text in called
+        for more in range(min(4, len(tokens) - at), 1, -1):
+            joined = run[start : ends[at + more - 1]]
+            if joined in lists.chinese or joined in called:
                 text, size, person = joined, more, joined not in lists.chinese
                 break
         known = text in lists.chinese
