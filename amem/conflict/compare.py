@@ -295,6 +295,8 @@ _HONORIFICS = frozenset({"dr", "mr", "mrs", "ms", "prof"})
 _CHANGED = frozenset({Cue.CHANGES, Cue.RETURNS})
 OVER = frozenset({Cue.ENDS, Cue.OVER})
 _SINCE = frozenset({Cue.NOW, Cue.AFRESH})
+#: Below this cosine two notes that share nothing but a person tell different things of him or her.
+_FAR = 0.4
 #: What one person does at a time, by the stem.
 _BY_ONE = frozenset({"lead", "run", "head", "chair", "manag", "own", "coach", "teach", "handl", "captain", "organ"})
 
@@ -307,6 +309,10 @@ def compared(earlier: Claim, later: Claim, cosine: float) -> Iterator[tuple[Stat
     for new in news.ending:
         for old in olds.touched_by(new):
             one, other = old.statement, new.statement
+            # The default embedder reads no Chinese, so there the word of an end has to do.
+            far = cosine < _FAR or (_in_cjk(old.text) and Cue.ENDS in new.around.cues)
+            if far and _only_people(old, new):
+                continue
             if not _may_fall(old, new) or not _same_people(one, other, earlier, later):
                 continue
             if not _has_reason(one, other, new.around) or _restated(one, other, read(later.content)):
@@ -464,6 +470,16 @@ def _restated(old: Statement, new: Statement, news: Sequence[Statement]) -> bool
         for each in news
         if each is not new
     )
+
+
+def _only_people(old: _Clause, new: _Clause) -> bool:
+    """Whether both tell something else of the same person: who left the council, and what he is allergic to."""
+    one, other = old.statement, new.statement
+    people = old.around.people & new.around.people
+    if not people or not (one.about.keys() - people and other.about.keys() - people):
+        return False
+    words = (each.statement.about.keys() | each.around.about.keys() for each in (old, new))
+    return frozenset.intersection(*map(frozenset, words)) <= people and one.poles.keys().isdisjoint(other.poles)
 
 
 def _features(

@@ -7,7 +7,7 @@ import threading
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -20,7 +20,10 @@ from amem.conflict.statements import read
 from amem.language.predicates import load_predicates
 from amem.note import Fact, Kind
 from amem.settings import Settings
-from amem.testing import HashEmbedder
+from amem.testing import FrozenClock, HashEmbedder
+
+if TYPE_CHECKING:
+    from amem.protocols import Embedder
 
 MAY = datetime(2026, 5, 1, tzinfo=UTC)
 LATER = timedelta(days=200)
@@ -297,3 +300,16 @@ def test_threads_may_read_notes_at_once(monkeypatch: pytest.MonkeyPatch):
         done.set()
         other.join()
     assert len(statements._known) == 1
+
+
+def test_a_change_in_one_thing_of_a_person_puts_nothing_else_of_him_in_doubt(minilm: Embedder) -> None:
+    clock = FrozenClock("2026-01-12T09:00")
+    with AgenticMemorySystem(llm_backend="offline", embedder=minilm, clock=clock) as memory:
+        for text in ("Joel is allergic to penicillin.", "Joel's birthday is on 23 September.", "王芳对青霉素过敏。"):
+            memory.add_note(text)
+            clock.advance(days=90)
+        left = memory.add("Joel left the council and joined a housing charity called Groundwork as project lead.")
+        assert left.conflicts == ()
+        assert memory.add("王芳离开了出版社，入职了字节跳动。").conflicts == ()
+        clock.advance(days=90)
+        assert memory.add("Joel left Groundwork.").conflicts  # which is what had been said of him
