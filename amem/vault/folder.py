@@ -25,7 +25,7 @@ from amem.interop.decoding import leads_out, reading, whole
 from amem.interop.formats import MARKDOWN_SUFFIXES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from re import Pattern
 
 RULE_FILES = (".gitignore", ".amemignore")
@@ -194,7 +194,8 @@ class Folder:
         found = str(uuid.uuid4())
         own = self.root / OWN
         own.mkdir(parents=True, exist_ok=True)
-        self._put(own / _IDENTITY, (json.dumps({"vault": found}) + "\n").encode(), mode=0o600)
+        path = own / _IDENTITY
+        self._put(path, (json.dumps({"vault": found}) + "\n").encode(), lambda: None)
         return found
 
     @contextmanager
@@ -279,8 +280,7 @@ class Folder:
         target = self._inside(path)
         if expect is None:
             target.parent.mkdir(parents=True, exist_ok=True)
-        before = self._expected(target, expect)
-        return self._put(target, data, mode=0o600 if before is None else stat.S_IMODE(before.st_mode), expect=expect)
+        return self._put(target, data, lambda: self._expected(target, expect))
 
     def check_writable(self, path: str) -> None:
         """Raise InvalidInput where no file can be written at this path."""
@@ -324,8 +324,9 @@ class Folder:
             raise Changed(str(target))
         return held
 
-    def _put(self, target: Path, data: bytes, *, mode: int, expect: Stat | None = None) -> Stat:
-        name = f"{target.parent}/.{os.urandom(8).hex()}{_PART}"
+    def _put(self, target: Path, data: bytes, before: Callable[[], os.stat_result | None]) -> Stat:
+        """Replace the file in one step, unless `before`, asked last of all, refuses; it tells whose mode is kept."""
+        name = f"{os.path.dirname(target)}/.{os.urandom(8).hex()}{_PART}"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
         descriptor = os.open(name, flags, 0o600)
         try:
@@ -333,19 +334,18 @@ class Folder:
                 left = memoryview(data)
                 while left:
                     left = left[os.write(descriptor, left) :]
-                if mode != 0o600 and hasattr(os, "fchmod"):
+                written = os.fstat(descriptor)
+                held = before()
+                if held is not None and (mode := stat.S_IMODE(held.st_mode)) != 0o600 and hasattr(os, "fchmod"):
                     os.fchmod(descriptor, mode)
-                held = os.fstat(descriptor)
             finally:
                 os.close(descriptor)
-            if expect is not None:
-                self._expected(target, expect)
             os.replace(name, target)
         except BaseException:
             with suppress(FileNotFoundError):
                 os.unlink(name)
             raise
-        return Stat(held.st_mtime_ns, held.st_size)
+        return Stat(written.st_mtime_ns, written.st_size)
 
 
 def plain_path(path: str) -> str:
