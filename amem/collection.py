@@ -201,17 +201,27 @@ def restore_backup(backup: Path, home: Path, name: str, *, replace: bool = False
 class Collection:
     """An open collection, as the services that work on it share it.
 
-    `dense` finds notes by their vectors, which `vectorizer` makes. `predicates` reads the table of predicates, `folder`
-    is None in memory.
+    `dense` finds notes by their vectors, which `vectorizer` makes; both are made when first asked for, since a command
+    may need neither. `predicates` reads the table of predicates, `folder` is None in memory.
     """
 
     store: Store
-    dense: DenseLeg
-    vectorizer: Vectorizer
+    get_dense: Callable[[], DenseLeg]
+    get_vectorizer: Callable[[], Vectorizer]
     settings: Settings
     clock: Clock
     predicates: Callable[[], Predicates]
     folder: Path | None = None
+
+    @property
+    def dense(self) -> DenseLeg:
+        """Finds notes by their vectors."""
+        return self.get_dense()
+
+    @property
+    def vectorizer(self) -> Vectorizer:
+        """Makes vectors of texts."""
+        return self.get_vectorizer()
 
     @property
     def zone(self) -> tzinfo:

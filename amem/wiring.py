@@ -178,9 +178,8 @@ class Parts:
         """What the services share."""
         from amem.collection import Collection
 
-        return Collection(
-            self.store, self.dense, self.vectorizer, self.settings, self.clock, self.predicates, self.folder
-        )
+        dense, vectorizer = (lambda: self.dense), (lambda: self.vectorizer)
+        return Collection(self.store, dense, vectorizer, self.settings, self.clock, self.predicates, self.folder)
 
     @service
     def uses(self) -> Uses:
@@ -434,17 +433,21 @@ class Parts:
         """The steps of adding notes."""
         from amem.writing.pipeline import Pipeline
 
-        return Pipeline(self.collection, self.enricher, self.settler, self.canon, self.models.analyst)
+        # Each when first asked for: a text that is known needs none of them.
+        return Pipeline(
+            self.collection, lambda: self.enricher, lambda: self.settler, self.canon, lambda: self.models.analyst()
+        )
 
     @service
     def writer(self) -> Writer:
         """Adds notes, and does what follows from that."""
         from amem.writing.pipeline import Writer
 
-        def meet(texts: Iterable[str]) -> None:
-            self.languages.meet(texts)  # which is made with the first note that is stored
+        def follow(receipts: Sequence[Receipt], texts: Iterable[str]) -> None:
+            self.consolidation.keep_up(receipts)  # which is made, as is the advice, with the first note that is stored
+            self.languages.meet(texts)
 
-        return Writer(self.collection, self.pipeline, self.worker, self.consolidation.keep_up, meet)
+        return Writer(self.collection, self.pipeline, lambda: self.worker, follow)
 
     @service
     def publisher(self) -> Publisher:

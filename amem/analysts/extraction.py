@@ -124,7 +124,7 @@ class _Extracting:
 
 def _kind_by_rules(text: str) -> Kind:
     # Here, so that opening a collection to read it does not load the rules.
-    from amem.analysts.rules.kinds import kind_of
+    from amem.analysts.rules.kind_and_context import kind_of
     from amem.language.word_reading import read
 
     kind = kind_of(read(text))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amem.analysis import Procedure, Statement
-from amem.analysts.rules.kinds import kind_of
+from amem.analysts.rules.kind_and_context import kind_of
 from amem.conversation.grounding import Said
 from amem.language import index_terms, query_terms, sentences
 from amem.language.scripts import words

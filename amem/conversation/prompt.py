@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from amem.analysts.rules.kinds import is_courtesy
+from amem.analysts.rules.kind_and_context import is_courtesy
 from amem.clock import zone
 from amem.conversation.context_window import SMALLEST_TURN, Past, Shares, Summary, fit
 from amem.conversation.extractive import extract

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from amem.analysis import PageNote
-from amem.analysts.rules.note_context import gist_of
+from amem.analysts.rules.kind_and_context import gist_of
 from amem.clock import zone
 from amem.errors import AmemError, Cancelled, StorageError
 from amem.language import written_in_cjk

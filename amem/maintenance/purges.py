@@ -176,6 +176,6 @@ class Purges:
 
 def _is_common(word: str) -> bool:
     # Imported here, so that opening a collection to read it does not load the rules.
-    from amem.analysts.rules.tags import is_common_tag
+    from amem.analysts.rules.keywords import is_common_tag
 
     return is_common_tag(word)

@@ -1,4 +1,7 @@
-"""A batch of notes made ready outside any transaction, and what the collection says, as analysts see it."""
+"""A batch of notes made ready outside any transaction, and what the collection says, as analysts see it.
+
+numpy and the rules of evolution are imported with the first note that is new: a text that is known needs neither.
+"""
 
 from __future__ import annotations
 
@@ -8,29 +11,25 @@ from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from amem.clock import zone
-from amem.conflict.candidates import Candidate, unknown_cosines
 from amem.errors import EmbedderMismatch, MissingExtra, MissingModel
 from amem.language import index_terms
 from amem.note import NOBODY, Scope
 from amem.storage.note_reading import normal_hash
-from amem.token_vectors import product
-from amem.writing.evolution import best, sharing
 from amem.writing.fields import ANALYSED, PREVIOUS_TURNS, draft_of, fill_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from concurrent.futures import Executor, Future
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from amem.collection import Collection
+    from amem.conflict.candidates import Candidate
     from amem.note import MemoryNote
     from amem.protocols import Analyst
     from amem.storage.store import Session, Store
-    from amem.vectorizer import Vectorizer
     from amem.writing.fields import Canon
     from amem.writing.intake import Intake
 
@@ -54,8 +53,7 @@ class Batch:
     ) -> None:
         self.entries = list(intakes)
         self._store = collection.store
-        self._dense = collection.dense
-        self._vectorizer = collection.vectorizer
+        self._collection = collection
         self._canon = canon
         self._settings = collection.settings
         for place, entry in enumerate(self.entries):
@@ -64,7 +62,7 @@ class Batch:
         self._stored: dict[int, int] = {}
         self._keys: defaultdict[Scope, list[int]] = defaultdict(list)
         #: How alike any two entries are, by their places.
-        self._alike = np.empty((0, 0), dtype=np.float32)
+        self._alike: NDArray[np.float32] | None = None
         self._seen = 0
         self.started = 0.0
         self._ahead: Future[Embedded] | None = None
@@ -72,39 +70,42 @@ class Batch:
     @property
     def texts(self) -> list[str]:
         """What of its notes is embedded."""
-        return [self._vectorizer.text(entry.note) for entry in self.entries]
+        return [self._collection.vectorizer.text(entry.note) for entry in self.entries]
 
     def embedded_by(self, ahead: Future[Embedded]) -> None:
         """Say that the texts are being embedded in another thread."""
         self._ahead = ahead
 
-    def prepare(self, analyst: Analyst, frequencies: FrequencyCache) -> None:
+    def prepare(self, analyst: Callable[[], Analyst], frequencies: FrequencyCache) -> None:
         """Everything that needs no write lock. Raises when amem is not set up; other failures stay with their note."""
         self.started = perf_counter()
         with self._store.read() as session:
-            self._vectorizer.check(session)
+            self._seen = session.counter
             self._find_known_sources(session)
             self._find_repetitions(session)
-            self._seen = session.counter
-            if analyst.local:
-                self._analyse(session, self.entries, analyst, frequencies)
-        wanted = [entry for entry in self.entries if entry.existing is None and not entry.repeats]
-        if not wanted:
-            return
+            wanted = [entry for entry in self.entries if entry.existing is None and not entry.repeats]
+            if not wanted:
+                return
+            self._collection.vectorizer.check(session)
+            if analyst().local:
+                self._analyse(session, self.entries, analyst(), frequencies)
         self._embed(wanted)
         with self._store.read() as session:
             seen = session.counter
             meeting = self._meeting(session, wanted)
-        self._dense.refresh(seen)
+        self._collection.dense.refresh(seen)
         self._find_nearest(meeting)
 
-    def prepare_after_all(self, session: Session, entry: Intake, analyst: Analyst, frequencies: FrequencyCache) -> None:
+    def prepare_after_all(
+        self, session: Session, entry: Intake, analyst: Callable[[], Analyst], frequencies: FrequencyCache
+    ) -> None:
         """Prepare an entry, in the transaction that stores it, whose note stands no more that it was to repeat."""
         entry.repeats = False
-        if analyst.local:
-            self._analyse(session, [entry], analyst, frequencies)
+        self._collection.vectorizer.check(session)
+        if analyst().local:
+            self._analyse(session, [entry], analyst(), frequencies)
         self._embed([entry], session)
-        self._vectorizer.keep(session, self.vectors())
+        self._collection.vectorizer.keep(session, self.vectors())
         self._find_nearest(self._meeting(session, [entry]))
 
     def catch_up(self, session: Session) -> None:
@@ -114,7 +115,11 @@ class Batch:
 
     def vectors(self) -> dict[bytes, NDArray[np.float32]]:
         """What was embedded, by text hash."""
-        return {self._vectorizer.hash(entry.note): entry.vector for entry in self.entries if entry.vector is not None}
+        return {
+            self._collection.vectorizer.hash(entry.note): entry.vector
+            for entry in self.entries
+            if entry.vector is not None
+        }
 
     def stored(self, entry: Intake, key: int) -> None:
         """Say that the entry's note has a key now, so that those after it see it as a neighbour."""
@@ -124,6 +129,8 @@ class Batch:
 
     def candidates(self, session: Session, entry: Intake) -> list[Candidate]:
         """The notes, of the collection and of this batch so far, that the entry's note is held against."""
+        from amem.writing.evolution import best, sharing
+
         if entry.vector is None or self._settings.neighbours == 0:
             return []
         most = self._settings.neighbours
@@ -137,17 +144,23 @@ class Batch:
 
     def near(self, entry: Intake) -> list[Candidate]:
         """The nearest notes, of the collection and of this batch so far, however many were looked for."""
-        if entry.vector is None:
+        if entry.vector is None or self._alike is None:
             return []
+        from amem.conflict.candidates import Candidate
+
         alike = self._alike[entry.place].tolist()
         with_it = self._keys.get(Scope.of(entry.note.metadata), ())
         return entry.near + [Candidate(key, alike[self._stored[key]]) for key in with_it]
 
     def cosines(self, entry: Intake, keys: Sequence[int]) -> list[float]:
         """How alike the entry's note and these are; nan where one has no vector."""
-        if entry.vector is None:
+        import numpy as np
+
+        from amem.conflict.candidates import unknown_cosines
+
+        if entry.vector is None or self._alike is None:
             return unknown_cosines(keys)
-        found = self._dense.cosines(entry.vector, np.array(keys, dtype=np.int64)).tolist()
+        found = self._collection.dense.cosines(entry.vector, np.array(keys, dtype=np.int64)).tolist()
         alike = self._alike[entry.place]
         return [
             float(alike[self._stored[key]]) if key in self._stored else cosine
@@ -210,8 +223,8 @@ class Batch:
             if ahead is not None and ahead.exception() is None:
                 vectors, fresh = ahead.result()
             else:
-                texts = [self._vectorizer.text(entry.note) for entry in wanted]
-                vectors, fresh = self._vectorizer.embed(texts, session)
+                texts = [self._collection.vectorizer.text(entry.note) for entry in wanted]
+                vectors, fresh = self._collection.vectorizer.embed(texts, session)
         except _NOT_SET_UP:
             raise
         except Exception as error:  # the notes are kept; their vectors follow with the next enrichment
@@ -220,10 +233,10 @@ class Batch:
                 entry.error = entry.error or f"embedding: {error}"
             return
         for entry in wanted:
-            hashed = self._vectorizer.hash(entry.note)
+            hashed = self._collection.vectorizer.hash(entry.note)
             entry.vector, entry.fresh = vectors[hashed], hashed in fresh
         # A text that comes again in a later batch is not embedded again.
-        fresh.difference_update([self._vectorizer.hash(entry.note) for entry in wanted])
+        fresh.difference_update([self._collection.vectorizer.hash(entry.note) for entry in wanted])
 
     @staticmethod
     def _meeting(session: Session, wanted: Sequence[Intake]) -> list[tuple[list[Intake], NDArray[np.int64] | None]]:
@@ -235,6 +248,11 @@ class Batch:
         return [(entries, session.notes.met_by(scope)) for scope, entries in embedded.items()]
 
     def _find_nearest(self, meeting: Sequence[tuple[list[Intake], NDArray[np.int64] | None]]) -> None:
+        import numpy as np
+
+        from amem.conflict.candidates import Candidate
+        from amem.token_vectors import product
+
         vectors = [entry.vector for entry in self.entries]
         none = np.zeros_like(next((vector for vector in vectors if vector is not None), np.empty(0, dtype=np.float32)))
         matrix = np.stack([none if vector is None else vector for vector in vectors])
@@ -242,7 +260,7 @@ class Batch:
         most = max(self._settings.neighbours, self._settings.conflict_neighbours)
         for entries, allowed in meeting if most else ():
             matrix = np.stack([entry.vector for entry in entries if entry.vector is not None])
-            found = self._dense.search_many(matrix, most, allowed=allowed)
+            found = self._collection.dense.search_many(matrix, most, allowed=allowed)
             for entry, (keys, cosines) in zip(entries, found, strict=True):
                 entry.near = [Candidate(int(key), float(cosine)) for key, cosine in zip(keys, cosines, strict=True)]
 
@@ -259,9 +277,10 @@ class Ahead:
     `_TOGETHER` texts. Nothing is embedded ahead where what is embedded waits for analysis.
     """
 
-    def __init__(self, vectorizer: Vectorizer, batches: Sequence[Batch], aside: Executor) -> None:
-        self._vectorizer = vectorizer
-        self._batches = [] if len(batches) == 1 or vectorizer.reads(ANALYSED) else list(batches)
+    def __init__(self, collection: Collection, batches: Sequence[Batch], aside: Executor) -> None:
+        self._collection = collection
+        # One batch is embedded by whoever writes it.
+        self._batches = list(batches) if len(batches) > 1 and not collection.vectorizer.reads(ANALYSED) else []
         self._aside = aside
         self._begun: deque[int] = deque()
         self._many = 1
@@ -270,7 +289,9 @@ class Ahead:
         """Have two lots of batches on the way from the one that is prepared next; call it before each."""
         while self._batches and len(self._begun) < 2:
             some, self._batches = self._batches[: self._many], self._batches[self._many :]
-            future = self._aside.submit(self._vectorizer.embed, [text for batch in some for text in batch.texts])
+            future = self._aside.submit(
+                self._collection.vectorizer.embed, [text for batch in some for text in batch.texts]
+            )
             for batch in some:
                 batch.embedded_by(future)
             self._begun.append(len(some))

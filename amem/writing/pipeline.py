@@ -13,7 +13,6 @@ from amem.note import Enrichment, Link, LinkType, Scope
 from amem.receipt import Cost, Receipt
 from amem.storage.rows import time_text
 from amem.writing.batch import Ahead, Batch, BatchVocabularies, FrequencyCache, StoreVocabulary
-from amem.writing.evolution import Outcome, Proposal, carry_out, evolve
 from amem.writing.fields import ENRICH_JOB, clean_content, with_places
 from amem.writing.intake import NewNote, admit
 
@@ -44,11 +43,18 @@ class _Run:
     actor: str
     action: str
     cause: str
-    analyst: Analyst
+    choose: Callable[[], Analyst]
     parent: int | None = None
     at_last: Callable[[Session, Sequence[Receipt]], None] | None = None
     operation: int | None = None
     became: dict[str, str] = field(default_factory=dict)
+    chosen: Analyst | None = None
+
+    def analyst(self) -> Analyst:
+        """Who reads the notes; chosen with the first that is new."""
+        if self.chosen is None:
+            self.chosen = self.choose()
+        return self.chosen
 
     def begin(self, session: Session) -> int:
         if self.operation is None:
@@ -62,14 +68,13 @@ class Pipeline:
     def __init__(
         self,
         collection: Collection,
-        enricher: Enricher,
-        settler: Settler,
+        enricher: Callable[[], Enricher],
+        settler: Callable[[], Settler],
         canon: Canon,
         analyst: Callable[[], Analyst],
     ) -> None:
         self._collection = collection
         self._store = collection.store
-        self._vectorizer = collection.vectorizer
         self._enricher = enricher
         self._settler = settler
         self._canon = canon
@@ -112,27 +117,26 @@ class Pipeline:
         )
         if not intakes:
             return []
-        analyst = self._analyst()
-        run = _Run(actor, action, cause, analyst, parent, at_last)
+        run = _Run(actor, action, cause, self._analyst, parent, at_last)
         receipts: list[Receipt] = []
         batches = self._batches(intakes)
         aside = ThreadPoolExecutor(1, thread_name_prefix="amem-embed")
         try:
-            ahead = Ahead(self._vectorizer, batches, aside)
+            ahead = Ahead(self._collection, batches, aside)
             for batch in batches:
-                # 2. Analyse, embed and look for neighbours, outside any transaction (batch.py).
+                # 2. See what is known; analyse, embed and hold the rest against its neighbours (batch.py).
                 ahead.go_on()
-                batch.prepare(analyst, self._frequencies)
+                batch.prepare(run.analyst, self._frequencies)
                 # 3. Write each note of the batch, in one transaction.
                 receipts += self._commit(batch, run)
-                if progress is not None and (analyst.local or not wait):
+                if progress is not None and (not wait or run.analyst().local):
                     progress(len(receipts), len(intakes))
         finally:
             aside.shutdown(cancel_futures=True)
-        if analyst.local or not wait:
+        if not wait or not any(receipt.stored for receipt in receipts) or run.analyst().local:
             return receipts
         # 4. Ask the model (enrich.py). Every note is safe, and found by its words, before it is asked the first time.
-        return self._enricher.finish(receipts, progress=progress)
+        return self._enricher().finish(receipts, progress=progress)
 
     def _batches(self, intakes: Sequence[Intake]) -> list[Batch]:
         size = self._settings.batch_size
@@ -144,7 +148,8 @@ class Pipeline:
     def _commit(self, batch: Batch, run: _Run) -> list[Receipt]:
         with self._store.write() as session:
             batch.catch_up(session)
-            self._vectorizer.keep(session, batch.vectors())
+            if vectors := batch.vectors():
+                self._collection.vectorizer.keep(session, vectors)
             vocabularies = BatchVocabularies(session, self._frequencies)
             receipts = []
             for entry in batch.entries:
@@ -160,7 +165,7 @@ class Pipeline:
         ]
 
     def _write(self, session: Session, entry: Intake, batch: Batch, vocabulary: BatchVocabulary, run: _Run) -> Receipt:
-        note, analyst = entry.note, run.analyst
+        note = entry.note
         # a. The same text again is the old note, with one more witness.
         existing = self._existing(session, entry, run)
         if existing is not None:
@@ -168,14 +173,17 @@ class Pipeline:
             self._attach(session, entry, existing, run)
             held = session.notes.get_many([existing], history=False)[existing]
             return Receipt(existing, "duplicate", held.enrichment, held.analyst)
+        from amem.writing.evolution import Outcome, Proposal, carry_out, evolve
+
+        analyst = run.analyst()
         if entry.repeats:
-            batch.prepare_after_all(session, entry, analyst, self._frequencies)
+            batch.prepare_after_all(session, entry, run.analyst, self._frequencies)
         # b. What its neighbours make of it: links, tags, rewrites of theirs; nothing is written yet.
         operation = run.begin(session)
         proposal = Proposal()
         if analyst.local and entry.analysis is not None:
             near = batch.candidates(session, entry)
-            proposal = evolve(session, entry, near, analyst, vocabulary, self._vectorizer, self._settings)
+            proposal = evolve(session, entry, near, analyst, vocabulary, self._collection.vectorizer, self._settings)
         # c. The note itself, with what came with it.
         if "facts" not in entry.given and note.facts:
             note.facts = with_places(session, note, self._canon.predicates())
@@ -184,7 +192,7 @@ class Pipeline:
             note,
             operation,
             reliability=entry.reliability,
-            text_hash=self._vectorizer.hash(note),
+            text_hash=self._collection.vectorizer.hash(note),
             given=entry.given,
         )
         batch.stored(entry, key)
@@ -200,13 +208,13 @@ class Pipeline:
                 twin=proposal.twin,
                 made_by=analyst.name,
                 parent=operation,
-                vectorizer=self._vectorizer,
+                vectorizer=self._collection.vectorizer,
                 settings=self._settings,
                 prompts=proposal.prompts,
             )
         # e. What the note puts an end to (conflict/settling.py).
         if analyst.local and entry.analysis is not None:
-            outcome.settled = self._settler.settle(
+            outcome.settled = self._settler().settle(
                 session,
                 note,
                 key,
@@ -272,21 +280,19 @@ def _state(entry: Intake, analyst: Analyst) -> Enrichment:
 
 
 class Writer:
-    """Adds notes to one collection; `keep_up` is told the receipts of each call, `meet` the texts."""
+    """Adds notes to one collection; `follow` is told the receipts and texts of each call that stores any."""
 
     def __init__(
         self,
         collection: Collection,
         pipeline: Pipeline,
-        worker: Worker,
-        keep_up: Callable[[Sequence[Receipt]], None],
-        meet: Callable[[Sequence[str]], None],
+        worker: Callable[[], Worker],
+        follow: Callable[[Sequence[Receipt], Sequence[str]], None],
     ) -> None:
         self._collection = collection
         self._pipeline = pipeline
         self._worker = worker
-        self._keep_up = keep_up
-        self._meet = meet
+        self._follow = follow
 
     def add(
         self, items: Sequence[NewNote | Mapping[str, Any] | str], *, actor: str, wait: bool = True, **how: Any
@@ -297,10 +303,9 @@ class Writer:
         """
         receipts = self._pipeline.add(items, actor=actor, wait=wait, **how)
         if not wait and any(receipt.enrichment == "pending" for receipt in receipts):
-            self._worker.wake()
-        self._keep_up(receipts)
+            self._worker().wake()
         if any(receipt.stored for receipt in receipts):
-            self._meet([_text(item) for item in items])
+            self._follow(receipts, [_text(item) for item in items])
         return receipts
 
     def analyze(self, content: str, analyst: Analyst) -> dict[str, Any]:

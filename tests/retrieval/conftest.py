@@ -45,7 +45,8 @@ def open_collection(tmp_path: Path) -> Iterator[Callable[..., Collection]]:
         dense = DenseLeg(collections.StoreFeed(store), folder=folder, base="exact")
         by = embedder or HashEmbedder(256)
         by_notes = Vectorizer(store, by, chosen.embed_recipe)
-        inside = collections.Collection(store, dense, by_notes, chosen, clock, cache(load_predicates), folder)
+        legs = (lambda: dense), (lambda: by_notes)
+        inside = collections.Collection(store, *legs, chosen, clock, cache(load_predicates), folder)
         made = Collection(store, clock, by, Recall(inside), dense)
         opened.append(made)
         return made

@@ -6,8 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from amem.analysis import Extraction, Statement
-from amem.analysts.rules.kinds import importance_of, is_courtesy, kind_of
-from amem.analysts.rules.note_context import shorten, without_lead_in
+from amem.analysts.rules.kind_and_context import importance_of, is_courtesy, kind_of, shorten, without_lead_in
 from amem.language import sentences, split_text, written_in_cjk
 from amem.language.lexicon import Sort
 from amem.language.word_reading import read

@@ -1,22 +1,39 @@
-"""The offline analyst: the rules of this folder behind the `Analyst` protocol.
-
-The rules are loaded with the first text that is read: who only writes that a known note was told again needs none.
-"""
+"""The analyst that needs no model: what its rules say of a note, its links, and what becomes of its neighbours."""
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from amem.analysis import Analysis, Evolution
+from amem.analysis import Analysis, Evolution, ProposedLink, Rewrite
+from amem.analysts.rules.extracting import extract
+from amem.analysts.rules.keywords import hints_at, keyphrases, tags_for, theme_named
+from amem.analysts.rules.kind_and_context import (
+    context_of,
+    gist_of,
+    importance_of,
+    kind_of,
+    leans,
+    lowered,
+    said_before,
+)
+from amem.language import cjk_share, index_terms, sentences, written_in_cjk
+from amem.language.entities import names, spelled
+from amem.language.lexicon import Sort, is_person, is_place, lexicon, terms_of
+from amem.language.predicates import load_predicates
+from amem.language.statements import facts_in
+from amem.language.times import iso
+from amem.language.word_reading import read
+from amem.note import Kind, LinkType
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from amem.analysis import Draft, Extraction, Neighbour, Passage
     from amem.language.predicates import Predicates
     from amem.language.word_reading import Reading
-    from amem.note import Kind
     from amem.protocols import Vocabulary
 
 
@@ -27,7 +44,7 @@ class OfflineAnalyst:
     """
 
     def __init__(self, predicates: Callable[[], Predicates] | None = None) -> None:
-        self._predicates = predicates or cache(_own_predicates)
+        self._predicates = predicates or cache(load_predicates)
 
     @property
     def name(self) -> str:
@@ -41,15 +58,6 @@ class OfflineAnalyst:
 
     def analyze(self, draft: Draft, vocabulary: Vocabulary) -> Analysis:
         """Keywords, context, tags, kind, importance, entities and facts of a new note (A-Mem's Ps1)."""
-        from amem.analysts.rules.keyphrases import keyphrases
-        from amem.analysts.rules.kinds import importance_of, kind_of
-        from amem.analysts.rules.note_context import context_of
-        from amem.analysts.rules.tags import tags_for
-        from amem.language.entities import names, spelled
-        from amem.language.statements import facts_in
-        from amem.language.word_reading import read
-        from amem.note import Kind
-
         reading = read(draft.content)
         found = names(reading)
         kind = kind_of(reading)
@@ -68,9 +76,6 @@ class OfflineAnalyst:
         self, draft: Draft, analysis: Analysis, neighbours: Sequence[Neighbour], vocabulary: Vocabulary
     ) -> Evolution:
         """Links from the new note, and what its neighbours should say now that it is there (Ps2 and Ps3)."""
-        from amem.analysts.rules.linking import propose_links
-        from amem.analysts.rules.note_context import propose_rewrites
-
         grounds = propose_links(draft, analysis, neighbours, vocabulary)
         return Evolution(
             links=tuple(ground.link for ground in grounds),
@@ -79,20 +84,328 @@ class OfflineAnalyst:
 
     def extract(self, passage: Passage) -> Extraction:
         """One statement for each substantive sentence that a person said; no procedures."""
-        from amem.analysts.rules.extracting import extract
-
         return extract(passage)
 
 
 def _leaned_on(draft: Draft, reading: Reading, kind: Kind) -> Reading | None:
     """What was said before, if the note makes no sense without it."""
-    from amem.analysts.rules.note_context import leans, said_before
-    from amem.language.word_reading import read
-
     return read(said_before(draft.previous[-1])[1]) if draft.previous and leans(reading, kind) else None
 
 
-def _own_predicates() -> Predicates:
-    from amem.language.predicates import load_predicates
+# Which neighbours a new note is linked to: where nearness and shared names or phrases support it, with the reason.
 
-    return load_predicates()
+_MOST = 4
+#: Cosine that is enough by itself, between two Chinese notes as well; small talk needs something shared besides.
+_ALONE, _ALONE_CHINESE, _TALK = 0.6, 0.88, 0.55
+#: Cosine that is enough with three specific phrases or more shared, with two, with one phrase of several words, with
+#: one word that is a keyword of both, with nothing but a name of both: two notes on one person are not on one thing.
+_WITH_MANY, _WITH_TWO, _WITH_PHRASE, _WITH_ONE, _WITH_NAME = 0.1, 0.32, 0.24, 0.42, 0.5
+#: The default embedder knows little Chinese: it finds any two Chinese texts so much more alike.
+_CHINESE = 0.25
+_RESTATES = 0.86
+#: One shared phrase in the cause a note gives means that neighbour only if they are this close.
+_CAUSAL = 0.6
+#: A phrase in more notes than this (and than this share of them) is too common to tie two together.
+_COMMON, _COMMON_SHARE = 4, 0.08
+_CAUSE_BEHIND = re.compile(
+    r"\b(?:because(?: of)?|since|due to|owing to|thanks to|caused by|as a result of)\b|因为|由于|起因是|多亏", re.I
+)
+_CAUSE_BEFORE = re.compile(
+    r"(?:^|[,;.]\s*)(?:so|therefore|hence|as a result|that's why|which is why)\b|所以|因此|于是|导致|结果", re.I
+)
+_NEGATION = re.compile(r"\b(?:not?|never|none|without|\w+n't|no longer|stopped|quit)\b|不|没|无|非|别|禁", re.I)
+#: 一, 万 and 零 stand in too many words that count nothing.
+_NUMBERS = re.compile(r"\d+(?:\.\d+)*|[两二三四五六七八九十百千半]+")
+_PERSONS = {
+    form: forms[0]
+    for forms in (
+        ("he", "him", "his", "他"),
+        ("she", "her", "hers", "她"),
+        ("they", "them", "their", "他们"),
+        ("you", "your", "你", "您"),
+    )
+    for form in forms
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """A proposed link with what it stands on."""
+
+    neighbour: Neighbour
+    link: ProposedLink
+    shared: tuple[str, ...]
+
+
+def propose_links(
+    draft: Draft, analysis: Analysis, neighbours: Sequence[Neighbour], vocabulary: Vocabulary
+) -> list[Ground]:
+    """Up to four links, best supported first."""
+    if not neighbours:
+        return []
+    reading = read(draft.content)
+    phrases = {
+        phrase: terms
+        for phrase in (*analysis.entities, *analysis.keywords)
+        if (terms := terms_of(phrase)) and not _speaks(draft.speaker, phrase)
+    }
+    mine = frozenset(index_terms(reading.text))
+    shared_by = {neighbour.handle: _shared(phrases, reading.text, mine, neighbour) for neighbour in neighbours}
+    specific = _specific({phrase for shared in shared_by.values() for phrase in shared}, vocabulary)
+    grounds: list[Ground] = []
+    for neighbour in neighbours:
+        shared = tuple(phrase for phrase in shared_by[neighbour.handle] if phrase in specific)
+        if _supported(analysis, neighbour, shared, reading.chinese):
+            grounds.append(_ground(draft, reading, neighbour, shared))
+    grounds.sort(key=lambda ground: -ground.link.confidence)
+    return grounds[:_MOST]
+
+
+def _speaks(speaker: str | None, phrase: str) -> bool:
+    return speaker is not None and phrase.casefold() in speaker.casefold()
+
+
+def _shared(phrases: dict[str, frozenset[str]], text: str, mine: frozenset[str], neighbour: Neighbour) -> list[str]:
+    """The phrases of either note that the other holds too; of two, one within the other, the longer."""
+    theirs = set(index_terms(neighbour.content))
+    their_text, my_text = neighbour.content.casefold(), text.casefold()
+    held = {phrase: terms for phrase, terms in phrases.items() if terms <= theirs and _literal(phrase, their_text)}
+    for phrase in (*neighbour.entities, *neighbour.keywords):
+        terms = terms_of(phrase)
+        if terms and terms <= mine and _literal(phrase, my_text) and not _speaks(neighbour.speaker, phrase):
+            held.setdefault(phrase, terms)
+    kept: list[str] = []
+    for phrase, terms in sorted(held.items(), key=lambda item: -len(item[1])):
+        if not any(terms <= held[other] for other in kept):
+            kept.append(phrase)
+    return kept
+
+
+def _literal(phrase: str, text: str) -> bool:
+    """Numbers are shared only as they stand: "Pi 4" is not in "Pi 5 ... v0.4"."""
+    return phrase.casefold() in text or not any(character.isdigit() for character in phrase)
+
+
+def _specific(phrases: Iterable[str], vocabulary: Vocabulary) -> set[str]:
+    """Those of the phrases that few notes of the collection hold."""
+    terms = {phrase: terms_of(phrase) for phrase in phrases}
+    if not terms:
+        return set()
+    counts = vocabulary.document_frequency(sorted({term for own in terms.values() for term in own}))
+    limit = max(_COMMON, _COMMON_SHARE * vocabulary.total)
+    return {phrase for phrase, own in terms.items() if min(counts.get(term, 0) for term in own) <= limit}
+
+
+def _supported(analysis: Analysis, neighbour: Neighbour, shared: tuple[str, ...], chinese: bool) -> bool:
+    talk = Kind.CHITCHAT in (analysis.kind, neighbour.kind) or neighbour.kind is Kind.QUESTION
+    # Between an English and a Chinese note cosine says little, a shared name or version much.
+    translated = chinese != written_in_cjk(neighbour.content)
+    both = chinese and not translated
+    if not shared:
+        return not talk and neighbour.similarity >= (_ALONE_CHINESE if both else _ALONE)
+    cosine = neighbour.similarity - (_CHINESE if both else 0)
+    if talk:
+        return neighbour.similarity >= _TALK
+    phrase = any(len(terms_of(phrase)) > 2 or " " in phrase for phrase in shared)
+    if len(shared) > 2 or (translated and (phrase or len(shared) > 1)):
+        return cosine >= _WITH_MANY
+    if len(shared) > 1 or phrase or translated:
+        return cosine >= (_WITH_PHRASE if phrase else _WITH_TWO)
+    named = _of_both(shared[0], analysis.entities, neighbour.entities)
+    known = named or _of_both(shared[0], analysis.keywords, neighbour.keywords)
+    return known and cosine >= (_WITH_NAME if named else _WITH_ONE)
+
+
+def _of_both(phrase: str, mine: Iterable[str], theirs: Iterable[str]) -> bool:
+    """Whether each of the two holds the phrase, or a longer name for it ("Ana", "Ana Moreno")."""
+    terms = terms_of(phrase)
+    return all(any(terms <= terms_of(each) for each in one) for one in (mine, theirs))
+
+
+def _ground(draft: Draft, reading: Reading, neighbour: Neighbour, shared: tuple[str, ...]) -> Ground:
+    similarity = max(0.0, min(1.0, neighbour.similarity))
+    confidence = round(min(0.98, 0.4 + 0.45 * similarity + 0.08 * min(len(shared), 3)), 2)
+    kind = _type(reading, neighbour, shared)
+    if kind is LinkType.SUPPORTS and not shared:
+        held = {word.key for word in read(neighbour.content).words}
+        shared = tuple(word.text for word in reading.words if word.sort >= Sort.COMMON and word.key in held)
+    named = _listed(shared[:3], reading.chinese)
+    if reading.chinese:
+        said = {
+            LinkType.CAUSED_BY: f"说明了原因：{named.lstrip()}",
+            LinkType.SUPPORTS: f"关于{named}说的是同一件事" if named else "说的是同一件事",
+        }.get(kind, f"都提到{named}" if named else _alike(neighbour, True))
+        reason = f"{said.rstrip()}；相似度 {similarity:.2f}"
+    else:
+        said = {
+            LinkType.CAUSED_BY: f"gives {named} as the cause",
+            LinkType.SUPPORTS: f"says the same of {named}" if named else "says the same",
+        }.get(kind, f"both mention {named}" if named else _alike(neighbour, False))
+        reason = f"{said}; similarity {similarity:.2f}"
+    return Ground(neighbour, ProposedLink(neighbour.handle, kind, reason, confidence), shared)
+
+
+def _alike(neighbour: Neighbour, chinese: bool) -> str:
+    topics = _listed(neighbour.keywords[:2], chinese)
+    if chinese:
+        return f"意思与关于{topics}的笔记相近" if topics else "意思相近"
+    return f"close in meaning to the note on {topics}" if topics else "close in meaning"
+
+
+def _listed(phrases: Sequence[str], chinese: bool) -> str:
+    if chinese:
+        text = "、".join(phrases)
+        return f"{' ' if text[:1].isascii() else ''}{text}{' ' if text[-1:].isascii() else ''}" if text else ""
+    return ", ".join(phrases[:-1]) + " and " + phrases[-1] if len(phrases) > 1 else "".join(phrases)
+
+
+def _type(reading: Reading, neighbour: Neighbour, shared: tuple[str, ...]) -> LinkType:
+    cause = set(index_terms(_cause(reading.text)))
+    if any(terms_of(phrase) <= cause for phrase in shared):
+        words = {word.key for word in reading.words if word.sort >= Sort.COMMON}
+        if len(words & cause & set(index_terms(neighbour.content))) > 1 or neighbour.similarity >= _CAUSAL:
+            return LinkType.CAUSED_BY
+    if neighbour.similarity >= _RESTATES and _same_claim(reading, read(neighbour.content)):
+        return LinkType.SUPPORTS
+    return LinkType.RELATED
+
+
+def _cause(text: str) -> str:
+    """The clause that the note itself gives as a cause; empty when it gives none."""
+    behind = _CAUSE_BEHIND.search(text)
+    if behind:
+        return re.split(r"[,;.。，；]\s", text[behind.end() :] + " ", maxsplit=1)[0]
+    before = _CAUSE_BEFORE.search(text)
+    return sentences(text[: before.start()])[-1] if before and text[: before.start()].strip() else ""
+
+
+def _same_claim(one: Reading, other: Reading) -> bool:
+    """Whether two notes say the same: neither denies, counts, or names in the same place what the other does not.
+
+    One may say more than the other. Where each has a word of its own, they differ ("painted it blue", "painted it
+    green"); two wordings by synonyms are taken for different, too, since the rules cannot tell them apart.
+    """
+    if bool(_NEGATION.search(one.text)) != bool(_NEGATION.search(other.text)):
+        return False
+    if set(_NUMBERS.findall(one.text)) != set(_NUMBERS.findall(other.text)):
+        return False
+    mine, theirs = _said(one), _said(other)
+    return mine <= theirs or theirs <= mine
+
+
+def _said(reading: Reading) -> set[str]:
+    """The words that carry a note's meaning, and whom it speaks of; "I" and "we" may be the same person."""
+    words = {word.key for word in reading.words if word.sort > Sort.STOP}
+    return words | {person for word in reading.words if (person := _PERSONS.get(word.text.casefold()))}
+
+
+# What an old note should say once a new one has arrived beside it: a broader tag, a clause on what came later.
+#
+# Nothing is ever taken away, so that every rewrite proposed here is safe to apply.
+
+_MOST_REWRITES = 2
+_MOST_TAGS, _MOST_NEW_TAGS = 8, 2
+_MOST_CLAUSES = 2
+_LONGEST_CONTEXT = 300
+_CLAUSE = {False: 90, True: 60}
+#: Links less certain than this change nothing in the neighbour; small talk never does.
+_SURE = 0.76
+#: From this cosine on a shared person is what both notes are about, not only someone who was there.
+_CLOSE = 0.55
+_LATER = {False: "; later: ", True: "；后来："}
+
+
+def propose_rewrites(draft: Draft, analysis: Analysis, grounds: Sequence[Ground]) -> Iterator[Rewrite]:
+    """Rewrites for at most two of the linked neighbours, each with its reason."""
+    if analysis.kind in (Kind.CHITCHAT, Kind.QUESTION):
+        return
+    proposed = 0
+    for ground in grounds:
+        if proposed >= _MOST_REWRITES or ground.link.confidence < _SURE:
+            return
+        if not ground.shared or ground.neighbour.kind is Kind.CHITCHAT:
+            continue
+        rewrite = _rewrite(draft, analysis, ground)
+        if rewrite is not None:
+            proposed += 1
+            yield rewrite
+
+
+def _rewrite(draft: Draft, analysis: Analysis, ground: Ground) -> Rewrite | None:
+    neighbour = ground.neighbour
+    chinese = written_in_cjk(neighbour.content)
+    added = _new_tags(analysis, neighbour, chinese)
+    clause = _clause(draft, analysis, ground, chinese)
+    if not added and not clause:
+        return None
+    topic = ground.shared[0]
+    if chinese:
+        said = [f"新笔记带来的标签：{'、'.join(added)}"] if added else []
+        said += [f"后续：{topic}"] if clause else []
+        reason = "；".join(said)
+    else:
+        tags = "tag" if len(added) == 1 else "tags"
+        said = [f"{tags} added from a newer note: {', '.join(added)}"] if added else []
+        said += [f"follow-up: {topic}"] if clause else []
+        reason = "; ".join(said)
+    return Rewrite(
+        neighbour.handle,
+        context=clause or None,
+        tags=(*neighbour.tags, *added) if added else None,
+        reason=reason,
+        confidence=round(min(0.98, 0.9 + 0.3 * (ground.link.confidence - _SURE)), 2),
+    )
+
+
+def _new_tags(analysis: Analysis, neighbour: Neighbour, chinese: bool) -> list[str]:
+    """Themes of the new note that the old one belongs to as well, without having been tagged so."""
+    own = {tag.casefold() for tag in neighbour.tags}
+    added: list[str] = []
+    for tag in analysis.tags:
+        theme = theme_named(tag)
+        if theme is None:
+            continue
+        spelled = tag if (cjk_share(tag) > 0) == chinese else lexicon().themes[theme].tag(chinese)
+        names = {spelled, lexicon().themes[theme].english, lexicon().themes[theme].chinese}
+        if own & names or len(neighbour.tags) + len(added) >= _MOST_TAGS or len(added) >= _MOST_NEW_TAGS:
+            continue
+        if hints_at(neighbour.content, theme):
+            added.append(spelled)
+    return added
+
+
+def _topics(ground: Ground, analysis: Analysis) -> list[str]:
+    """The shared phrases by which the new note continues the old one: a name or a fixed phrase, or two words.
+
+    A place, someone who happened to be there, or one common word is a reason to link two notes, but does not make one
+    the other's sequel.
+    """
+    named = {*analysis.entities, *ground.neighbour.entities}
+    close = ground.neighbour.similarity >= _CLOSE
+    topics = [phrase for phrase in ground.shared if not is_place(phrase) and (close or not is_person(phrase))]
+    telling = [phrase for phrase in topics if phrase in named or " " in phrase or len(terms_of(phrase)) > 2]
+    return topics if telling or len(topics) > 1 else []
+
+
+def _clause(draft: Draft, analysis: Analysis, ground: Ground, chinese: bool) -> str:
+    """The neighbour's context with what came later at its end; empty when it should stay as it is."""
+    neighbour = ground.neighbour
+    later = _LATER[chinese]
+    context = neighbour.context.rstrip()
+    if not context or context.count(later) >= _MOST_CLAUSES or ground.link.type is LinkType.SUPPORTS:
+        return ""
+    if draft.at is not None and neighbour.at is not None and draft.at < neighbour.at:
+        return ""
+    topics = _topics(ground, analysis)
+    if not topics:
+        return ""
+    reading = read(draft.content)
+    gist = gist_of(reading, analysis.kind, topics, _CLAUSE[chinese])
+    if gist.casefold() in context.casefold() or not any(topic.casefold() in gist.casefold() for topic in topics):
+        return ""
+    stop = next((end for end in ("。", ".") if context.endswith(end) and not context.endswith("..")), "")
+    day = draft.at.date() if draft.at else None
+    when = (f"（{iso(day, True)}）" if chinese else f" ({iso(day, False)})") if day else ""
+    body = gist if chinese else lowered(gist, names(reading))
+    longer = f"{context.removesuffix(stop) if stop else context}{later}{body}{when}{stop or ('。' if chinese else '.')}"
+    return longer if len(longer) <= _LONGEST_CONTEXT else ""
