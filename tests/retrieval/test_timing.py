@@ -89,3 +89,22 @@ def test_a_time_outside_the_calendar_is_no_error(open_collection: Callable[..., 
     memory.add("Painted the fence in 9999.", at="2021-05-09")
     for question in ("fence since 0001-01-01", "fence in 9999", "fence before 0001-01-01", "fence after 9999-12-31"):
         assert memory.ask(question, k=1, touch=False)
+
+
+def test_the_few_best_of_a_time_are_the_first_of_all_with_the_same_reasons(
+    open_collection: Callable[..., Collection],
+) -> None:
+    memory = open_collection(timezone="UTC", candidates=200)
+    deeds = ("Painted the fence", "Painted the gate and the old fence", "Walked along the river", "A fence to paint")
+    for n in range(120):
+        said = f"{deeds[n % 4]}, number {n}." + (f" That was on {1 + n % 28} May 2025." if n % 7 == 0 else "")
+        memory.add(said, at=f"2025-{1 + n % 12:02}-{1 + n % 28:02}")
+    for n in range(10):
+        chat = f"chat {n}"
+        memory.add(
+            "Who painted the fence in May 2025? The fence!", at="2025-05-31T23:59", conversation_id=chat, ordinal=1
+        )
+        memory.add(f"That river, number {n}!", at="2025-06-01T00:10", conversation_id=chat, ordinal=2)
+    few, every = (memory.ask("Who painted the fence in May 2025?", k=k, touch=False) for k in (5, 120))
+    assert [hit.id for hit in few] == [hit.id for hit in every[:5]]
+    assert [hit.explanation.to_dict() for hit in few] == [hit.explanation.to_dict() for hit in every[:5]]
