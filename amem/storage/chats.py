@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.errors import AmbiguousId, SessionNotFound
 from amem.note import NOBODY, Scope
-from amem.storage.filters import in_scope, scope_values
-from amem.storage.rows import listed, read_moment, time_text
+from amem.storage.rows import in_scope, listed, read_moment, scope_values, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

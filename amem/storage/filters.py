@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from datetime import datetime
 
-    from amem.note import Scope
     from amem.query import Filter
     from amem.storage.store import Session
 
@@ -135,17 +134,3 @@ def conditions(wanted: Filter) -> tuple[str, dict[str, Any]]:
         if getattr(wanted.whose, name) == "":
             found.append(f"coalesce(json_extract(notes.metadata, '$.{name}'), '') = ''")
     return " AND ".join(found), values
-
-
-def in_scope(notes: str = "notes", column: str = "metadata") -> str:
-    """A condition that a row of ``notes`` (under this alias) is within the scope that `scope_values` gives.
-
-    In SQL what `amem.note.Scope.holds` is in Python. Of another table `column` holds the ids.
-    """
-    held = f"coalesce(CAST(json_extract({notes}.{column}, '$.{{0}}') AS TEXT), '')"
-    return " AND ".join(f"(:{name} IS NULL OR {held.format(name)} = :{name})" for name in SCOPES)
-
-
-def scope_values(scope: Scope) -> dict[str, str | None]:
-    """The parameters of `in_scope`."""
-    return {name: getattr(scope, name) for name in SCOPES}

@@ -13,8 +13,7 @@ from amem.labels import title as title_of
 from amem.language import search_terms
 from amem.language.scripts import link_name
 from amem.note import Kind, Link, LinkType, Status
-from amem.storage.filters import in_scope, scope_values
-from amem.storage.rows import link_label, link_of, link_plain, listed, read_moment, time_text
+from amem.storage.rows import in_scope, link_label, link_of, link_plain, listed, read_moment, scope_values, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

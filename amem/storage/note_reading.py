@@ -12,8 +12,18 @@ from amem.labels import is_plain_name, visible_name
 from amem.language import normalize
 from amem.note import EVERYONE, SCOPES, MemoryNote, Scope, Status
 from amem.query import Filter
-from amem.storage.filters import conditions, in_scope, scope_values, stood
-from amem.storage.rows import from_plain, keys_from, listed, note_of, read_moment, read_time, time_text
+from amem.storage.filters import conditions, stood
+from amem.storage.rows import (
+    from_plain,
+    in_scope,
+    keys_from,
+    listed,
+    note_of,
+    read_moment,
+    read_time,
+    scope_values,
+    time_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.errors import NoteNotFound, OperationNotFound
 from amem.note import EVERYONE
-from amem.storage.filters import in_scope, scope_values
-from amem.storage.rows import listed, read_moment, time_text
+from amem.storage.rows import in_scope, listed, read_moment, scope_values, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

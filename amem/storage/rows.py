@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from amem.errors import StorageCorrupt
-from amem.note import Enrichment, Fact, Kind, Layer, Link, LinkType, MemoryNote, Overturned, Status
+from amem.note import SCOPES, Enrichment, Fact, Kind, Layer, Link, LinkType, MemoryNote, Overturned, Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from amem.note import Scope
     from amem.storage.store import Session
 
 _SHOWN = 60
@@ -291,6 +292,20 @@ def coded(column: str, values: Iterable[str], other: int) -> str:
     """The place of a column's value among these, as SQL; `other` for what a damaged row holds."""
     places = " ".join(f"WHEN '{each}' THEN {place}" for place, each in enumerate(values))
     return f"CASE {column} {places} ELSE {other} END"
+
+
+def in_scope(notes: str = "notes", column: str = "metadata") -> str:
+    """A condition that a row of ``notes`` (under this alias) is within the scope that `scope_values` gives.
+
+    In SQL what `amem.note.Scope.holds` is in Python. Of another table `column` holds the ids.
+    """
+    held = f"coalesce(CAST(json_extract({notes}.{column}, '$.{{0}}') AS TEXT), '')"
+    return " AND ".join(f"(:{name} IS NULL OR {held.format(name)} = :{name})" for name in SCOPES)
+
+
+def scope_values(scope: Scope) -> dict[str, str | None]:
+    """The parameters of `in_scope`."""
+    return {name: getattr(scope, name) for name in SCOPES}
 
 
 # Columns of a hundred thousand rows at once: SQLite writes each as one text, which is sooner read than the rows.

@@ -15,8 +15,18 @@ from amem.language.intervals import Evidence
 from amem.language.predicates import subject_key
 from amem.note import Status
 from amem.rendering import fallen
-from amem.storage.filters import changed_since, conditions, in_scope, scope_values, stood
-from amem.storage.rows import ROLE, keys_from, listed, note_of, read_moment, read_time, time_text
+from amem.storage.filters import changed_since, conditions, stood
+from amem.storage.rows import (
+    ROLE,
+    in_scope,
+    keys_from,
+    listed,
+    note_of,
+    read_moment,
+    read_time,
+    scope_values,
+    time_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterable, Mapping, Sequence

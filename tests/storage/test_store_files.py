@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from storing import change, put
 
-from amem.errors import SchemaTooNew, StorageBusy, StorageCorrupt, StorageGone, StorageReadOnly
+from amem.errors import SchemaTooNew, StorageBusy, StorageCorrupt, StorageError, StorageGone, StorageReadOnly
 from amem.language import typed_words
 from amem.note import Status
 from amem.query import Filter
@@ -350,6 +350,54 @@ def test_terms_and_texts_of_schema_15_are_found_as_before(folder: Path, clock: F
             assert list(session.text.tags().items()) == [("drink", 1), ("hot", 1)]
             assert session.text.typed(typed_words("cho")).tolist() == [3]
             assert session.text.typed(typed_words("gre")).tolist() == []
+
+
+def old_collection(folder: Path, schema: int) -> None:
+    """An empty collection of an older schema, with the words of one text."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with closing(sqlite3.connect(folder / "amem.db")) as raw:
+        for name in ("folded", "halved", "named", "repacked", "searched"):
+            raw.create_function(name, 1, str)
+        for number in range(1, schema + 1):
+            raw.executescript(scripts()[number])
+        raw.execute(f"PRAGMA user_version = {schema}")
+        raw.execute("INSERT INTO note_text (rowid, content) VALUES (1, 'green tea')")
+        raw.commit()
+
+
+def test_an_upgrade_that_breaks_off_leaves_the_collection_as_it_was(
+    folder: Path, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old_collection(folder, 14)
+    broken = {**scripts(), max(scripts()): scripts()[max(scripts())] + "\nSELECT no_such_function();\n"}
+    with monkeypatch.context() as patched:
+        patched.setattr("amem.storage.migrations.scripts", lambda: broken)
+        with pytest.raises(StorageError), closing(Store(folder, clock)) as store, store.read() as session:
+            session.text.typed(typed_words("tea"))
+    with closing(sqlite3.connect(folder / "amem.db")) as raw:
+        assert raw.execute("PRAGMA user_version").fetchone() == (14,)
+        assert raw.execute("SELECT rowid FROM note_text WHERE note_text MATCH 'tea'").fetchall() == [(1,)]
+        assert raw.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    with closing(Store(folder, clock)) as store, store.read() as session:
+        assert session.text.typed(typed_words("te")).tolist() == [1]
+
+
+def test_of_those_who_open_an_old_collection_at_once_one_upgrades_it(folder: Path, clock: FrozenClock) -> None:
+    old_collection(folder, 14)
+    found: list[list[int]] = []
+    start = threading.Barrier(3)
+
+    def open_it() -> None:
+        start.wait()
+        with closing(Store(folder, clock)) as store, store.read() as session:
+            found.append(session.text.typed(typed_words("tea")).tolist())
+
+    threads = [threading.Thread(target=open_it) for _ in range(3)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert found == [[1], [1], [1]]
 
 
 def test_a_collection_of_the_first_schema_is_backed_up_and_upgraded_with_all_it_holds(
