@@ -74,7 +74,7 @@ def test_doctor_and_health_say_it_each_time_with_commands_that_exist(cli: Cli, n
     assert finding["hint"].endswith("amem reindex")
     (cli.home / "config.toml").write_text('embed_model = "paraphrase-multilingual-MiniLM-L12-v2"\n', encoding="utf-8")
     assert cli.ok("config", "embed_model").split()[1] == "paraphrase-multilingual-MiniLM-L12-v2"
-    assert "Embed every note anew" in cli.ok("reindex", "--help")
+    assert "Embed every note again" in cli.ok("reindex", "--help")
 
 
 def test_an_english_collection_hears_nothing_and_health_says_it_from_the_first_chinese_note_on(cli: Cli) -> None:
