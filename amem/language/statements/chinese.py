@@ -21,7 +21,17 @@ from amem.language.statements.objects import (
     version_in,
     when_in,
 )
-from amem.language.statements.tense import DATED, Aspect, Shape, chinese, covered, instead, since_when, times
+from amem.language.statements.tense import (
+    DATED,
+    Aspect,
+    Shape,
+    announced_for,
+    chinese,
+    covered,
+    instead,
+    since_when,
+    times,
+)
 from amem.note import Fact
 
 if TYPE_CHECKING:
@@ -935,6 +945,8 @@ _CARED_FOR = re.compile(
 _NEW_ONE = re.compile(r"^(?:现在的?|新的?|新号码?|新号|现)(?:变成|换成|是|改成)了?(?=.)")
 _NO_ROLE = re.compile(r"[是在有说问找给跟和]|最[低高]|平均|人均|基本")
 _FROM_NOW = re.compile("从(?:明天|后天|下周[一二三四五六日天]?|下个?月|下个星期|今天)(?:开始|起)")
+#: What begins on a day that is named so is settled, if ahead: 从下个月起搬到滨江区.
+_FROM_A_DAY = re.compile(r"(?:从|自)[^，]{1,10}(?:起|开始)|[月日号周年]起")
 #: So few characters before a comma (搬家了，) name nobody else.
 _SHORT = 4
 
@@ -952,7 +964,11 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
             scene.subject, scene.opening = None, False
             continue
         mine = _facts_of(clause.text, scene)
-        if not mine and (lead := times(clause.text, scene.said)).named and len(clause.text) <= 12:
+        if (
+            (not mine or _FROM_A_DAY.search(clause.text))
+            and (lead := times(clause.text, scene.said)).named
+            and len(clause.text) <= 12
+        ):
             scene.lead = lead  # 去年三月，我搬到了……
         found += mine
     return found
@@ -997,7 +1013,7 @@ def _of_role(text: str, scene: Scene) -> list[Fact]:
     match = pattern(scene.predicates).fullmatch(_AT_WORK.sub(_whose_role, text))
     if match is None:
         return []
-    who = _MY_PLACE.sub("我", re.sub("^(?:现在|目前|如今)(?!的)", "", match["who"]))
+    who = _MY_PLACE.sub("我", re.sub("^(?:现在|目前|如今)(?!的)", "", _FROM_NOW.sub("", match["who"])))
     if any(each.search(who) for each in (_FORMER, _PREMISES, _PLANNED, _NO_ROLE)):
         return []
     row = scene.predicates.rows[scene.predicates.canonical(match["role"])]
@@ -1079,7 +1095,7 @@ def _introduce(text: str, scene: Scene) -> None:
 
 def _stated(shape: Shape, match: re.Match[str], before: str, text: str, scene: Scene) -> list[Fact] | None:
     """The facts of a match; None where it is none after all."""
-    if shape.predicate in DATED:
+    if shape.predicate in DATED or shape.aspect is Aspect.BEGIN:
         before = _FROM_NOW.sub("", before)
     if _PLANNED.search(before) or _ASIDE.search(text, match.start()):
         return None
@@ -1130,7 +1146,9 @@ def _timed(found: list[Fact], shape: Shape, text: str, scene: Scene, *, negated:
         when = scene.lead
     if shape.predicate in DATED:
         return [] if negated else found
-    if when.ahead and not (shape.predicate == "rent" and when.since):  # a rent is told ahead
+    announced = shape.predicate in ("rent", "salary") or (shape.aspect is Aspect.BEGIN and _FROM_A_DAY.search(text))
+    when = announced_for(when, text, scene.said) if announced else when
+    if when.ahead:
         return []
     if shape.aspect is not Aspect.STATE:
         return [] if negated else [replace(each, valid_from=when.since) for each in found]

@@ -326,7 +326,7 @@ def _is_club(org: str, text: str) -> bool:
 
 def titles(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
     """What somebody works as, and where that is said along with it."""
-    title = title_in(parts["o"])
+    title = title_in(parts["o"]) or title_in(f"{parts['verb']} {parts['o']}")  # "I'm head of science"
     if not title:
         return []
     found = [Fact(subject.name, "job_title", title)]

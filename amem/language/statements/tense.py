@@ -352,8 +352,9 @@ def told(found: Sequence[Fact], group: Group, tense: Tense, aspect: Aspect, scen
     when = times(text, scene.said, lasting=goes_on)
     if not when.named and scene.lead:
         when = scene.lead
-    if aspect is Aspect.BEGIN and all(each.predicate in ("rent", "salary") for each in found):
-        when = _announced(when, text, scene.said)
+    paid = aspect is Aspect.BEGIN and all(each.predicate in ("rent", "salary") for each in found)
+    if paid or (tense is Tense.NOW and _FROM_A_DAY.match(text)):
+        when = announced_for(when, text, scene.said)
     if when.ahead:
         return []
     if aspect is not Aspect.STATE:
@@ -368,7 +369,11 @@ def told(found: Sequence[Fact], group: Group, tense: Tense, aspect: Aspect, scen
     return [*stated, *(replace(each, predicate="prefers") for each in gone)]
 
 
-def _announced(when: Times, text: str, said: datetime | None) -> Times:
+#: "From September I'm head of science": what begins on a day that is named so is settled, if ahead.
+_FROM_A_DAY = re.compile(r"(?:from|as of) ", re.IGNORECASE)
+
+
+def announced_for(when: Times, text: str, said: datetime | None) -> Times:
     """The times of a change told ahead: "raised to 790 from June", said in May, means the June that is nearer."""
     since = when.since
     if said is not None and since is not None and said - since > _HALF_A_YEAR and not _YEAR.search(text):
