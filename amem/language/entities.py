@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from amem.language.lexicon import Sort, lexicon
 from amem.language.numerals import MONTHS, WEEKDAYS
-from amem.language.scripts import words
+from amem.language.scripts import word_list, words
 from amem.language.word_reading import read
 
 if TYPE_CHECKING:
@@ -26,11 +26,7 @@ _DATE = re.compile(
 )
 _TITLE = re.compile(r"《([^《》\n]{1,40})》|“([^“”\n]{2,50})”|「([^「」\n]{2,40})」|(?<!\w)\"([^\"\n]{2,50})\"(?!\w)")
 _JOINERS = words("of de da do dos van von der la le & y")
-#: Institutions and places that a Chinese proper name ends in.
-_SUFFIXES = words(
-    "公司 大学 医院 银行 机场 学院 中学 小学 餐厅 餐馆 饭店 酒店 书店 咖啡馆 咖啡店 茶馆 公园 博物馆 图书馆 美术馆 "
-    "大厦 广场 集团 研究所 火车站 地铁站 幼儿园 健身房 诊所 超市 民宿 乐队 项目"
-)
+_SUFFIXES = word_list("of a name")
 _SUFFIX_CHARACTERS = frozenset("市省区县镇村路街山湖河岛寺桥海江")
 _HONORIFICS = words("dr mr mrs ms prof st sr sra")
 #: Words that end so are seldom names.

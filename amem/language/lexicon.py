@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from amem.language import index_terms, is_cjk
-from amem.language.scripts import ENGLISH, read_list, words
+from amem.language.scripts import ENGLISH, read_list, word_list
 from amem.note import Kind
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ def _phrase(joined: str) -> str:
 
 def _sections(name: str) -> dict[str, list[str]]:
     sections: defaultdict[str, list[str]] = defaultdict(list)
-    for section, line in read_list(f"words/{name}"):
+    for section, line in read_list(name):
         sections[section] += line.split()
     return sections
 
@@ -202,7 +202,7 @@ def _sections(name: str) -> dict[str, list[str]]:
 def _themes() -> tuple[tuple[Theme, ...], dict[str, tuple[tuple[int, int], ...]]]:
     themes: dict[str, Theme] = {}
     triggers: defaultdict[str, dict[int, int]] = defaultdict(dict)
-    for section, line in read_list("words/themes.txt"):
+    for section, line in read_list("themes.txt"):
         if section not in themes:
             english, own, aliases, *said = (part.strip() for part in section.split("|"))
             themes[section] = Theme(
@@ -303,17 +303,8 @@ def cue_in(text: str, kind: Kind) -> bool:
 _AFFIXED = re.compile(
     r"(?:non-?|un)(?P<un>[a-z]{3,})|(?:in|im|ir|il|dis)(?P<other>[a-z]{4,})|(?P<thing>[a-z]{3,})(?:-free|less)"
 )
-#: Adjectives that the lists do not have.
-_ADJECTIVES = words(
-    "satisfied paid paved true well fit sold known seen made written used spoken clean healthy loyal able"
-)
-#: They look as if an affix denied something.
-_NOT_AFFIXED = words(
-    """
-    disable disclose insure intense indifferent invaluable wireless regardless nonetheless nevertheless priceless
-    countless unless duty-free hands-free restless reckless ruthless
-    """
-)
+_ADJECTIVES = word_list("denied adjectives")
+_NOT_AFFIXED = word_list("no affix")
 
 
 @lru_cache(maxsize=1 << 14)

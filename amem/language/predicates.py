@@ -7,7 +7,7 @@ import tomllib
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -214,7 +214,7 @@ class Predicate:
 
 
 # Compared by identity, so that what is made of a table can be kept by it.
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Predicates:
     """The table as code asks it. A predicate that it does not know holds any number of values."""
 
@@ -223,6 +223,12 @@ class Predicates:
     names: Mapping[str, str] = field(default_factory=dict)
     kinds: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """What a thing falls under ("latte": coffee, 咖啡), by its name and the general ones."""
+
+    @cached_property
+    def persons(self) -> tuple[str, ...]:
+        """The names of what people are to one another, longest first: "landlord", "team lead", 房东."""
+        named = {name for name, row in self.names.items() if self.rows[row].value == "person"}
+        return tuple(sorted(named, key=lambda name: (-len(name), name)))
 
     @property
     def role_names(self) -> frozenset[str]:

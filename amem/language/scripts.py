@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import defaultdict
 from functools import cache, cached_property, lru_cache
-from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -159,14 +160,27 @@ CHINESE_SINGLE_WORDS = frozenset(
 )
 
 
-def read_list(name: str, package: str = "amem.language") -> Iterator[tuple[str, str]]:
-    """Each line of a list beside the modules of `package`, with its section ('' before the first heading)."""
+def read_list(name: str) -> Iterator[tuple[str, str]]:
+    """Each line of a list in this room's folder ``words``, with its section ('' before the first heading)."""
     section = ""
-    for line in files(package).joinpath(name).read_text(encoding="utf-8").splitlines():
+    for line in (Path(__file__).parent / "words" / name).read_text(encoding="utf-8").splitlines():
         if line.startswith("["):
             section = line.strip("[]")
         elif line.strip() and not line.startswith("#"):
             yield section, line.strip()
+
+
+@cache
+def _word_lists() -> dict[str, frozenset[str]]:
+    lists: defaultdict[str, set[str]] = defaultdict(set)
+    for section, line in read_list("lists.txt"):
+        lists[section].update(line.split())
+    return {section: frozenset(listed) for section, listed in lists.items()}
+
+
+def word_list(section: str) -> frozenset[str]:
+    """The words of a section of ``words/lists.txt``. Raises KeyError for no such section."""
+    return _word_lists()[section]
 
 
 # Tags that a writer put into the text: ``#garden``, ``#户外``, with or without a space before them in Chinese.

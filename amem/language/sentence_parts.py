@@ -9,7 +9,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from amem.errors import InvalidInput
-from amem.language.scripts import is_cjk, words
+from amem.language.scripts import is_cjk, word_list, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,12 +22,7 @@ _CLOSERS = re.escape("\"'”’」』）)]】》»")
 _END = re.compile(
     rf"(?P<wide>[。！？｡]+[{_CLOSERS}]*)|(?P<latin>(?<![.!?…])(?:[.!?]++|…++)[{_CLOSERS}]*+(?=\s|$))|(?P<line>\n\s*+)"
 )
-_ABBREVIATIONS = words(
-    """
-    mr mrs ms dr prof sr jr st mt no nos fig figs eq sec vol pp ed eds approx dept est inc ltd co corp vs cf al e.g i.e
-    a.m p.m u.s u.k ph.d jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri sat sun
-    """
-)
+_ABBREVIATIONS = word_list("abbreviations")
 #: These never end a sentence: a name or number follows.
 _BOUND = words("mr mrs ms dr prof sr sra st mt no nos fig figs eq sec vol vs cf e.g i.e")
 _LAST_WORD = re.compile(r"(?:\w+['’])?[\w.]+(?=\.[^\w]*$)")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from amem.language import is_cjk, written_in_cjk
 from amem.language.lexicon import Sort, is_person, lexicon, stem
 from amem.language.numerals import CARDINALS, ORDINALS
-from amem.language.scripts import CJK, ENGLISH, words
+from amem.language.scripts import CJK, ENGLISH, word_list, words
 from amem.language.sentence_parts import sentence_ends
 from amem.language.terms import contract
 
@@ -54,15 +54,8 @@ _COLONS = frozenset(":：")
 _BYTE = re.compile(r"x[0-9A-Fa-f]{2}")
 #: Longer "words" are data (base64, a row of hashes), which says nothing to a reader.
 _LONGEST = 64
-#: After these a word that could be either is a verb, after those a noun.
-_BEFORE_VERB = words(
-    "to i we you they he she it who will would can could should must may might not never dont didnt wont cant lets "
-    "please always usually often just also and then"
-)
-_BEFORE_NOUN = words(
-    "the a an my our your his her their its this that these those of for in on with some any no every each about from "
-    "by at new old"
-)
+_BEFORE_VERB = word_list("before a verb")
+_BEFORE_NOUN = word_list("before a noun")
 _NUMERALS = frozenset((*CARDINALS, *ORDINALS)) | words(
     "hundred hundreds thousand thousands million half quarter dozen km kg g mg ml cl cm mm lb lbs oz ft mb "
     "gb tb kb hz khz ghz eur usd gbp pct min mins hrs sec secs "
@@ -71,10 +64,7 @@ _NUMERALS = frozenset((*CARDINALS, *ORDINALS)) | words(
 _FRAMES = words("decision question reminder update idea reason cause fix topic note notes")
 #: Short forms of chats that stand for function words.
 _CHAT = words("bc cuz coz tho thru u ur r tbh idk imo imho asap wanna kinda sorta lemme dunno abt rn w/ w/o irl")
-#: What code is made of says nothing about it.
-_SYNTAX = words(
-    "def return import elif else none true false self const let var func int str bool void print args kwargs"
-)
+_SYNTAX = word_list("syntax")
 
 
 @dataclass(slots=True)

@@ -51,7 +51,7 @@ def _labels_written_out(text: str, predicates: Predicates) -> str:
     So are "Got a new boss, Lena" and 换了新老板，叫周敏; "Larder: SQLite" is "Larder uses SQLite".
     """
     text = _labels(_personal(predicates)).sub(_statement, text)
-    for pattern in _new_ones(_persons(predicates)):
+    for pattern in _new_ones(predicates.persons):
         text = pattern.sub(_statement, text)
     return _OF_PROJECT.sub(lambda found: _uses(found, predicates), text)
 
@@ -70,13 +70,6 @@ def _uses(found: re.Match[str], predicates: Predicates) -> str:
     if plain or predicates.is_technology(name) or not predicates.is_technology(tool):
         return found[0]
     return f"{found['before']}{name}用{tool}" if is_cjk(name[0]) else f"{found['before']}{name} uses {tool}"
-
-
-@lru_cache(maxsize=8)
-def _persons(predicates: Predicates) -> tuple[str, ...]:
-    """The names of what persons are to one another: boss, 房东."""
-    names = {name for name, of in predicates.names.items() if predicates.rows[of].value == "person"}
-    return tuple(sorted(names, key=lambda name: (-len(name), name)))
 
 
 @lru_cache(maxsize=8)

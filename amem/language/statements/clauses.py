@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from amem.language import sentences, written_in_cjk
 from amem.language.lexicon import is_everyday, is_person
 from amem.language.predicates import USER, WE, bare_name, canonical_subject
-from amem.language.scripts import ENGLISH, words
+from amem.language.scripts import ENGLISH, word_list, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -119,34 +119,15 @@ def _clauses(sentence: str) -> Iterator[Clause]:
         yield Clause(text[:_LONGEST_CLAUSE], opener.casefold())
 
 
-_KIN = words(
-    "sister brother mother mom mum father dad wife husband partner spouse girlfriend boyfriend son daughter kid child "
-    "friend colleague coworker co-worker boss manager mentor roommate flatmate housemate neighbour neighbor aunt uncle "
-    "cousin niece nephew grandma grandmother grandpa grandfather granddad fiancé fiancée fiance fiancee landlord "
-    "landlady stepmother stepfather mother-in-law father-in-law sister-in-law brother-in-law twin ex ex-wife "
-    "ex-husband ex-boss teammate buddy bestie cat dog pet parrot rabbit hamster puppy kitten teacher doctor therapist "
-    "parent grandparent coach assistant intern client customer student professor nanny"
-)
-_CALENDAR = words(
-    "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august "
-    "september october november december today tomorrow yesterday tonight christmas easter"
-)
+_KIN = word_list("kin")
+_CALENDAR = word_list("calendar")
 _THIRD = {"he": "m", "him": "m", "she": "f", "they": "", "他": "m", "她": "f"}
-_MEN = words(
-    "brother father dad husband boyfriend son uncle nephew grandpa grandfather "
-    "弟弟 哥哥 爸爸 父亲 丈夫 老公 儿子 爷爷 外公"
-)
-_WOMEN = words(
-    "sister mother mom mum wife girlfriend daughter aunt niece grandma grandmother "
-    "妹妹 姐姐 妈妈 母亲 妻子 老婆 女儿 奶奶 外婆 阿姨"
-)
+_MEN = word_list("men")
+_WOMEN = word_list("women")
 _GENDER = {**dict.fromkeys(_MEN, "m"), **dict.fromkeys(_WOMEN, "f")}
 _POSSESSIVES = {"my", "our", "his", "her", "their", "its"}
 _SYSTEMS = words("production prod staging ci")
-#: Words before a noun that do not tell which one: "my new manager" is "my manager".
-_PASSING = words(
-    "new current own present former old latest existing main primary dear beloved little older younger elder big"
-)
+_PASSING = word_list("passing")
 #: Whose they are goes without saying.
 _PARENTS = words("mum mom dad grandma grandpa granddad")
 _LONGEST = 4

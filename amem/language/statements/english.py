@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from amem.language.lexicon import is_person
 from amem.language.numerals import MONTHS
 from amem.language.predicates import USER, WE
-from amem.language.scripts import words
+from amem.language.scripts import word_list, words
 from amem.language.statements.clauses import Subject
 from amem.language.statements.objects import (
     date_in,
@@ -206,16 +206,8 @@ _NOT_LISTED = words("i we he she it they you not no too so but more less very th
 #: "Allergic to nuts, and also to cats": what repeats the preposition goes on with the list in any case.
 _AGAIN_TO = re.compile(r"(?:(?:also|even|now|too) )?(?:to|of) (?=\S+(?: \S+){0,4}$)(?!boot\b|be\b)", re.IGNORECASE)
 _ALLERGIES = words("allergic_to intolerant_to")
-_ADVERBS = words(
-    "now currently still just recently finally already also actually officially both always really absolutely totally "
-    "truly mainly mostly usually normally personally happily all simply only even since completely fully definitely "
-    "then quickly eventually unfortunately sadly immediately primarily exclusively generally previously formerly"
-)
-#: Words that open a verb group without being the verb of any shape.
-_OPENERS = words(
-    "am is are was were have has had do does did used not never been will would could can decided agreed chose said "
-    "says told mentioned announced confirmed texted may must should"
-)
+_ADVERBS = word_list("adverbs")
+_OPENERS = word_list("verb openers")
 _OPENERS_LATER = words("no might went wound")
 _DETERMINERS = words("the my our his her their a an this at")
 _NO_VERBS = words("a an the at on in head")
@@ -241,11 +233,7 @@ _REPORTED = re.compile(
     r"(?:(?:just|also|once) )?(?:said|says|mentioned|announced|confirmed|explained|wrote|texted"
     r"|told (?:me|us|you|everyone|everybody|[A-Z]\w+))(?: (?:me|us))?(?: (?:today|yesterday))?(?: that)? (?P<rest>.+)"
 )
-#: Whoever looks after somebody speaks of him or her.
-_CARERS = words(
-    "doctor gp physician allergist dermatologist paediatrician pediatrician dentist nurse vet veterinarian therapist "
-    "surgeon specialist midwife teacher coach nanny babysitter"
-)
+_CARERS = word_list("carers")
 _DAY = re.compile(
     r"(?:(?:today|yesterday|it) (?:is|was) )?(?:my )?(?P<which>first|last) day (?:at|with) (?P<o>.+)", re.IGNORECASE
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from amem.language.lexicon import is_everyday, is_person, is_place
 from amem.language.predicates import WE, bare_name, canonical_subject
-from amem.language.scripts import words
+from amem.language.scripts import word_list, words
 from amem.language.sentence_parts import is_bound
 from amem.language.statements.clauses import GAP
 from amem.language.statements.tense import Aspect
@@ -21,27 +21,11 @@ if TYPE_CHECKING:
 
 # What a fact is about, cut out of the words behind a verb: a name, a place, a thing, a version, a date.
 
-#: They begin what no longer belongs to a name or thing.
-_STOP = words(
-    "in on at for with because since as so to from by during when while after before until till about if via using per "
-    "which who that where and or but instead than over into again now currently anymore today yesterday tonight "
-    "tomorrow last next this too also yet already these those though although is are was were has have had will would "
-    "both either rather then between under out back there here recently finally soon ago every each any not never "
-    "without mainly mostly daily full-time part-time remotely together went does did do only more"
-)
-#: Pronouns and pointers: whoever likes "it" or joined "them" says nothing that stands alone.
-_POINTERS = words(
-    "it its it's he him his she her they them their you your yours me us mine ours this that these those there here "
-    "some any all both each what when where how who whom whose which why everyone everybody someone something "
-    "anything everything nothing nobody anyone so such to myself yourself himself herself itself themselves "
-    "time not never no yes very really so-called being i we being more most much many other others another lot few"
-)
+_STOP = word_list("end of object")
+_POINTERS = word_list("pointers")
 _JOINERS = words("of de da do dos das di du del van von der la le el & y the and")
 _ARTICLES = words("the a an my our")
-#: Tools whose names in small letters are words of every day.
-_AMBIGUOUS = words(
-    "go teams linear zed cursor rails sketch oracle flask zoom notion render edge safari brave pixel loki git helix"
-)
+_AMBIGUOUS = word_list("tools like words")
 _TRAILING = " .,;:!?'\"’”)。，、！"
 _VERSION = re.compile(
     r"(?:version |v\.? ?)?(?P<version>\d+(?:\.\d+){0,3}(?:[-.]?(?:alpha|beta|rc|lts)\.?\d*)?)(?![\w.]*\w)",
@@ -243,35 +227,14 @@ def school_in(text: str) -> str:
 
 # Where somebody works, as what, and in which team.
 
-#: Trades and ranks that a job title ends in.
-_TRADES = words(
-    "engineer developer programmer designer manager director lead architect analyst scientist researcher consultant "
-    "nurse doctor surgeon dentist pharmacist physiotherapist therapist psychologist vet veterinarian teacher professor "
-    "lecturer tutor student intern apprentice lawyer solicitor paralegal accountant auditor bookkeeper banker broker "
-    "economist journalist reporter editor writer author translator interpreter photographer illustrator artist "
-    "musician actor dancer chef cook baker barista waiter waitress bartender driver pilot sailor mechanic electrician "
-    "plumber carpenter builder farmer gardener florist hairdresser cleaner receptionist secretary assistant "
-    "administrator officer president chairman founder cofounder co-founder partner freelancer contractor cto ceo cfo "
-    "coo vp head supervisor coordinator specialist technician librarian firefighter policeman paramedic soldier judge "
-    "principal recruiter salesperson cashier clerk postdoc statistician biologist chemist physicist mathematician "
-    "geologist tester sre devops owner master counselor counsellor social-worker midwife"
-)
+_TRADES = word_list("trades")
 TRADES_ZH = re.compile(
     r"(?:工程师|开发|程序员|设计师|经理|总监|主管|组长|架构师|分析师|科学家|研究员|顾问|护士|医生|老师|教师|教授|讲师|律师|会计|记者|编辑|作家|翻译|摄影师|厨师|司机"
     r"|飞行员|助理|秘书|总裁|董事长|创始人|合伙人|负责人|专员|实习生|学生|产品|运营|测试|运维|前端|后端|销售|公务员|警察|演员|画家|音乐家|CEO|CTO|CFO|COO)$"
 )
 _HEADS = re.compile(r"(?:head|director|vp|chief) of [a-z]+(?: [a-z]+)?(?=$|[.,])", re.IGNORECASE)
-#: What is joined, left or quit without being an employer.
-_NO_EMPLOYER = words(
-    "facebook instagram twitter linkedin discord tiktok reddit whatsapp telegram snapchat mastodon duolingo strava "
-    "church army navy school college gym club zoom teams meet skype netflix spotify"
-)
-#: What such a name ends in is joined in one's free time, unless somebody joins it as what one is paid for.
-_CLUBS = words(
-    "chorus choir band orchestra ensemble party club league union council committee parish congregation society "
-    "association cafe café class course workshop forum movement troupe scheme programme program volunteers scouts "
-    "allotment playgroup meetup crew squad federation guild"
-)
+_NO_EMPLOYER = word_list("no employer")
+_CLUBS = word_list("clubs")
 _AS = re.compile(r"\bas an? (?P<title>[^,.;!?]+)")
 #: With these behind it somebody left for the day, or joined in something.
 _CLOCK = re.compile(
@@ -370,17 +333,8 @@ def title_in(text: str) -> str:
 
 # What a statement about tools is limited to: "in the mobile app", "for our billing service", "on my laptop".
 
-#: What is no thing of its own: it is all of ours.
-_OURS = words(
-    "data database everything stack setup infrastructure code codebase tracker deployment deployments tickets "
-    "issues all them it projects teams work job office cloud production organisation organization business"
-)
-#: What stands behind "in the" without being a thing that uses anything.
-_NO_THINGS = words(
-    "moment time times future past end beginning meantime morning mornings afternoon evening evenings night week weeks "
-    "weekend weekends month months year years day days first second last same whole rest side road go fly way other "
-    "sake purpose reason record most spring summer autumn fall winter quarter sprint long short meeting meetings"
-)
+_OURS = word_list("all of ours")
+_NO_THINGS = word_list("no thing")
 _ENVIRONMENTS = "staging|development|dev|testing|tests|test|local development"
 _SCOPE = (
     r"(?:in|for|on|of|from|inside|within|across) "

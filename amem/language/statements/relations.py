@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from amem.language.lexicon import is_everyday, is_person
 from amem.language.predicates import USER, WE, canonical_subject
-from amem.language.scripts import words
+from amem.language.scripts import word_list, words
 from amem.language.statements.clauses import Subject
 from amem.language.statements.objects import (
     TITLED,
@@ -37,19 +37,13 @@ from amem.note import Fact
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from amem.language.predicates import Predicate, Predicates
+    from amem.language.predicates import Predicate
     from amem.language.statements.tense import Scene, Shape
 
 
 # What is used, and in which version.
 
-_NO_TOOL = words(
-    "production staging it everything marathon errands monday tuesday wednesday thursday friday saturday sunday "
-    "january february march april may june july august september october november december "
-    "mondays tuesdays wednesdays thursdays fridays saturdays sundays mornings afternoons evenings "
-    "english french german italian spanish portuguese dutch russian polish greek turkish arabic hebrew hindi chinese "
-    "mandarin cantonese japanese korean latin swedish danish norwegian finnish"
-)
+_NO_TOOL = word_list("no tool")
 _HOSTS = ("cloud", "hosting")
 _ALL_OF_US = words("everything site website platform product infrastructure production service services")
 _FORBIDDEN = re.compile(
@@ -277,7 +271,7 @@ def changed(subject: Subject, clause: str, scene: Scene) -> list[Fact]:
 def apposed(text: str, scene: Scene) -> list[Fact]:
     """What "our landlord Amélia brought mint" and "my dentist Dr. Sá" say by the way."""
     found = []
-    for match in _roles_of_people(_people(scene.predicates)).finditer(text) if not _GONE.search(text) else ():
+    for match in _roles_of_people(scene.predicates.persons).finditer(text) if not _GONE.search(text) else ():
         owner = {"my": scene.cast.me.name, "our": WE}.get(match["whose"].casefold(), match["whose"][:-2])
         name = person_named(match["o"], scene)
         who = scene.cast.of(name.split())
@@ -338,15 +332,8 @@ def _with(row: Predicate, owner: str, before: Sequence[str], value: str, scene: 
 
 
 @lru_cache(maxsize=8)
-def _people(predicates: Predicates) -> tuple[str, ...]:
-    """The English names of what people are to one another: "landlord", "team lead"."""
-    named = {name for name, row in predicates.names.items() if predicates.rows[row].value == "person"}
-    return tuple(sorted((name for name in named if name.isascii()), key=lambda name: (-len(name), name)))
-
-
-@lru_cache(maxsize=8)
 def _roles_of_people(nouns: tuple[str, ...]) -> re.Pattern[str]:
-    listed = "|".join(map(re.escape, nouns))
+    listed = "|".join(re.escape(noun) for noun in nouns if noun.isascii())
     return re.compile(
         rf"\b(?P<whose>[Mm]y|[Oo]ur|[A-Z][\w-]+['’]s) (?:(?:new|current|own) )?(?P<noun>(?i:{listed})),? (?P<o>[A-Z].*)"
     )

@@ -83,7 +83,7 @@ def english() -> English:
     spellings: defaultdict[str, set[str]] = defaultdict(set)
     shapes: defaultdict[str, list[Shape]] = defaultdict(list)
     adjectives: set[str] = set()
-    for section, line in read_list("words/facts_english.txt"):
+    for section, line in read_list("facts_english.txt"):
         if section == "verbs":
             listed = line.split()
             for word, form in zip(listed, tuple(Form)[:5], strict=True):
@@ -109,7 +109,7 @@ def english() -> English:
 def chinese() -> Mapping[str, tuple[Shape, ...]]:
     """The table for Chinese: shapes by the character they begin with, in their order."""
     found: defaultdict[str, list[Shape]] = defaultdict(list)
-    for section, line in read_list("words/facts_chinese.txt"):
+    for section, line in read_list("facts_chinese.txt"):
         aspect, kind, heads, tail = _columns(line, 4)
         for head in dict.fromkeys(heads):
             found[head].append(Shape(section, Aspect(aspect), kind, tail))

@@ -265,7 +265,7 @@ def _day_itself(of: Callable[[int], Span], later: int) -> Callable[[int], Span]:
 @cache
 def _chinese_calendar() -> Mapping[int, tuple[date, ...]]:
     """By year, when its first month begins, and when the Dragon Boat and the Mid-Autumn Festival are."""
-    rows = (line.split() for _, line in read_list("words/festivals.txt"))
+    rows = (line.split() for _, line in read_list("festivals.txt"))
     return {int(year): tuple(date(int(year), int(day[:2]), int(day[2:])) for day in days) for year, *days in rows}
 
 
