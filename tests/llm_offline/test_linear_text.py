@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from amem import AgenticMemorySystem
-from amem.conflict import clause_values as values
+from amem.conflict.clauses import values_of
 from amem.conversation.grounding import _claimed
 from amem.interop.front_matter import split_front_matter
 from amem.interop.importing import Importer
@@ -65,7 +65,7 @@ READERS: dict[str, tuple[Callable[[str], object], str]] = {
     "times": (lambda text: times(text, _SAID), "2026-01-02 "),
     "times that last": (lambda text: times(text, _SAID, lasting=True), "by 3 May 2026 until "),
     "claimed numbers": (_claimed, "1"),
-    "values": (values.of, "一"),
+    "values": (values_of, "一"),
     "schools": (school_in, "Oak "),
     "tags": (hashtags, "[["),
     "tags after links": (hashtags, "]("),
