@@ -74,6 +74,10 @@ ASKS_PAST = re.compile(
 _POSSESSIVE = re.compile(r"(?:[Mm]y|\w[\w.\-]*(?:\s\w[\w.\-]*)?['’]s?)\s+\w+")
 
 
+#: 妈妈的生日是哪天: without 我 it is one's own that is meant.
+_KIN_ALONE = re.compile(KIN_ZH)
+
+
 def named(text: str, user: str) -> dict[str, str]:
     """Every run of words in a question that may name a subject: its key, as facts have it, with the run itself."""
     canonical = {subject_key(name): who for who in (WE, USER) for name in spellings(who, user)}
@@ -81,6 +85,7 @@ def named(text: str, user: str) -> dict[str, str]:
     owned = [*_POSSESSIVE.findall(text), *(run for run in runs if run[0] == "我" or "的" in run)]
     keys = {subject_key(run): run for run in runs}
     keys |= {subject_key(canonical_subject(each, user=user)): each for each in owned}
+    keys |= {subject_key(canonical_subject(f"我{run}", user=user)): run for run in runs if _KIN_ALONE.fullmatch(run)}
     keys |= {subject_key(bare): run for run in runs if (bare := bare_name(run.capitalize())) != run.capitalize()}
     return {canonical.get(key, key): run for key, run in keys.items()}
 
@@ -290,7 +295,7 @@ _PLAIN = frozenset(
     )
 )
 _PLAIN_ZH = re.compile(
-    r"什么|多少钱?|哪里|哪儿|哪个|哪家|哪所|哪位|哪|谁|怎么样?|几|现在|目前|如今|当前|还|可以|能不能|可不可以|能|会|吗|呢|吧|啊|的|了|是|在|对|用|叫|请问|告诉"
+    r"什么时候|什么|多少钱?|哪一?天|日期|哪里|哪儿|哪个|哪家|哪所|哪位|哪|谁|怎么样?|几|现在|目前|如今|当前|还|可以|能不能|可不可以|能|会|吗|呢|吧|啊|的|了|是|在|对|用|叫|请问|告诉"
     r"|我们|我|你|知道|一下|个月?|月|每|去|上|名字|号码?|有没有|有|东西|里|家|到底|[，。？！?!,.\s]"
 )
 
