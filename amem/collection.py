@@ -1,23 +1,19 @@
-"""A collection: its name and folder, what its services share while it is open, what the dense leg reads of it."""
+"""An open collection: what its services share, how its notes become vectors, and what the dense leg reads of it."""
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict
-from contextlib import closing
-from dataclasses import dataclass, replace
+from contextlib import nullcontext
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from amem.clock import SystemClock, zone
-from amem.errors import CollectionExists, CollectionNotFound, InvalidInput, StorageCorrupt, StorageError
-from amem.note import Status
-from amem.storage.copies import identity, new_folder, opened_backup, origin, write_copy
-from amem.storage.database import FILE_NAME, explain_folder, explained
-from amem.storage.store import Store
+from amem.clock import zone
+from amem.errors import BadModelAnswer, EmbedderMismatch
+from amem.note import Kind, Status
+from amem.protocols import Literate, TokenEmbedder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from datetime import datetime, tzinfo
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from datetime import tzinfo
     from pathlib import Path
     from typing import Any
 
@@ -29,172 +25,10 @@ if TYPE_CHECKING:
     from amem.index.vector_rows import Described, VectorDelta
     from amem.language.predicates import Predicates
     from amem.note import MemoryNote
+    from amem.protocols import Embedder
     from amem.settings import Settings
-    from amem.vectorizer import Vectorizer
-
-_NAME = re.compile(r"[^\W_][\w.-]{0,99}")
-#: Bytes of a name: file systems end at 255, and a copy that is being written has a longer one.
-_MOST_BYTES = 200
-#: The folder of a home in which archived collections lie.
-ARCHIVE = ".archive"
-#: What else a home holds.
-_TAKEN = frozenset({"config.toml", "prompts", "rules.md", "predicates.toml", "mcp.token"})
-
-
-def folder_of(home: Path, name: str) -> Path:
-    """The folder of a collection. Raises InvalidInput for a name that could lead anywhere else."""
-    if len(name.encode("utf-8", "surrogatepass")) > _MOST_BYTES or name.casefold() in _TAKEN:
-        why = "that is a file of the home" if name.casefold() in _TAKEN else f"it has more than {_MOST_BYTES} bytes"
-        raise InvalidInput(f"{name[:40]!r} cannot name a collection: {why}", hint="choose another, shorter name")
-    if not _NAME.fullmatch(name) or name.endswith("."):
-        raise InvalidInput(
-            f"{name!r} cannot name a collection",
-            hint="use letters, digits, '-', '_' and '.', beginning with a letter or digit",
-        )
-    return home / name
-
-
-def existing_folder(home: Path, name: str) -> Path:
-    """The folder of a collection that is there. Raises CollectionNotFound."""
-    folder = folder_of(home, name)
-    if home.exists() and not home.is_dir():
-        raise StorageError(f"{home} is not a folder", hint="name another --home")
-    if not (folder / FILE_NAME).is_file():
-        if is_archived(home, name):
-            hint = f"amem collections unarchive {name} brings it back"
-            raise CollectionNotFound(f"the collection {name!r} is archived", hint=hint)
-        raise CollectionNotFound(
-            f"there is no collection {name!r} in {home}", hint="amem collections lists them; amem add makes one"
-        )
-    return folder
-
-
-def is_archived(home: Path, name: str) -> bool:
-    """Whether a collection of this name was put away."""
-    return (home / ARCHIVE / name / FILE_NAME).is_file()
-
-
-def collection_names(home: Path) -> list[str]:
-    """Names of the collections in a home, sorted; none when the home does not exist."""
-    if not home.is_dir():
-        return []
-    # A name that cannot be one is a copy that is being written, or that a killed process left.
-    return sorted(each.name for each in home.iterdir() if _NAME.fullmatch(each.name) and (each / FILE_NAME).is_file())
-
-
-def folder_size(folder: Path) -> int:
-    """Bytes of all files in a folder."""
-    found = 0
-    for path in folder.rglob("*"):
-        try:
-            found += path.stat().st_size if path.is_file() and not path.is_symlink() else 0
-        except FileNotFoundError:  # a log that its last reader has just folded back
-            continue
-    return found
-
-
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """A collection in a list: how many notes, how many bytes, when it was last written or a note of it last used.
-
-    One that does not open says why in `problem`. `origin` names what it is a fork of, '' where it is none.
-    """
-
-    name: str
-    folder: Path
-    notes: int | None
-    size: int
-    problem: str = ""
-    last_used: datetime | None = None
-    origin: str = ""
-    identity: str = ""
-    origin_identity: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
-        return {
-            "name": self.name,
-            "notes": self.notes,
-            "bytes": self.size,
-            "path": str(self.folder),
-            "problem": self.problem or None,
-            "origin": self.origin or None,
-            "last_used": None if self.last_used is None else self.last_used.isoformat(),
-        }
-
-    def is_fork_of(self, other: Listed) -> bool:
-        """Whether it is a copy of that collection, also after either was renamed."""
-        return self.origin_identity != "" and self.origin_identity == other.identity
-
-
-def listed_collection(home: Path, name: str) -> Listed:
-    """What a list says of a collection; one that does not open spoils no list."""
-    folder = home / name
-    size = folder_size(folder)
-    try:
-        store = Store(folder, SystemClock())
-    except StorageError as error:
-        return Listed(name, folder, None, size, str(error))
-    try:
-        with store.read() as session:
-            known = origin(session)
-            return Listed(
-                name,
-                folder,
-                session.notes.count(),
-                size,
-                last_used=session.usage.latest(),
-                origin="" if known is None else known.name,
-                identity=identity(session),
-                origin_identity="" if known is None else known.identity,
-            )
-    except StorageError as error:
-        return Listed(name, folder, None, size, str(error))
-    finally:
-        store.close()
-
-
-def with_present_origins(found: Sequence[Listed]) -> list[Listed]:
-    """The same with each `origin` by the name that the source has now, where it is among them."""
-    names: dict[str, list[str]] = defaultdict(list)
-    for each in found:
-        if each.identity:
-            names[each.identity].append(each.name)
-
-    def present(each: Listed) -> Listed:
-        sources = names.get(each.origin_identity, [])
-        # A restored backup is as much the source as what it was made of: the name that was noted tells them apart.
-        return replace(each, origin=sources[0]) if sources and each.origin not in sources else each
-
-    return [present(each) for each in found]
-
-
-def restore_backup(backup: Path, home: Path, name: str, *, replace: bool = False) -> Path:
-    """Make a collection of a backup (or of any ``amem.db``), checked; returns its folder.
-
-    With `replace` a collection of that name makes room: it is renamed to ``<name>.before-<time>``, never overwritten.
-    Raises InvalidInput, CollectionExists, StorageCorrupt or SchemaTooNew; nothing is changed then.
-    """
-    folder = folder_of(home, name)
-    if not backup.is_file():
-        raise InvalidInput(f"{backup} is not there" if not backup.exists() else f"{backup} is no file")
-    if folder.exists() and not replace:
-        hint = "name another, or give replace=True: the one there is then renamed, and kept"
-        raise CollectionExists(f"there is a collection {name!r} already", hint=hint)
-    try:
-        with explained(backup), new_folder(folder, replace=replace) as aside:
-            with opened_backup(backup) as raw:
-                write_copy(raw, aside / FILE_NAME)
-            with closing(Store(aside, SystemClock())) as store:  # an old one is upgraded
-                problems = store.check()
-            if problems:
-                raise StorageCorrupt(f"{backup} is damaged: {problems[0]}", hint="use another backup")
-            if folder.exists():
-                moment = SystemClock().now().strftime("%Y%m%dT%H%M%S.%fZ")
-                folder.rename(folder.with_name(f"{name[:70]}.before-{moment}"))
-    except OSError as error:
-        raise explain_folder(error, folder) from error
-    return folder
+    from amem.storage.store import Session, Store
+    from amem.storage.vectors import Space
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +61,164 @@ class Collection:
     def zone(self) -> tzinfo:
         """That of times given without one."""
         return zone(self.settings.timezone)
+
+
+# Texts of notes to vectors. NumPy is imported where it is needed: most commands read no vector.
+
+#: The share of a text's words that a model must know for its vector to mean much.
+_LITERATE = 0.5
+#: Notes that are embedded together.
+_PAGE = 256
+_EMBEDDED = {"content": ("content", "speaker"), "paper": ("content", "context", "keywords", "tags")}
+
+
+def embedded_text(note: MemoryNote, recipe: str) -> str:
+    """What of a note is embedded: who said what, or A-Mem's concatenation of all it knows (``paper``).
+
+    Of a topic's page its title and summary: the rest are the words of its notes, which have vectors of their own.
+    """
+    if note.kind is Kind.TOPIC:
+        return "\n\n".join(note.content.split("\n\n", 2)[:2])
+    if recipe == "content":
+        # Questions name people, and what a person said seldom does (docs/adr/0005).
+        return f"{note.speaker}: {note.content}" if note.speaker else note.content
+    return f"{note.content} {note.context} {' '.join(note.keywords)} {' '.join(note.tags)}".strip()
+
+
+class Vectorizer:
+    """Embeds notes for one collection and guards that all its vectors are of one model and recipe."""
+
+    def __init__(self, store: Store, embedder: Embedder, recipe: str, *, tokens: bool = True) -> None:
+        self._store = store
+        self._tokens = tokens
+        self.embedder = embedder
+        self.recipe = recipe
+
+    def packing(self) -> str:
+        """How the words of texts will be kept beside their vectors; '' where they are not wanted or not to be had."""
+        from amem.token_vectors import PACKING
+
+        gives = self._tokens and isinstance(self.embedder, TokenEmbedder) and self.embedder.gives_tokens
+        return PACKING if gives else ""
+
+    def reads(self, fields: Iterable[str]) -> bool:
+        """True when one of these fields is part of what is embedded."""
+        return not set(fields).isdisjoint(_EMBEDDED[self.recipe])
+
+    def text(self, note: MemoryNote) -> str:
+        """What of this note is embedded."""
+        return embedded_text(note, self.recipe)
+
+    def can_read(self, note: MemoryNote) -> bool:
+        """Whether the model has words for at least half of what of this note is embedded.
+
+        Where it has not, notes look alike that have nothing in common. A model that cannot tell is believed.
+        """
+        text = self.text(note)
+        return text.isascii() or not isinstance(self.embedder, Literate) or self.embedder.knows(text) >= _LITERATE
+
+    def hash(self, note: MemoryNote) -> bytes:
+        """Address of this note's vector."""
+        from amem.storage.vectors import text_hash
+
+        return text_hash(self.text(note))
+
+    def check(self, session: Session | None = None) -> None:
+        """Raise EmbedderMismatch when the collection holds vectors of another model or recipe. Loads no model.
+
+        Asks anew each time, in `session` if there is one: another process may have re-indexed the collection since.
+        """
+        if session is not None:
+            return self._compare(session.vectors.space())
+        with self._store.read() as session:
+            self._compare(session.vectors.space())
+
+    def embed(
+        self, texts: Sequence[str], session: Session | None = None
+    ) -> tuple[dict[bytes, NDArray[np.float32]], set[bytes]]:
+        """Vectors by text hash, taken from the collection where it has them; and which had to be computed.
+
+        Asks in `session`, which then stays open as long as that takes, or in a snapshot that does not. Raises
+        EmbedderMismatch, and what `compute` raises.
+        """
+        from amem.storage.vectors import text_hash
+
+        wanted = {text_hash(text): text for text in texts}
+        with self._store.read() if session is None else nullcontext(session) as asked:
+            space = asked.vectors.space()
+            self._compare(space)
+            known = {} if space is None else asked.vectors.known(space, list(wanted))
+        fresh = [hashed for hashed in wanted if hashed not in known]
+        if fresh:
+            rows = self.compute([wanted[hashed] for hashed in fresh], None if space is None else space.dimension)
+            known |= dict(zip(fresh, rows, strict=True))
+        return known, set(fresh)
+
+    def compute(self, texts: Sequence[str], dimension: int | None = None) -> Sequence[NDArray[np.float32]]:
+        """A vector of each text, with its words where they are kept.
+
+        Raises BadModelAnswer for what is not a vector of `dimension`.
+        """
+        import numpy as np
+
+        given: Sequence[NDArray[np.float32]] | None = None
+        if self._tokens and isinstance(self.embedder, TokenEmbedder):
+            given = self.embedder.embed_tokens(texts)
+        rows = np.asarray(self.embedder.embed(texts) if given is None else given, dtype=np.float32)
+        if rows.ndim != 2 or len(rows) != len(texts) or (dimension is not None and rows.shape[1] != dimension):
+            shape = " x ".join(map(str, rows.shape))
+            raise BadModelAnswer(
+                f"{self.embedder.name} gave {shape} numbers for {len(texts)} texts in a space of {dimension or 'any'}",
+                hint="if the model behind this name has changed, run amem reindex",
+            )
+        if not np.isfinite(rows).all():
+            raise BadModelAnswer(
+                f"{self.embedder.name} gave a vector that is not made of numbers", hint="try another AMEM_EMBED_MODEL"
+            )
+        return list(rows) if given is None else given
+
+    def embed_missing(self, ids: Sequence[str] | None = None, *, after: int = 0) -> int:
+        """Embed notes (of `ids`; None: all) whose present text has no vector yet, and only those; returns how many.
+
+        With `after` only notes that changed since that value of the change counter. Raises as `embed` does.
+        """
+        self.check()
+        with self._store.read() as session:
+            missing = session.vectors.missing(ids, after=after)
+        for start in range(0, len(missing), _PAGE):
+            some = missing[start : start + _PAGE]
+            with self._store.read() as session:
+                notes = session.notes.get_many(some, history=False)
+            vectors, _ = self.embed([self.text(note) for note in notes.values()])
+            with self._store.write() as session:
+                self.keep(session, vectors)
+                # Read again: one that was changed meanwhile needs another vector than the one just made.
+                for note in session.notes.get_many(some, history=False).values():
+                    session.notes.address(note.id, self.hash(note))
+        return len(missing)
+
+    def keep(self, session: Session, vectors: Mapping[bytes, NDArray[np.float32]]) -> None:
+        """Store vectors, pinning the collection to this embedder with its very first one."""
+        if not vectors:
+            return
+        space = session.vectors.space()
+        if space is None:
+            dimension = len(next(iter(vectors.values())))
+            space = session.vectors.add_space(
+                self.embedder.name, dimension, self.recipe, active=True, tokens=self.packing()
+            )
+        self._compare(space)
+        session.vectors.announce(space, list(vectors))
+        session.vectors.put(space, vectors)
+
+    def _compare(self, space: Space | None) -> None:
+        if space is None or (space.model, space.recipe) == (self.embedder.name, self.recipe):
+            return
+        raise EmbedderMismatch(
+            f"the collection was embedded with {space.model} (recipe {space.recipe}), "
+            f"not with {self.embedder.name} (recipe {self.recipe})",
+            hint="amem reindex re-embeds it; or set AMEM_EMBED_MODEL and AMEM_EMBED_RECIPE back",
+        )
 
 
 class StoreFeed:

@@ -19,11 +19,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from amem.collection import StoreFeed
+    from amem.collection import StoreFeed, Vectorizer
     from amem.index import DenseLeg
     from amem.note import MemoryNote
     from amem.storage.store import Store
-    from amem.vectorizer import Vectorizer
 
 
 #: Seconds that a search waits for Chroma to have the newest notes, and that ``client`` and ``collection`` do.

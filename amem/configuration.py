@@ -177,7 +177,7 @@ def _folder(name: str, value: str) -> None:
 
 
 def _collection(name: str, value: str) -> None:
-    from amem.collection import folder_of
+    from amem.collection_folders import folder_of
 
     folder_of(Path(), value)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from amem.checks import bordered
-from amem.collection import collection_names, existing_folder, folder_of
+from amem.collection_folders import collection_names, existing_folder, folder_of
 from amem.note import EVERYONE, MemoryNote
 from amem.scoped import ScopedMemory
 from amem.settings import load_settings
@@ -644,8 +644,8 @@ class AgenticMemorySystem(ScopedMemory):
     def backup(self, path: str | os.PathLike[str], *, replace: bool = False) -> Backup:
         """Write the collection to one file, whole even while it is written to, checked, with its SHA-256 beside it.
 
-        `amem.collection.restore_backup` makes a collection of it again. Raises InvalidInput for a file that is there
-        (unless to `replace` it), StorageCorrupt when the collection is damaged, StorageFull and StorageReadOnly.
+        `amem.collection_folders.restore_backup` makes a collection of it again. Raises InvalidInput for a file that is
+        there (unless to `replace` it), StorageCorrupt when the collection is damaged, StorageFull and StorageReadOnly.
         """
         return self._store.back_up(Path(path), replace=replace)
 

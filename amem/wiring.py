@@ -11,7 +11,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Generic, TypeVar, overload
 
 from amem.clock import SystemClock, zone
-from amem.collection import existing_folder
+from amem.collection_folders import existing_folder
 from amem.embedding.embedder_choice import refuse_missing_folder
 from amem.errors import CollectionNotFound, EmbedderMismatch, InvalidInput, StorageError
 from amem.storage.store import Store
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from amem.analysts.models import Models
     from amem.clock import Clock
-    from amem.collection import Collection, StoreFeed
+    from amem.collection import Collection, StoreFeed, Vectorizer
     from amem.collection_retriever import CollectionRetriever
     from amem.conflict.corrections import Corrector, Reweigher
     from amem.conflict.settling import Settler
@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from amem.retrieval.tiers import TierReader
     from amem.settings import Settings
     from amem.storage.usage import Uses
-    from amem.vectorizer import Vectorizer
     from amem.writing.edits import Editor
     from amem.writing.enrich import Enricher
     from amem.writing.fields import Canon
@@ -150,8 +149,8 @@ class Parts:
     @service
     def vectorizer(self) -> Vectorizer:
         """Makes vectors of texts."""
+        from amem.collection import Vectorizer
         from amem.embedding import make_embedder
-        from amem.vectorizer import Vectorizer
 
         settings, given = self.settings, self.given
         embedder = given.embedder or make_embedder(settings, notify=given.notify)

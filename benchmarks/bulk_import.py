@@ -18,10 +18,10 @@ from pathlib import Path
 
 from amem import AgenticMemorySystem, NewNote, load_settings
 from amem.clock import SystemClock
+from amem.collection import embedded_text
 from amem.embedding import make_embedder
 from amem.interop.items import Incoming
 from amem.interop.reader import read_path
-from amem.vectorizer import embedded_text
 from amem.writing.intake import take_in
 
 

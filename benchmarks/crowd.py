@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from amem.analysis import Analysis
+from amem.collection import embedded_text
 from amem.language import index_terms, search_terms
 from amem.note import Kind, Layer, MemoryNote, Status
 from amem.storage.note_reading import normal_hash
@@ -20,7 +21,6 @@ from amem.storage.vectors import packed_vectors, text_hash, unpacked_vectors
 from amem.testing.embedder import HashEmbedder
 from amem.testing.frozen_clock import FrozenClock
 from amem.testing.scripted import ScriptedAnalyst
-from amem.vectorizer import embedded_text
 
 if TYPE_CHECKING:
     import sqlite3

@@ -30,12 +30,12 @@ from _retrieval_table import Table, ahead
 from _scores import SINGLE_HOP
 
 from amem import AgenticMemorySystem, load_settings
+from amem.collection import Vectorizer, embedded_text
 from amem.embedding import make_embedder
 from amem.note import Status
 from amem.query import Filter
 from amem.retrieval.recall import Recall
 from amem.testing import FrozenClock
-from amem.vectorizer import Vectorizer, embedded_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence

@@ -155,7 +155,7 @@ def backup(
 
 
 def _restored(settings: "Settings", file: Path, force: bool) -> Shown:
-    from amem.collection import collection_names, listed_collection, restore_backup
+    from amem.collection_folders import collection_names, listed_collection, restore_backup
 
     before = set(collection_names(settings.home))
     folder = restore_backup(file, settings.home, settings.collection, replace=force)
@@ -177,7 +177,7 @@ collections = typer.Typer(help="List, rename, archive and purge collections.", i
 @command()
 def list_collections(call: Invocation) -> Shown:
     """List the collections of the home: whose each is, where forks are from, when it was last used."""
-    from amem.collection import collection_names, listed_collection, with_present_origins
+    from amem.collection_folders import collection_names, listed_collection, with_present_origins
     from amem.forks.fork import archived
 
     settings = call.settings()
@@ -275,7 +275,7 @@ def agents(call: Invocation) -> Shown:
 
 def _agent(settings: "Settings", name: str) -> dict[str, Any]:
     """What the settings grant an agent, and what its collection holds; None where there is no collection yet."""
-    from amem.collection import collection_names, listed_collection
+    from amem.collection_folders import collection_names, listed_collection
     from amem.errors import InvalidInput
 
     said: dict[str, Any] = {"name": name, "collection": "", "catalogs": [], "publish": [], "notes": None, "bytes": 0}

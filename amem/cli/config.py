@@ -140,7 +140,7 @@ def setup(call: Invocation) -> Shown:
 @command()
 def path(call: Invocation) -> Shown:
     """Print the folder of the collection."""
-    from amem.collection import folder_of
+    from amem.collection_folders import folder_of
 
     settings = call.settings()
     folder = str(folder_of(settings.home, settings.collection))

@@ -97,7 +97,7 @@ def demo(
 
 def _clear(call: Invocation, settings: "Settings", *, fresh: bool) -> Path:
     """The demo's folder, emptied if the demo made it. Raises InvalidInput when it holds somebody's notes."""
-    from amem.collection import folder_of
+    from amem.collection_folders import folder_of
     from amem.errors import InvalidInput
 
     folder = folder_of(settings.home, settings.collection)

@@ -146,7 +146,7 @@ class Invocation:
 
     def is_mistaken(self, settings: Settings) -> bool:
         """Whether something is there besides the collection that was not found, so that another may be meant."""
-        from amem.collection import collection_names, is_archived
+        from amem.collection_folders import collection_names, is_archived
 
         names = collection_names(settings.home)
         # Where the collection is there, a catalog of it is missing.
@@ -160,7 +160,7 @@ class Invocation:
 
     def no_notes(self, settings: Settings) -> CollectionNotFound:
         """The answer of every command where nothing was ever added, with what to do next."""
-        from amem.collection import collection_names
+        from amem.collection_folders import collection_names
 
         add = f'{self.command("add")} "..."'
         names = [name for name in collection_names(settings.home) if name != settings.collection]

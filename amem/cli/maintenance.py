@@ -94,7 +94,7 @@ def maintain(
 
 def _of_all_agents(call: Invocation, cycle: str, *, due: bool, dry_run: bool) -> Shown:
     """Maintain the memory of each agent that has one, then propose for their catalogs what several noted alike."""
-    from amem.collection import collection_names
+    from amem.collection_folders import collection_names
 
     settings = call.settings()
     there, calls, records = collection_names(settings.home), {}, []

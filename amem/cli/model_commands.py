@@ -116,7 +116,7 @@ def _row(model: dict[str, Any]) -> tuple[str, ...]:
 def _stored(settings: "Settings") -> "Iterator[Session | None]":
     """What the collection has on disk; None where nothing was ever added."""
     from amem.clock import SystemClock
-    from amem.collection import existing_folder
+    from amem.collection_folders import existing_folder
     from amem.errors import CollectionNotFound
     from amem.storage.store import Store
 

@@ -10,7 +10,7 @@ import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from amem.collection import ARCHIVE, collection_names, existing_folder, folder_of, is_archived
+from amem.collection_folders import ARCHIVE, collection_names, existing_folder, folder_of, is_archived
 from amem.errors import CollectionExists, CollectionNotFound, InvalidInput, StorageBusy
 from amem.storage.database import FILE_NAME, explain_folder
 

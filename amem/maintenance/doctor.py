@@ -26,10 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from amem.collection import Collection
+    from amem.collection import Collection, Vectorizer
     from amem.settings import Settings
     from amem.storage.store import Store
-    from amem.vectorizer import Vectorizer
 
 
 #: Seconds that a repair waits for Chroma to be rebuilt: 100,000 notes take three minutes.

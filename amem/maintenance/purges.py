@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from mmap import ACCESS_READ, mmap
 from typing import TYPE_CHECKING, Any
 
-from amem.collection import collection_names
+from amem.collection_folders import collection_names
 from amem.conflict.ending import free, lift_all_by
 from amem.errors import AmemError, StorageBusy, with_hint
 from amem.note import Status

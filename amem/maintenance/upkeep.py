@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from amem.collection import embedded_text
 from amem.errors import AmemError, Cancelled, EmbedderMismatch
 from amem.maintenance.shift import ACTOR, PhaseReport
 from amem.note import LinkType
 from amem.storage.links import link_uses, weigh_links
 from amem.storage.vectors import text_hash
-from amem.vectorizer import embedded_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from amem.collection import Vectorizer
     from amem.maintenance.shift import Shift
     from amem.note import MemoryNote
     from amem.storage.store import Session, Store
-    from amem.vectorizer import Vectorizer
 
 
 # The vectors in step with the texts: embed what changed, or everything anew for another model or recipe.

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from amem.clock import zone
+from amem.collection import embedded_text
 from amem.errors import AmemError, BadModelAnswer
 from amem.labels import short_id
 from amem.language import query_terms
@@ -21,7 +22,6 @@ from amem.retrieval.fact_leg import FactsLeg
 from amem.retrieval.legs import Answer, Asked, Leg, ListAnswer, MeaningLeg, SpeakerLeg, TimeAnswer, TimeLeg, is_among
 from amem.retrieval.question_times import Dating
 from amem.retrieval.words import LateLeg, LexicalLeg
-from amem.vectorizer import embedded_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

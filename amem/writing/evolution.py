@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping, Sequence
 
     from amem.analysis import Rewrite
+    from amem.collection import Vectorizer
     from amem.conflict.settling import Opinions, Settler
     from amem.note import Enrichment, MemoryNote
     from amem.protocols import Analyst, Vocabulary
     from amem.receipt import Receipt
     from amem.settings import Settings
     from amem.storage.store import Session
-    from amem.vectorizer import Vectorizer
     from amem.writing.intake import Intake
     from amem.writing.reanalysis import Thought
 

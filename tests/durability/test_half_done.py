@@ -19,7 +19,7 @@ import pytest
 
 from amem import AgenticMemorySystem, load_settings
 from amem.clock import SystemClock
-from amem.collection import collection_names, restore_backup
+from amem.collection_folders import collection_names, restore_backup
 from amem.interop.exporting import exported
 from amem.interop.importing import Importer
 from amem.interop.reader import read_path

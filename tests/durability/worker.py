@@ -24,7 +24,7 @@ import ollama  # noqa: F401  # nor this
 from amem import AgenticMemorySystem, load_settings
 from amem.analysis import Analysis
 from amem.clock import SystemClock
-from amem.collection import restore_backup
+from amem.collection_folders import restore_backup
 from amem.errors import AmemError
 from amem.interop.importing import Importer
 from amem.interop.reader import read_path

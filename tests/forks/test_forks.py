@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from amem import AgenticMemorySystem, Filter, Source
-from amem.collection import collection_names, listed_collection, with_present_origins
+from amem.collection_folders import collection_names, listed_collection, with_present_origins
 from amem.errors import CollectionExists, CollectionNotFound, EmbedderMismatch, InvalidInput
 from amem.forks.fork import archive, archived, purge_collection, rename, sweep, unarchive
 from amem.note import Status

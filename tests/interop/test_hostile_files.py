@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from amem.collection import folder_of
+from amem.collection_folders import folder_of
 from amem.errors import AmemError, InvalidInput
 from amem.interop import decoding
 from amem.interop.exporting import write_lines

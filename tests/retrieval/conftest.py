@@ -11,13 +11,13 @@ from asking import Collection
 from amem import AgenticMemorySystem
 from amem import collection as collections
 from amem.analysts.rules import OfflineAnalyst
+from amem.collection import Vectorizer
 from amem.index import DenseLeg
 from amem.language.predicates import load_predicates
 from amem.retrieval.recall import Recall
 from amem.settings import Settings
 from amem.storage.store import Store
 from amem.testing import FrozenClock, HashEmbedder
-from amem.vectorizer import Vectorizer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from amem import load_settings
+from amem.collection import Vectorizer
 from amem.embedding.onnx_embedder import MOST, packed
 from amem.maintenance.upkeep import reindex
 from amem.note import Kind
 from amem.protocols import TokenEmbedder
 from amem.testing import HashEmbedder
 from amem.token_vectors import PACKED, PACKING, WIDTH, Tokens, TokenVector, product, tokens_of
-from amem.vectorizer import Vectorizer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from storing import put
 
-from amem.collection import collection_names, existing_folder, restore_backup
+from amem.collection_folders import collection_names, existing_folder, restore_backup
 from amem.errors import CollectionExists, CollectionNotFound, InvalidInput, SchemaTooNew, StorageCorrupt
 from amem.storage import copies
 from amem.storage.store import Store

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from crowd import ENDS, make_crowd
 
+from amem.collection import embedded_text
 from amem.memory_system import AgenticMemorySystem
 from amem.note import Kind, Layer, Status
 from amem.settings import Settings
@@ -15,7 +16,6 @@ from amem.storage.note_reading import normal_hash
 from amem.storage.search_tables import columns_of
 from amem.storage.vectors import text_hash
 from amem.testing import FrozenClock, HashEmbedder, ScriptedAnalyst
-from amem.vectorizer import embedded_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

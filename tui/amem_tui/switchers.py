@@ -15,7 +15,7 @@ from textual.screen import ModalScreen
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from amem.collection import collection_names, folder_of, listed_collection, with_present_origins
+from amem.collection_folders import collection_names, folder_of, listed_collection, with_present_origins
 from amem.errors import AmemError, CollectionExists
 from amem_tui.client import words
 from amem_tui.dialogs import Prompt, found_by
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
-    from amem.collection import Listed
+    from amem.collection_folders import Listed
     from amem_tui.client import CollectionClient
 
 

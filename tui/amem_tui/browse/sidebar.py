@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from amem.collection import listed_collection
+from amem.collection_folders import listed_collection
 from amem.note import Kind, Layer, Status
 from amem.query import Filter
 from amem_tui.formatting import one_line
