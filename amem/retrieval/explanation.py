@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from dataclasses import asdict, dataclass, fields, is_dataclass
+from dataclasses import dataclass, is_dataclass
 from datetime import datetime
 from enum import Enum
 from functools import lru_cache
@@ -59,10 +59,15 @@ ASKING = 0.8
 ENDED = 0.7
 
 
+_ALREADY_PLAIN = frozenset({str, float, int, bool, type(None)})
+
+
 def as_plain(value: Any) -> Any:
     """JSON-ready: a dataclass as a dictionary of its fields, sequences as lists, times as ISO 8601, enums as text."""
+    if type(value) in _ALREADY_PLAIN:
+        return value
     if is_dataclass(value):
-        return {each.name: as_plain(getattr(value, each.name)) for each in fields(value)}
+        return {name: as_plain(getattr(value, name)) for name in value.__dataclass_fields__}
     if isinstance(value, tuple | list):
         return [as_plain(each) for each in value]
     if isinstance(value, datetime):
@@ -281,7 +286,7 @@ class Explanation:
             "id": self.id,
             "score": self.score,
             "relevance": self.relevance,
-            "prior": {**asdict(self.prior), "factor": self.prior.factor},
+            "prior": {**as_plain(self.prior), "factor": self.prior.factor},
             "legs": as_plain(self.legs),
             "link_share": self.link_share,
             "via": [step.to_dict() for step in self.via],
@@ -292,7 +297,7 @@ class Explanation:
             "reading": None if self.reading is None else self.reading.to_dict(),
             "fusion": self.fusion,
             "notes": list(self.notes),
-            "signs": None if self.signs is None else asdict(self.signs),
+            "signs": as_plain(self.signs),
             "words": self.words(),
         }
 

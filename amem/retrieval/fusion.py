@@ -19,7 +19,7 @@ from amem.labels import short_id
 from amem.language import query_terms
 from amem.retrieval.explanation import ordinal
 from amem.retrieval.fact_leg import FactsLeg
-from amem.retrieval.legs import Answer, Asked, Leg, ListAnswer, MeaningLeg, SpeakerLeg, TimeAnswer, TimeLeg, is_among
+from amem.retrieval.legs import Answer, Asked, Leg, ListAnswer, MeaningLeg, SpeakerLeg, TimeLeg, is_among
 from amem.retrieval.question_times import Dating
 from amem.retrieval.words import LateLeg, LexicalLeg
 
@@ -71,23 +71,16 @@ class Part:
 class _Column:
     name: str
     weight: float
-    answer: Answer
     ranks: Mapping[int, int]
     raw: Floats
     scaled: Floats
 
 
 class Fused:
-    """Relevance of many notes, column by column; `keys` ascend. `candidates` are those of them that any leg found.
+    """Relevance of many notes, column by column; `keys` ascend. `candidates` are those of them that any leg found."""
 
-    What the last leg has to say for the rows left `open` is looked up once it is asked for; `best` has them without it.
-    """
-
-    def __init__(
-        self, keys: Keys, columns: Sequence[_Column], candidates: Keys, open: NDArray[np.bool_] | None = None
-    ) -> None:
+    def __init__(self, keys: Keys, columns: Sequence[_Column], candidates: Keys) -> None:
         self.keys = keys
-        self._open = np.zeros(len(keys), dtype=np.bool_) if open is None else open
         self._found = is_among(keys, candidates)
         self._rows = {key: row for row, key in enumerate(keys.tolist())}
         self._columns = columns
@@ -103,7 +96,6 @@ class Fused:
 
     def of(self, key: int) -> float:
         """The relevance of one note; 0 when it is not among them."""
-        self.look_up((key,))
         row = self._rows.get(key)
         return 0.0 if row is None else float(self.relevance[row])
 
@@ -117,27 +109,15 @@ class Fused:
         row = self._rows.get(key)
         if row is None or not (silent or self._found[row]):
             return {}
-        self.look_up((key,))
         return {
             each.name: Part(each.ranks.get(key), float(each.raw[row]), float(each.scaled[row]), each.weight)
             for each in self._columns
             if silent or each.scaled[row] > 0 or key in each.ranks
         }
 
-    def look_up(self, keys: Iterable[int]) -> None:
-        """Have what was left open of these notes scored, all at once."""
-        rows = [row for key in keys if (row := self._rows.get(key)) is not None and self._open[row]]
-        if rows:
-            last = self._columns[-1]
-            last.raw[rows], last.scaled[rows] = last.answer.scores(self.keys[rows])
-            self.relevance[rows] += last.weight * last.scaled[rows]
-            self._open[rows] = False
-
-
-class Contending(Protocol):
-    """Tells which notes may be among the best that are wanted, from the least and the most their relevance can be."""
-
-    def __call__(self, keys: Keys, least: Floats, most: Floats) -> NDArray[np.bool_]: ...
+    def raw(self, name: str) -> Floats | None:
+        """A leg's own scores, in the order of the keys; None for a leg that abstained."""
+        return next((each.raw for each in self._columns if each.name == name), None)
 
 
 class Fusion(Protocol):
@@ -151,12 +131,8 @@ class Fusion(Protocol):
         weights: Mapping[str, float],
         also: Iterable[int] = (),
         joining: Collection[int] = (),
-        contending: Contending | None = None,
     ) -> Fused:
-        """The relevance of every candidate of any leg, of those `joining` them, and of the notes `also` asked about.
-
-        Of notes that are not `contending` it may be left open what takes long to tell.
-        """
+        """The relevance of every candidate of any leg, of those `joining` them, and of the notes `also` asked about."""
         ...
 
 
@@ -171,24 +147,15 @@ class Convex:
         weights: Mapping[str, float],
         also: Iterable[int] = (),
         joining: Collection[int] = (),
-        contending: Contending | None = None,
     ) -> Fused:
         found = _candidates(answers.values(), joining)
         keys = np.union1d(found, np.array(list(also), dtype=np.int64))
         total = sum(weights[name] for name in answers) or 1.0
-        columns: list[_Column] = []
-        so_far, open = np.zeros(len(keys)), np.zeros(len(keys), dtype=np.bool_)
+        columns = []
         for name, answer in answers.items():
-            weight = weights[name] / total
-            if contending is not None and isinstance(answer, TimeAnswer) and len(columns) == len(answers) - 1:
-                # Reading which times a text names takes longer than all else that is asked of it.
-                within = is_among(keys, answer.within)
-                open = ~within & ~contending(keys, so_far + weight * within, so_far + weight)
-            raw, scaled = np.zeros(len(keys)), np.zeros(len(keys))
-            raw[~open], scaled[~open] = answer.scores(keys[~open])
-            columns.append(_Column(name, weight, answer, answer.ranks(), raw, scaled))
-            so_far += weight * scaled
-        return Fused(keys, columns, found, open)
+            raw, scaled = answer.scores(keys)
+            columns.append(_Column(name, weights[name] / total, answer.ranks(), raw, scaled))
+        return Fused(keys, columns, found)
 
 
 class ReciprocalRanks:
@@ -205,7 +172,6 @@ class ReciprocalRanks:
         weights: Mapping[str, float],
         also: Iterable[int] = (),
         joining: Collection[int] = (),
-        contending: Contending | None = None,
     ) -> Fused:
         found = _candidates(answers.values(), joining)
         keys = np.union1d(found, np.array(list(also), dtype=np.int64))
@@ -216,7 +182,7 @@ class ReciprocalRanks:
             ranks = answer.ranks()
             places = np.array([ranks.get(key, 0) for key in keys.tolist()], dtype=np.float64)
             scaled = np.where(places > 0, (self._k + 1) / (self._k + places), 0.0)
-            columns.append(_Column(name, weights[name] / total, answer, ranks, answer.scores(keys)[0], scaled))
+            columns.append(_Column(name, weights[name] / total, ranks, answer.scores(keys)[0], scaled))
         return Fused(keys, columns, found)
 
 
@@ -237,7 +203,6 @@ class LegResults:
     answers: Mapping[str, Answer]
     weights: Mapping[str, float]
     fused: Fused
-    contending: Contending | None = None
 
 
 class LegFusion:
@@ -268,9 +233,7 @@ class LegFusion:
         """The question with the event that it measures time by, if any, looked up; `event` is that one's vector."""
         return replace(asked, reading=self._dating.settle(asked, event))
 
-    def ask(
-        self, asked: Asked, wanted: Collection[str], also: Sequence[int], contending: Contending | None = None
-    ) -> LegResults:
+    def ask(self, asked: Asked, wanted: Collection[str], also: Sequence[int]) -> LegResults:
         """What the `wanted` legs say to a question; `fused` knows the notes `also` given."""
         answers: dict[str, Answer] = {}
         asked = replace(asked, answers=answers)
@@ -280,8 +243,7 @@ class LegFusion:
         weights: dict[str, float] = {name: getattr(self._settings, f"{name}_weight") for name in answers}
         for name in weights.keys() & {"dense", "late"}:
             weights[name] *= self._trust(asked.reading.meaning or asked.reading.text)
-        fused = self.fusion.fuse(answers, weights, also, contending=contending)
-        return LegResults(answers, weights, fused, contending)
+        return LegResults(answers, weights, self.fusion.fuse(answers, weights, also))
 
     def last_resort(self, asked: Asked, also: Sequence[int]) -> LegResults:
         """Notes made from raw input that holds the question's words, in place of what the legs did not find."""
@@ -297,8 +259,7 @@ class LegFusion:
 
     def joined(self, results: LegResults, joining: Collection[int], also: Sequence[int]) -> LegResults:
         """The results with these notes among the candidates, scored exactly by each leg."""
-        fused = self.fusion.fuse(results.answers, results.weights, also, joining, results.contending)
-        return replace(results, fused=fused)
+        return replace(results, fused=self.fusion.fuse(results.answers, results.weights, also, joining))
 
 
 # Ten ways of saying one thing must not fill ten places: maximal marginal relevance over the best candidates.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from amem.retrieval.explanation import Via
     from amem.retrieval.fusion import Fused, Part, Reranking, Reread
     from amem.retrieval.hit import DenseIndex
-    from amem.retrieval.legs import Answer, Floats, Keys
+    from amem.retrieval.legs import Answer, Keys
     from amem.retrieval.question import Reading
     from amem.settings import Settings
     from amem.storage.store import Session
@@ -277,10 +276,9 @@ class Ranker:
         diversity = self._settings.diversity if query.diversity is None else query.diversity
         places = max(query.k, pool(query.k) if diversity > 0 else 0)
         k = None if every else max(places, self._reranking.depth(query))
+        first = results = self._legs.ask(asked, legs_of(query), also)
         # Where some are too far, or are read again, others may be among the best.
         most = None if query.filter.minimum_cosine is not None or self._reranking.depth(query) else k
-        contending = partial(_contending, eligible, most, standing) if most else None
-        first = results = self._legs.ask(asked, legs_of(query), also, contending)
         direct = _admitted(eligible, results.fused, most, standing)
         if not direct:
             results = self._legs.last_resort(asked, also)
@@ -316,7 +314,6 @@ class Ranker:
         near = neighbours(asked, best(direct, SEEDS))
         if joining := {each.key for each in near if each.replies and not results.fused.has(each.key)}:
             results = self._legs.joined(results, joining, also)
-        results.fused.look_up(each.key for each in near if each.replies)
         ways = [replied(eligible, near, direct, results.fused.of)]
         why = Intent.CAUSAL in asked.reading.intents
         # All of a subject is what the collection has linked with it, too.
@@ -358,7 +355,6 @@ class Ranker:
         priors = standing.of(asked.session, list(relevance), self._timely(asked, relevance, standing))
         order = sorted(relevance, key=lambda key: (rows[key].at, key), reverse=True)
         order.sort(key=lambda key: -round(relevance[key] * priors[key].factor, 12))
-        fused.look_up(order[:k])
         return [
             Ranked(
                 key=key,
@@ -391,21 +387,13 @@ class Ranker:
 def _admitted(eligible: EligibleNotes, fused: Fused, k: int | None, standing: Priors) -> dict[int, float]:
     """The most relevant notes that may answer, with their relevance: all, or all that can be among the best `k`."""
     keys, relevance = fused.best()
-    kept = _contending(eligible, k, standing, keys, relevance, relevance) if k else eligible.passes(keys)
-    return dict(zip(keys[kept].tolist(), relevance[kept].tolist(), strict=True))
-
-
-def _contending(
-    eligible: EligibleNotes, k: int, standing: Priors, keys: Keys, least: Floats, most: Floats
-) -> NDArray[np.bool_]:
-    """Which of these notes may answer and, with a relevance between `least` and `most`, be among the best `k`."""
     passing = eligible.passes(keys)
-    if k >= np.count_nonzero(passing):
-        return passing
-    ceilings = np.where(eligible.of_kind(Kind.QUESTION, keys), standing.most(Kind.QUESTION), 1.0)
-    bar = standing.floor * np.partition((least * ceilings)[passing], -k)[-k]
-    contending: NDArray[np.bool_] = passing & (most * ceilings >= bar)
-    return contending
+    keys, relevance = keys[passing], relevance[passing]
+    if k is not None and 0 < k < len(keys):
+        ceilings = relevance * np.where(eligible.of_kind(Kind.QUESTION, keys), standing.most(Kind.QUESTION), 1.0)
+        kept = ceilings >= standing.floor * np.partition(ceilings, -k)[-k]
+        keys, relevance = keys[kept], relevance[kept]
+    return dict(zip(keys.tolist(), relevance.tolist(), strict=True))
 
 
 def _bar(relevance: Iterable[float], k: int, least: float) -> float:

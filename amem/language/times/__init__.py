@@ -18,8 +18,9 @@ from amem.clock import is_datable, parse_time, start_of_day
 from amem.errors import InvalidInput
 from amem.language.numerals import MONTHS, SPELLED, WEEKDAYS, value_of
 from amem.language.scripts import words
-from amem.language.times.dates import MONTH, bare, mentions, stretches
+from amem.language.times.dates import FOUR_DIGITS, MONTH, bare, mentions, stretches
 from amem.language.times.relative import (
+    MARKS,
     Named,
     Span,
     before,
@@ -280,6 +281,10 @@ _DATED = (
 )
 
 
+#: An ASCII text that holds none of these and no year names no time.
+_NAMES = (*MARKS, *_DATED)
+
+
 def named_in_note(text: str, said: date) -> list[Named]:
     """Every time that a note of that day names, in order, for whoever looks for it by its time.
 
@@ -287,6 +292,8 @@ def named_in_note(text: str, said: date) -> list[Named]:
     25 November"), months of a year that is told by the present one (明年三月), seasons of a year, and weekdays: the
     last one of a note that tells what was, else the next.
     """
+    if text.isascii() and not holds(text, _NAMES) and FOUR_DIGITS.search(text) is None:
+        return []
     found = mentions(text, said)
     if (text.isascii() and not holds(text, _DATED)) or _MAY_DATE.search(text) is None:
         return found

@@ -43,7 +43,7 @@ _DATES = (
     ),
 )
 #: What each of them holds: most texts name no year, which is soon seen.
-_FOUR_DIGITS = re.compile(r"\d{4}")
+FOUR_DIGITS = re.compile(r"\d{4}")
 _TODAY = re.compile(r"\btoday\b(?!['’])|\bthis morning\b|今天|今日(?!头条)|今早", re.IGNORECASE)
 
 
@@ -63,7 +63,7 @@ def _present(text: str, today: date) -> Iterator[Named]:
 
 
 def _absolute(text: str) -> Iterator[Named]:
-    for pattern in _DATES if _FOUR_DIGITS.search(text) else ():
+    for pattern in _DATES if FOUR_DIGITS.search(text) else ():
         for match in pattern.finditer(text):
             yield Named(match.start(), match.end(), _date(match.groupdict()))
 

@@ -348,7 +348,7 @@ _ENGLISH = re.compile(
     re.IGNORECASE,
 )
 #: Each of what it finds holds one of these.
-_MARKS = ("yesterday", "tomorrow", "last", "ago", "this", "next")
+MARKS = ("yesterday", "tomorrow", "last", "ago", "this", "next")
 _COUNT_ZH = r"\d{1,2}|十[一二]|[一二两三四五六七八九十]"
 _CHINESE = re.compile(
     r"(?P<day>大前天|大后天|前天|昨天|昨晚|昨夜|明天|明早|明晚|后天)"
@@ -397,7 +397,7 @@ def with_dates(text: str, said: date | None) -> str:
 
 def relative(text: str, said: date) -> Iterator[Named]:
     """Each relative word of time, without a span where it leaves the date open."""
-    if text.isascii() and not holds(text, _MARKS):
+    if text.isascii() and not holds(text, MARKS):
         return
     for pattern, read in ((_ENGLISH, _english), (_CHINESE, _chinese))[: 1 if text.isascii() else 2]:
         for match in pattern.finditer(text):
@@ -406,8 +406,7 @@ def relative(text: str, said: date) -> Iterator[Named]:
 
 def holds(text: str, marks: Iterable[str]) -> bool:
     """Whether any of these lower-case pieces stands in an ASCII text, sooner seen than by a regular expression."""
-    folded = text.lower()
-    return any(mark in folded for mark in marks)
+    return any(map(text.lower().__contains__, marks))
 
 
 def _resolved(match: re.Match[str], read: Callable[[re.Match[str], date], Span | None], said: date) -> Span | None:
