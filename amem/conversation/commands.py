@@ -12,6 +12,7 @@ from amem.errors import AmemError, NothingToUndo
 from amem.labels import short_id, title
 from amem.llm.model_names import full_name
 from amem.query import Filter
+from amem.storage.chats import TurnState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -185,7 +186,9 @@ def _why(conversation: Conversation, rest: str) -> Iterator[Shown]:
         return
     found, shown = last.recalled, was_shown(last.state, last.model)
     if not shown:
-        yield Line(ended(last.state, ""))
+        yield Line(
+            "answered from memory, without a model" if last.state is TurnState.ANSWERED else ended(last.state, "")
+        )
     whole = rest.lower() == "all"
     yield Recollection(found, shown, None if whole else _BEST)
     if not whole and len(found) > _BEST:

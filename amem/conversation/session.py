@@ -119,7 +119,10 @@ class Conversation:
     def _followed(self, pieces: Iterator[Piece]) -> Iterator[Piece]:
         for piece in pieces:
             if piece.reply is not None and piece.reply.state is not TurnState.INTERRUPTED:
-                self.problem = piece.reply.error if piece.reply.state is TurnState.UNANSWERED else ""
+                if piece.reply.state is TurnState.UNANSWERED:
+                    self.problem = piece.reply.error
+                elif piece.reply.model:  # memory answers alone, too, where no model does
+                    self.problem = ""
             yield piece
 
     def stop(self) -> None:

@@ -8,7 +8,9 @@ import pytest
 from chatting import open_memory
 
 from amem.analysts.rules import OfflineAnalyst
+from amem.conversation.commands import Line, run
 from amem.conversation.questions import Asker
+from amem.conversation.session import Conversation
 from amem.errors import ServiceUnavailable
 from amem.testing import FrozenClock
 
@@ -502,3 +504,14 @@ def test_what_a_question_asks_for_stands_beside_what_it_is_asked_of(memory: Agen
         ("Which school does Ben go to?", None),
     ):
         assert ask(memory, question).in_memory is certain, (question, ask(memory, question).text)
+
+
+def test_a_chat_goes_on_knowing_that_no_model_answers_after_memory_did(memory: AgenticMemorySystem) -> None:
+    memory.add("Ana lives in Lisbon.")
+    with Conversation(memory) as chat:
+        problem = chat.answering().problem
+        assert problem
+        for question in ("Where does Ana live?", "安娜住在哪里？"):
+            list(chat.say(question))
+            assert chat.problem == problem
+        assert Line("answered from memory, without a model") in list(run(chat, "/why"))

@@ -30,6 +30,12 @@ def test_it_speaks_chinese_of_a_chinese_note(analyst: OfflineAnalyst, empty) -> 
     assert said == "小王2026年3月4日关于数据库的决定。"
 
 
+def test_a_user_without_a_name_is_not_named(analyst: OfflineAnalyst, empty) -> None:
+    said = context(analyst, empty, "We decided to move the catalogue from PostgreSQL to MySQL.", speaker="user")
+    assert said == "A decision of 2026-03-04 about databases."
+    assert context(analyst, empty, "我们决定把数据库换成 MySQL。", speaker="user").startswith("2026年3月4日")
+
+
 def test_yesterday_gets_its_date(analyst: OfflineAnalyst, empty) -> None:
     said = context(analyst, empty, "I went to a pottery class yesterday.", speaker="Bea")
     assert said == "Bea's account of 2026-03-04 about art; yesterday: 2026-03-03."

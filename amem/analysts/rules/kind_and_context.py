@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from dataclasses import replace
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -452,10 +453,16 @@ _UNCOUNTED = (Kind.CODE, Kind.CHITCHAT)
 _MOST_TIMES = 3
 
 
+#: What the setting user_name is until somebody gives a name: no word for a sentence.
+_NAMELESS = "user"
+
+
 def context_of(draft: Draft, reading: Reading, kind: Kind, vocabulary: Vocabulary) -> str:
     """The sentence, in the note's language. Dates are given only as far as the draft and its words give them."""
     chinese = reading.chinese
     day = iso(draft.at.date(), chinese) if draft.at else ""
+    if draft.speaker == _NAMELESS:
+        draft = replace(draft, speaker=None)
     who = draft.speaker or (_subject(reading) if kind in _PERSONAL else None)
     if draft.previous and leans(reading, kind):
         lead = reply_lead(draft, reading, kind, day, vocabulary)
