@@ -138,16 +138,8 @@ def turned(old: Statement, new: Statement) -> bool:
     if old.poles.keys() & new.poles.keys():
         # Of two pairs that one word denies ("not safe in the dark") it means one.
         return bool(opposed(old, new)) and not (old.negative != new.negative and _alike(old, new))
-    if old.negative and new.negative:
-        same = min(cover(old.about, new.about), cover(new.about, old.about)) >= _MOSTLY
-        return same and _affirms(old) != _affirms(new)
-    denying, affirming = (old, new) if old.negative else (new, old)
-    return denying.negative and not _affirms(denying) and -1 not in affirming.poles.values()
-
-
-def _affirms(denying: Statement) -> bool:
-    """Whether all that a statement denies is the lesser of two opposites: who was not absent was there."""
-    return set(denying.poles.values()) == {1}
+    affirming = new if old.negative else old
+    return old.negative != new.negative and -1 not in affirming.poles.values()
 
 
 def agrees(old: Statement, new: Statement) -> bool:
@@ -424,7 +416,7 @@ def _has_reason(old: Statement, new: Statement, around: Statement) -> bool:
         return False
     if Cue.MORE in new.cues and not new.cues & EXPLICIT and not turned(old, new):
         return False  # "supports iOS as well now"
-    if turned(old, new) or (differing(old, new) and not _of_other_things(old, new)):
+    if turned(old, new) or differing(old, new):
         return True
     told = (new.cues | around.cues) - (old.cues & _SINCE)
     if new.cues & EXPLICIT == {Cue.CHANGES} and old.values and not gained(new, old):
@@ -434,14 +426,6 @@ def _has_reason(old: Statement, new: Statement, around: Statement) -> bool:
     if Cue.RETURNS in told and told & EXPLICIT == {Cue.RETURNS} and cover(new.about, old.about) == 1.0:
         return False  # "the boiler hums again" beside "the boiler hums"
     return bool(told & (EXPLICIT | _SINCE))
-
-
-def _of_other_things(old: Statement, new: Statement) -> bool:
-    """Whether the two say the same of things that have nothing to do with each other: of the flat, of the cellar."""
-    if old.frame is None or new.frame is None or old.frame.verb != new.frame.verb:
-        return False
-    one, other = set(old.thing), set(new.thing)
-    return bool(one and other) and one.isdisjoint(new.about) and other.isdisjoint(old.about)
 
 
 def _comes_true(old: Statement, new: Statement) -> bool:

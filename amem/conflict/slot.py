@@ -11,6 +11,7 @@ from amem.analysis import Label, Verdict
 from amem.conflict import cues
 from amem.conflict.compare import of_one_day, only_sometimes
 from amem.conflict.ending import statement_of, states_more
+from amem.conflict.statements import read
 from amem.language import is_cjk, normalize, written_in_cjk
 from amem.language.intervals import may_overtake, overtakes, same_value
 from amem.language.lexicon import is_person
@@ -101,8 +102,16 @@ def _meetings(earlier: Claim, later: Claim, predicates: Predicates) -> Iterator[
                 past = new.holds and new.valid_to is not None and new.valid_to <= later.said_at
                 over = old.valid_to is not None and old.valid_to <= since
                 follows = since >= began or _is_news(old, new, earlier, later)
-                if follows and not past and not over and _apart(old, new, predicates):
+                apart = not past and not over and follows and _apart(old, new, predicates)
+                if apart and not (new.holds and _told_as_past(later.content, new.object)):
                     yield old, new
+
+
+def _told_as_past(content: str, value: str) -> bool:
+    """Whether a note names a value only where it tells of what was: "before Ana the lead was Bo", 小何之前，组长是老梁."""
+    wanted = normalize(value)
+    said = [each for each in read(content) if wanted and wanted in normalize(each.text)]
+    return bool(said) and all(each.past for each in said)
 
 
 def _is_news(old: Fact, new: Fact, earlier: Claim, later: Claim) -> bool:
@@ -145,7 +154,7 @@ def _of(old: Fact, new: Fact, earlier: Claim, later: Claim, predicates: Predicat
         return Verdict(Label.SUPERSEDES, confidence, why_ended(old, later.content, predicates), SLOT)
     if not old.holds:
         return Verdict(Label.SUPERSEDES, IMPLIED, why_resumed(new, later.content, predicates), SLOT)
-    several = predicates.rows[new.predicate].one is not True and not cues.main(later.content)
+    several = predicates.rows[new.predicate].one is not True
     if not said_so and (several or new.predicate == _NAME) and not _is_so_now(new, later, predicates):
         # "We use Redis" and "we use Memcached" may both be so, and who gives another name is somebody else.
         return None
