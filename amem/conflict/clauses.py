@@ -76,8 +76,7 @@ _COMMON_VERBS = words_of(
 )
 _AMOUNTS = words_of("no plenty enough many much more less few several two three")
 _GET = words_of("got gotten get gets getting")
-_BEFORE_NOUN = words_of("with without for in at on by from after before since")
-_OF = _BEFORE_NOUN | {"of", "to"}
+_OF = words_of("of to with without for in at on by from after before since")
 _LEADING = words_of(
     """
     and but so or well also then now today yesterday tonight since because although though while yes no yeah nope
@@ -114,8 +113,6 @@ def frame_of(words: Sequence[Word], *, exclaimed: bool = False) -> Frame:
         at += 1
     if at >= len(words) or any(form in _YOU for form in forms) or forms[at] in _ASKING:
         return NO_CLAIM
-    if not _BEFORE_NOUN.isdisjoint(forms[:at]):
-        at = _subject_behind(words, forms, at)
     first = forms[at]
     if first in _PEOPLE:
         # Of "I'm" and "we've" the words keep "I" and "we".
@@ -127,16 +124,6 @@ def frame_of(words: Sequence[Word], *, exclaimed: bool = False) -> Frame:
     if _is_past(words[at], first):
         return Frame(Of.LEFT_OUT, _key(words[at]))
     return _said_of_a_thing(words, forms, at, exclaimed=exclaimed)
-
-
-def _subject_behind(words: Sequence[Word], forms: Sequence[str], at: int) -> int:
-    """Where the subject begins behind what a preposition brings along: "with two new colleagues I am"."""
-    for place in range(at, min(at + 7, len(words))):
-        if forms[place] in _PEOPLE:
-            return place
-        if forms[place] in _BE | _HAVE | _HELPERS:
-            break
-    return at
 
 
 def _said_of_a_thing(words: Sequence[Word], forms: Sequence[str], at: int, *, exclaimed: bool) -> Frame:
@@ -276,7 +263,6 @@ _KIN = {
 KIN = frozenset(_KIN.values())
 """What `kin` gives, and `Statement.people` holds of kin."""
 _AND = frozenset({"and", "&", "和", "与", "跟"})
-_IS_OURS = re.compile(r"\b(?:is|are|was|were)(?: now)? (?:my|our)\b|是我们?的", re.IGNORECASE)
 #: So many words may stand before the subject.
 _FROM_START = 7
 
@@ -304,8 +290,6 @@ def people_of(words: Sequence[Word], named: Mapping[str, str]) -> frozenset[str]
             break
         elif folded not in _AND and (word.sort >= Sort.WEAK or (found and word.sort is not Sort.TIME)):
             break
-    if found and _IS_OURS.search(" ".join(word.text for word in words)):
-        found.add(USER)  # "Robin is my dentist" is about me, too
     return frozenset(found)
 
 

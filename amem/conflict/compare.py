@@ -17,7 +17,6 @@ from amem.language import normalize, written_in_cjk
 from amem.language.lexicon import is_everyday
 from amem.language.predicates import USER, WE
 from amem.language.scripts import words
-from amem.note import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -506,39 +505,30 @@ def _features(
         "ends": bool(new.cues & OVER) or new.ended,
         "returns": Cue.RETURNS in new.cues,
         "takes over": Cue.TAKEOVER in new.cues,
-        "retracts": Cue.RETRACTS in around.cues,
         "now": Cue.NOW in new.cues,
         "afresh": Cue.AFRESH in new.cues,
-        "more": Cue.MORE in new.cues | old.cues,
         "sentence changes": bool(around.cues & _CHANGED),
         "sentence ends": bool(around.cues & OVER),
         "explicit": bool((around.cues | new.cues) & EXPLICIT) or new.ended,
         "old ended": bool(old.cues & OVER) or old.ended,
-        "old planned": old.planned,
         "old event": old.event,
         "new event": new.event,
         "turned": turned(old, new),
         "opposed": bool(pairs),
         "state": any(is_state(pair) for pair in pairs),
         "negative": new.negative,
-        "old negative": old.negative,
         "number": bool(both - {"name", "day"}),
         "name": "name" in both,
         "gained": bool(came),
         "lost": bool(lost),
         "name lost": "name" in lost,
         "target": bool(new.target - old.about.keys()),
-        "given up": bool(new.given_up & old.about.keys()),
-        "forever": Cue.FOREVER in old.cues and Cue.FOREVER in new.cues,
         "another speaker": earlier.speaker != later.speaker,
         "time apart": math.log1p(days) / 7,
         "sometimes": _sometimes(earlier.content, later.content),
-        "preference": Kind.PREFERENCE in (earlier.kind, later.kind),
-        "inherited": old.inherited or new.inherited,
         "thing shared": 0.5 if not new.thing else float(new.thing[-1] in old.about),
         "subject named": not new.people.isdisjoint(old.names) or not old.people.isdisjoint(new.names),
         "subject stated": bool({each.subject for each in earlier.facts} & {each.subject for each in later.facts}),
-        "same people": same_people(old, new, earlier, later),
         "claims": old.claims and new.claims,
         "chinese": chinese,
     }

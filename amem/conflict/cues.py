@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from amem.language import sentences
 from amem.language.lexicon import Sort, denied_by_affix, stem
-from amem.language.sentence_parts import DENIAL, NO_MORE, without_idioms
+from amem.language.sentence_parts import DENIAL, NO_MORE
 from amem.language.terms import contract
 from amem.language.word_reading import read
 
@@ -301,11 +301,9 @@ def polarity_of(
     """
     # 无锡 denies nothing; 没考上 does.
     whole = [
-        Mark(word.start, word.end)
-        for word in words
-        if word.cjk and word.sort >= Sort.COMMON and len(word.text) > 1 and not _holds_opposite(word, marked)
+        Mark(word.start, word.end) for word in words if word.cjk and word.sort >= Sort.COMMON and len(word.text) > 1
     ]
-    blanked = _blanked(without_idioms(text), at, [*marked, *whole])
+    blanked = _blanked(text, at, [*marked, *whole])
     denials = (0 if _LAST_NOT.search(text) else len(DENIAL.findall(blanked))) + without
     denials += sum(1 for mark in marked if Cue.DENIES in mark.cues)
     denied = denials % 2 == 1
@@ -314,11 +312,6 @@ def polarity_of(
         ended=denied and NO_MORE.search(text) is not None,
         poles=_poles(text, at, marked, denials),
     )
-
-
-def _holds_opposite(word: Word, marked: Iterable[Mark]) -> bool:
-    """Whether a Chinese word is one with an opposite, behind its denial."""
-    return word.text[0] in DENYING and any(mark.poles and mark.start == word.start + 1 for mark in marked)
 
 
 def _blanked(text: str, at: int, marked: Iterable[Mark]) -> str:

@@ -108,7 +108,7 @@ def _meetings(earlier: Claim, later: Claim, predicates: Predicates) -> Iterator[
 
 
 def _told_as_past(content: str, value: str) -> bool:
-    """Whether a note names a value only where it tells of what was: "before Ana the lead was Bo", 小何之前，组长是老梁."""
+    """Whether a note names a value only where it tells of what was: 小何之前，组长是老梁."""
     wanted = normalize(value)
     said = [each for each in read(content) if wanted and wanted in normalize(each.text)]
     return bool(said) and all(each.past for each in said)

@@ -45,7 +45,7 @@ class Statement:
 
     `negative` says that it denies what it is about, or says that it is over; `poles` are its words with opposites, by
     pair, +1 or -1, turned round where they are denied. `target` are words for what something changed to ("moved to
-    Friday"), `given_up` those behind "instead of". `said` is False for questions, plans, requests and what is only
+    Friday"). `said` is False for questions, plans, requests and what is only
     supposed, `event` True for what happened once. `nouns` are those that open a Chinese clause.
     """
 
@@ -60,7 +60,6 @@ class Statement:
     poles: Mapping[str, int]
     cues: frozenset[Cue]
     target: frozenset[str] = frozenset()
-    given_up: frozenset[str] = frozenset()
     event: bool = False
     ended: bool = False
     planned: bool = False
@@ -105,10 +104,6 @@ class Statement:
 _WEIGHT = {Sort.WEAK: 0.5, Sort.COMMON: 1.0, Sort.CONTENT: 1.0}
 #: A Chinese word of one character is half a word as often as not.
 _LIGHT = 0.5
-#: Words that the lexicon takes for code; "my return flight" is another than "my flight".
-_HALF_CODE = frozenset({"return", "import"})
-#: They tell two things of one name apart.
-_WHICH = frozenset({"old", "new", "right", "upper", "lower", "front", "spare", "other", "旧", "新", "老"})
 #: What a short name begins with: 小何, 阿强.
 _NICK = frozenset({"小", "阿"})
 _AFTER_NAME = words_of(
@@ -175,7 +170,7 @@ def about(text: str, at: int, words: Sequence[Word], marked: Sequence[Mark]) -> 
     found: dict[str, float] = {}
     for word in told:
         bare = _bare(word)
-        if (weight := _weight(word)) and bare not in _ANYBODY and not _NUMBERED.fullmatch(word.key):
+        if (weight := _WEIGHT.get(word.sort)) and bare not in _ANYBODY and not _NUMBERED.fullmatch(word.key):
             for key in kin(word) or concepts(bare):
                 half = word.cjk and len(word.text) == 1 and key == word.key
                 found[key] = max(_LIGHT if half else weight, found.get(key, 0.0))
@@ -184,12 +179,6 @@ def about(text: str, at: int, words: Sequence[Word], marked: Sequence[Mark]) -> 
 
 def _overlaps(word: Word, places: Iterable[tuple[int, int]]) -> bool:
     return any(begin < word.end and word.start < end for begin, end in places)
-
-
-def _weight(word: Word) -> float:
-    if word.key in _HALF_CODE:
-        return _LIGHT
-    return 1.0 if word.key in _WHICH else _WEIGHT.get(word.sort, 0.0)
 
 
 def _bare(word: Word) -> str:
@@ -225,17 +214,6 @@ _EVENT = re.compile(
     re.IGNORECASE,
 )
 _LASTING = re.compile(r"\b(?:is|are|am|has|have)\b|['’](?:s|re|ve|m)\b|现在|是", re.IGNORECASE)
-#: What stands behind it is what was, or would have been, and is not.
-_INSTEAD_OF = re.compile(r"\b(?:instead of|in place of|rather than)\b|而不是", re.IGNORECASE)
-#: What is asked of somebody is not so yet.
-_REQUESTS = words_of("ask request demand")
-#: Behind these and a colon stands what is to be done, or asked for.
-_TO_COME = re.compile(
-    r"\b(?:to[ -]?dos?|to do|checklist|wish ?list|next (?:steps?|try)|(?:proposal|suggestion|idea|option|request)s?)\b"
-    r"|(?:清单|待办|打算|想法|建议|备选|愿望|要求|请求|下一步)(?:事项)?$",
-    re.IGNORECASE,
-)
-_JOINING = words_of("and but or then , ,and ,but")
 
 
 def read(text: str) -> tuple[Statement, ...]:
@@ -271,7 +249,7 @@ def _read(text: str) -> tuple[Statement, ...]:
     for statement in _statements(reading, words, marked, named):
         if found and _is_name_before_and(found[-1], statement):
             statement = _together(found.pop(), statement)
-        found.append(_with_what_it_means(_with_its_subject(statement, found), found))
+        found.append(_with_what_it_means(statement, found))
         if len(found) == _CLAUSES:
             break
     return tuple(found)
@@ -316,7 +294,7 @@ def unpack(text: str, held: bytes) -> bool:
 
 #: Fields of a statement that are kept as they are; those that are sets of words; those that are true or false.
 _PLAIN = ("text", "about", "names", "poles", "opener", "nouns")
-_SETS = ("people", "target", "given_up")
+_SETS = ("people", "target")
 _FLAGS = ("said", "negative", "event", "ended", "planned", "inherited")
 
 
@@ -329,7 +307,7 @@ def _packed(each: Statement) -> list[Any]:
 
 
 def _unpacked(row: Sequence[Any], around: str) -> Statement:
-    sentence, flags, frame, found, of, people, target, given_up, text, about_, names_, poles, opener, nouns = row
+    sentence, flags, frame, found, of, people, target, text, about_, names_, poles, opener, nouns = row
     return Statement(
         text=text,
         about=about_,
@@ -339,7 +317,6 @@ def _unpacked(row: Sequence[Any], around: str) -> Statement:
         nouns=tuple(nouns),
         people=frozenset(people),
         target=frozenset(target),
-        given_up=frozenset(given_up),
         values=frozenset(Value(sort, value, frozenset(units)) for sort, value, *units in of),
         frame=None if frame is None else Frame(Of(frame[0]), frame[1], tuple(frame[2:])),
         cues=frozenset(map(Cue, found)),
@@ -367,7 +344,6 @@ def _statements(
             # "Since" and "before" stand between two clauses and belong to the second.
             inside = [mark for mark in marked if before <= mark.start < end]
             words = [word for word in every if at <= word.start < end]
-            open_ = open_ or (last is not None and _opens(last, clause.opener))
             made = _statement(
                 clause,
                 at,
@@ -383,17 +359,6 @@ def _statements(
             # "If rents fall, I move": what follows a supposition is one, too.
             open_ = open_ or (made.planned and "if" in clause.opener.casefold()) or stance is Stance.UNCLEAR
             yield made
-
-
-def _opens(last: Statement, opener: str) -> bool:
-    """Whether what follows a clause is only asked for, or still to be done: "To do: ...", "I asked that ..."."""
-    if opener.strip()[:1] in (":", "：") and _TO_COME.search(last.text):
-        return True
-    return "that" in opener.casefold() and _requests(last.frame)
-
-
-def _requests(frame: Frame | None) -> bool:
-    return frame is not None and frame.verb in _REQUESTS
 
 
 def _statement(
@@ -414,7 +379,7 @@ def _statement(
     folded = cues.polarity_of(text, at, words, marked, found, without="without" in opener.casefold())
     telling, told = about(text, at, words, marked)
     frame = _frame(text, words)
-    planned = _is_open(marked) or _requests(frame)
+    planned = _is_open(marked)
     return Statement(
         text,
         said=said and not planned,
@@ -433,7 +398,6 @@ def _statement(
         around=of[1],
         nouns=() if frame is not None else _nouns_first(words, named),
         target=_target(text, at, told, marked),
-        given_up=_given_up(text, at, told),
         event=event,
     )
 
@@ -473,35 +437,11 @@ def _target(text: str, at: int, told: Sequence[Word], marked: Sequence[Mark]) ->
     return frozenset(key for word in told if word.start >= start for key in concepts(word.key))
 
 
-def _given_up(text: str, at: int, told: Sequence[Word]) -> frozenset[str]:
-    """The words behind "instead of"."""
-    match = _INSTEAD_OF.search(text)
-    if match is None:
-        return frozenset()
-    return frozenset(key for word in told if word.start >= at + match.end() for key in concepts(word.key))
-
-
 def _is_open(marked: Sequence[Mark]) -> bool:
     """Whether a clause only plans or supposes; "we dropped the plan to" does not."""
     plans = min((mark.start for mark in marked if Cue.PLANS in mark.cues), default=None)
     done = min((mark.start for mark in marked if mark.cues & EXPLICIT), default=None)
     return plans is not None and (done is None or plans < done)
-
-
-def _with_its_subject(statement: Statement, before: Sequence[Statement]) -> Statement:
-    """ "I live in Rome and love it": who loves it stands in the clause before."""
-    last, frame = before[-1] if before else None, statement.frame
-    joined = last is not None and last.sentence == statement.sentence and statement.opener.casefold() in _JOINING
-    if (
-        not joined
-        or last is None
-        or last.frame is None
-        or frame is None
-        or frame.of is not Of.NOTHING
-        or not frame.verb
-    ):
-        return statement
-    return replace(statement, frame=replace(last.frame, verb=frame.verb), people=last.people)
 
 
 def _with_what_it_means(statement: Statement, before: Sequence[Statement]) -> Statement:
