@@ -12,7 +12,7 @@ import stat
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from amem.errors import InvalidInput
+from amem.errors import InvalidInput, with_hint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,6 +61,12 @@ def whole(stream: BinaryIO, name: str) -> bytes:
 def leads_out(path: Path, root: Path) -> bool:
     """Whether a file of a folder is a link to something outside it: what is there nobody meant to hand over."""
     return path.is_symlink() and not path.resolve().is_relative_to(root)
+
+
+def refusal(error: Exception, name: str) -> str:
+    """What is wrong with the file of this name, and what to do about it, for a line that begins with the name."""
+    said = with_hint(error).removeprefix(f"{name} ")
+    return f"it {said}" if said.startswith("is ") else said
 
 
 def check_utf8(stream: BinaryIO, name: str) -> None:

@@ -531,12 +531,14 @@ class Importer:
             if not target:
                 self._refuse(Refused(f"link to {visible_name(wanted.target)}", "its id holds control characters"))
             return target or None
+        places = [each for each in (wanted.beside, wanted.target) if each]
         if wanted.heading:
             # One that is no note of its own is in the note of its file.
-            part = self._names.get(_section_name(wanted.target, wanted.heading))
+            parts = (self._names.get(_section_name(each, wanted.heading)) for each in places)
+            part = next((each for each in parts if each is not None), None)
             if part is not None or not last:
                 return part
-        name = link_name(wanted.target)
+        name = next((name for each in places if (name := link_name(each)) in self._names), link_name(wanted.target))
         if name not in self._names and last:
             held = self._collection.list(Filter(metadata={"title": wanted.target}), limit=1)
             if held:

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 class Wanted:
     """A link to make once every note is stored. `target` is a name (see `Incoming.names`) or, with `by_id`, an id.
 
-    `heading` names the part of the target that is meant, where that is a note of its own.
+    `heading` names the part of the target that is meant, where that is a note of its own. `beside` is the path that the
+    target has if it is a file in the folder of the one that links to it, which is then meant.
     """
 
     target: str
@@ -33,6 +34,7 @@ class Wanted:
     made_by: str | None = None
     at: datetime | None = None
     heading: str = ""
+    beside: str = ""
 
 
 @dataclass(frozen=True, slots=True)

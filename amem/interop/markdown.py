@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.clock import parse_time
 from amem.errors import InvalidInput
-from amem.interop.decoding import decode, leads_out, reading, whole
+from amem.interop.decoding import decode, leads_out, reading, refusal, whole
 from amem.interop.formats import MARKDOWN_SUFFIXES
 from amem.interop.front_matter import CREATED, Value, as_list, split_front_matter
 from amem.interop.items import Emptied, FilePlace, Incoming, Listing, Read, Refused, Wanted, source_id
@@ -136,7 +136,7 @@ def read_folder(folder: Path, zone: tzinfo, limit: int) -> Iterator[Read]:
                 text = decode(whole(stream, name), name)
             written = datetime.fromtimestamp(path.stat().st_mtime, UTC)
         except (InvalidInput, OSError) as error:
-            yield Refused(name, str(error).removeprefix(f"{name} "))
+            yield Refused(name, refusal(error, name))
         else:
             yield from read_markdown(text, name, written, zone, limit, root=root.as_posix())
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from posixpath import normpath
 from urllib.parse import unquote
 
 from amem.interop.items import Wanted
@@ -48,11 +49,14 @@ def wanted_links(text: str, within: str = "") -> tuple[Wanted, ...]:
         if "://" not in match[1]:
             target = unquote(match[1]).strip()
             found.append(Wanted(target, f"{LINK_TO}{target}"))
+    folder = within.rpartition("/")[0]
     targets: dict[tuple[str, str], Wanted] = {}
     for wanted in found:
         if wanted.target:
             targets.setdefault((link_name(wanted.target), link_name(wanted.heading)), wanted)
-    return tuple(targets.values())
+    if not folder:
+        return tuple(targets.values())
+    return tuple(replace(each, beside=normpath(f"{folder}/{each.target}")) for each in targets.values())
 
 
 def is_of_text(reason: str) -> bool:

@@ -200,9 +200,13 @@ class Folder:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep other syncs of the folder waiting. Raises InvalidInput when one takes too long."""
+        """Keep other syncs of the folder waiting; makes it where there is none.
+
+        Raises InvalidInput when one takes too long, and where something else than a folder is in its place.
+        """
         own = self.root / OWN
-        own.mkdir(parents=True, exist_ok=True)
+        if not self.exists or not own.is_dir():
+            own.mkdir(parents=True, exist_ok=True)
         try:
             with FileLock(own / _LOCK, timeout=_PATIENCE):
                 yield

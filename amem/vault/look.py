@@ -8,7 +8,8 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from amem import checks
-from amem.errors import InvalidInput, with_hint
+from amem.errors import InvalidInput
+from amem.interop.decoding import refusal
 from amem.vault.folder import Scan, Stat, plain_path
 from amem.vault.note_file import NoteFile, read_note_file
 
@@ -88,7 +89,7 @@ def look_at(folder: Folder, known: Mapping[str, KnownFile], *, synced_ns: int, t
                 continue
             seen = Seen(path, held, digest, read_note_file(data, path))
         except InvalidInput as error:
-            _refuse(look, path, with_hint(error).removeprefix(f"{path} "), id or _said_id(data))
+            _refuse(look, path, refusal(error, path), id or _said_id(data))
             continue
         _claim(look, claims, seen, id)
     _find_moved(look, claims, known)
@@ -116,7 +117,7 @@ def _claim(look: Look, claims: dict[str, list[Seen]], seen: Seen, known_id: str 
         claimed = checks.identifier("its id", said) if said else known_id
         checks.text("its text", file.text)
     except InvalidInput as error:
-        return _refuse(look, seen.path, with_hint(error), known_id)
+        return _refuse(look, seen.path, refusal(error, seen.path), known_id)
     if not file.body.strip():
         if claimed is None:
             look.empty.append(seen.path)

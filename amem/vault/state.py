@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from amem.errors import AmemError, NoteTooLong, with_hint
+from amem.errors import NoteTooLong
+from amem.interop.decoding import refusal
 from amem.note import Status
 from amem.vault.folder import Changed
 from amem.vault.note_file import read_note_file
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from amem.clock import Clock
+    from amem.errors import AmemError
     from amem.note import MemoryNote
     from amem.receipt import Receipt
     from amem.settings import Settings
@@ -244,13 +246,12 @@ class State:
 
     def problem(self, path: str, why: object) -> None:
         """Say of a file that it is left alone, and why."""
-        said = with_hint(why) if isinstance(why, AmemError) else str(why)
+        said = refusal(why, path) if isinstance(why, Exception) else str(why)
         if isinstance(why, NoteTooLong):
             said = f"{why} (cut it into several files, or raise AMEM_MAX_NOTE_CHARS)"
         elif isinstance(why, Changed):
             said = "it was changed during the sync: the next one takes it in"
-        said = said.removeprefix(f"{path} ")
-        self.report.problems.append(Step("left alone", path, "", f"it {said}" if said.startswith("is ") else said))
+        self.report.problems.append(Step("left alone", path, "", said))
 
     def fail(self, id: str, path: str, error: AmemError) -> None:
         """What a file asks of its note is refused: the file stays, and is asked again by the next sync."""

@@ -188,3 +188,27 @@ def test_a_link_to_a_heading_leads_to_the_piece_under_it(
     }
     assert "[[#Foz]]" in {link.reason for link in memory.links(last) if link.target == foz}
     assert memory.count(Filter(part_of=ids(memory)["Porto"])) == 2
+
+
+@pytest.mark.parametrize(
+    ("link", "target"),
+    [
+        ("[[Notes]]", "关于 Reading/Notes.md"),
+        ("[[Projects/Notes]]", "关于 Projects/Notes.md"),
+        ("[plan](../Projects/Notes.md)", "关于 Projects/Notes.md"),
+        ("[own](Notes.md)", "关于 Reading/Notes.md"),
+    ],
+)
+def test_of_two_files_of_one_name_a_link_means_the_one_beside_it_unless_it_names_a_folder(
+    memory: AgenticMemorySystem, bring_in: Import, tmp_path: Path, link: str, target: str
+) -> None:
+    for name in ("Projects/Notes.md", "Reading/Notes.md"):
+        path = tmp_path / "vault" / name
+        path.parent.mkdir(parents=True)
+        path.write_text(f"关于 {name}", encoding="utf-8")
+    (tmp_path / "vault" / "Reading" / "List.md").write_text(f"See {link}.")
+    bring_in(tmp_path / "vault")
+    (source,) = (note.id for note in memory.list() if "See " in note.content)
+    linked = {link.target for link in memory.links(source) if link.made_by.startswith("user")}
+    contents = {note.id: note.content for note in memory.list()}
+    assert [contents[each].splitlines()[-1] for each in linked] == [target]

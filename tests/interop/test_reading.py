@@ -237,7 +237,9 @@ def test_a_bad_file_of_a_vault_is_refused_by_its_path_and_the_rest_is_read(tmp_p
     (tmp_path / "empty.md").write_text("---\ntags: x\n---\n")
     (tmp_path / "good.md").write_text("Good.")
 
-    assert refusals_of(tmp_path, settings) == [("bad.md", "is not UTF-8: byte 0xe9 at position 2")]
+    assert refusals_of(tmp_path, settings) == [
+        ("bad.md", "it is not UTF-8: byte 0xe9 at position 2 (convert it to UTF-8 first, for instance with iconv)")
+    ]
     assert [item.where for item in read_path(tmp_path, settings) if isinstance(item, Emptied)] == ["empty.md"]
     assert len(notes_of(tmp_path, settings)) == 1
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from amem.errors import InvalidInput
 from amem.vault.names import folded, safe_name
 
 if TYPE_CHECKING:
@@ -267,3 +268,13 @@ def test_a_purged_notes_file_goes_with_the_next_sync_and_its_words_are_nowhere(d
     assert not list(desk.folder.rglob(".trash/*"))
     (desk.folder / "Another secret.md").unlink()
     assert not desk.settled().problems
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_a_file_in_place_of_the_folder_is_refused_in_words(desk: Desk, dry_run: bool) -> None:
+    desk.folder.write_text("not a folder")
+    with pytest.raises(InvalidInput, match="is not a folder"):
+        desk.sync(dry_run=dry_run)
+    with pytest.raises(InvalidInput, match="is not a folder"):
+        desk.memory.vault(desk.folder).export()
+    assert desk.folder.read_text() == "not a folder"
