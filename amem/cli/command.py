@@ -207,7 +207,7 @@ def time_option(name: str, what: str, *, examples: bool = False, panel: str | No
     return option(name, said, metavar="TIME", show_default=False, rich_help_panel=panel)
 
 
-KnownAt = Annotated[_Text, time_option("--known-at", "What was known at this time, by notes as they stood")]
+KnownAt = Annotated[_Text, time_option("--known-at", "What was known at this time, by notes as they were then")]
 Time = Annotated[_Text, time_option("--time", "When it was said or happened, now unless given", examples=True)]
 #: The least score that is not shown as 0.00: what scores less has nothing to do with the question.
 LEAST_SCORE = 0.005
@@ -288,7 +288,7 @@ class Where:
     until: Annotated[_Text, time_option("--until", "About a time before this", panel=_PANEL)] = None
     as_of: Annotated[_Text, time_option("--as-of", "What was true at this time", panel=_PANEL)] = None
     known_at: Annotated[
-        _Text, time_option("--known-at", "What was known at this time, as notes stood", panel=_PANEL)
+        _Text, time_option("--known-at", "What was known at this time, by notes as they were then", panel=_PANEL)
     ] = None
     status: Annotated[_Texts, _where("--status", "Of this status: active, superseded, ...; repeatable.")] = None
     superseded: Annotated[bool, _where("--superseded", "Superseded notes too.")] = False

@@ -131,7 +131,7 @@ def setup(call: Invocation) -> Shown:
         f"embeddings: {origin}",
         f"analysis: {found.reason}",
         told=[
-            *([f"in the way: {found.problem} ({found.hint})"] if found.problem else []),
+            *([f"problem: {found.problem} ({found.hint})"] if found.problem else []),
             f'ready; try: {call.command("add")} "..." or {call.command("demo")}',
         ],
     )

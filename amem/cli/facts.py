@@ -55,14 +55,14 @@ def facts(
             return Shown(found, told=[] if call.as_json else [_unknown(memory, subject, predicate, known_at)])
     name, told, local = ever[0].subject, [], zone(timezone)
     if not found:
-        told = [f"nothing of {name} is known to be so; what was: {call.command('timeline', subject)}"]
+        told = [f"nothing of {name} is known to be true now; what was: {call.command('timeline', subject)}"]
     gone = presumed(ever, asked or datetime.now(UTC)) if on_terminal() else []
 
     def draw(page: Page) -> None:
         _draw_heading(page, name, as_of, known_at)
         draw_intervals(page, found, local, grouped=True)
         if gone:
-            tell(f"presumed to have ended with what {'it' if len(gone) == 1 else 'they'} hung on:")
+            tell(f"probably ended, as what {'it' if len(gone) == 1 else 'they'} depended on did:")
             draw_intervals(page, gone, local, grouped=True)
 
     return Drawing(found, (cells(each, local) for each in found), draw, told=told)
@@ -226,7 +226,7 @@ def topic(
     with call.memory(create=declare) as memory:
         if remove:
             gone = memory.remove_topic(name)
-            return Shown({"removed": gone}, told=[f"{gone} is no topic any more; amem undo"])
+            return Shown({"removed": gone}, told=[f"{gone} is no longer a topic; undo with: {call.command('undo')}"])
         page = memory.declare_topic(name, " ".join(about or [])) if declare else memory.topic(name)
     told = []
     if declare:

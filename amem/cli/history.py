@@ -58,7 +58,7 @@ def log(
             rows = list(chain.from_iterable(_rows(summaries, tree, zone(timezone), everything) for tree in trees))
         else:
             rows = [_cells(summaries, tree) for tree in _flat(trees)]
-        told = [f"{counted(quiet, 'conversation')} taught nothing (--all shows them)"] if quiet else []
+        told = [f"{counted(quiet, 'conversation')} taught nothing new (--all shows them)"] if quiet else []
         if not trees and not quiet:
             further = f"nothing since {since}; see further back with --since 7d or all"
             told = ["nothing happened" if since == "all" else further]
@@ -262,7 +262,7 @@ def reject(call: Invocation, numbers: Numbers) -> Shown:
 @review.command()
 @command()
 def flags(call: Invocation) -> Shown:
-    """List notes that rest on something no longer true (those that disagree: amem conflicts)."""
+    """List notes that are based on something no longer true (those that disagree: amem conflicts)."""
     with call.browsed() as memory:
         found = _leaning(memory)
         blocks = _flags(memory, found)

@@ -160,7 +160,7 @@ def _installed(call: Invocation, at: str, *, show: bool) -> Shown:
     return Shown(
         {"by": done.by, "where": list(done.where), "at": f"{schedule.at:%H:%M}"},
         *done.where,
-        told=[f"every night at {schedule.at:%H:%M}, by {done.by}; no longer with: {no_longer}"],
+        told=[f"it runs every night at {schedule.at:%H:%M}, by {done.by}; stop that with: {no_longer}"],
     )
 
 
@@ -168,7 +168,7 @@ def _uninstalled(call: Invocation) -> Shown:
     from amem.maintenance.schedule import name_for, uninstall
 
     gone = uninstall(name_for(call.settings()))
-    told = "no longer every night" if gone else "nothing was installed for this collection"
+    told = "it no longer runs every night" if gone else "nothing was installed for this collection"
     return Shown({"removed": gone}, *gone, told=[told])
 
 

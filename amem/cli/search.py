@@ -76,7 +76,7 @@ def search(
     local = zone(settings.timezone)
     told = [] if hits else [call.without_notes(settings) if blank else "nothing found"]
     if hits and group_by and not any(hit.group is not None and hit.group.id for hit in hits):
-        told = [f"none of these is of a {group_by}, so they stand as they would without --group-by"]
+        told = [f"none of these is of a {group_by}, so they are listed as without --group-by"]
     return Drawing(hits, (hit_row(hit, local) for hit in hits), lambda page: draw_hits(page, hits, local), told=told)
 
 
@@ -392,7 +392,7 @@ _CHARS, _LEAST = 240, 20
 def trace(
     call: Invocation, id: Id, depth: Annotated[int, option("--depth -d", "How many links to follow.", min=0)] = 5
 ) -> Shown:
-    """Show what a note rests on: its causes, what it was derived from, what supports it, and theirs."""
+    """Show what a note is based on: its causes, what it was derived from, what supports it, and theirs."""
     with call.memory() as memory:
         full = memory.resolve(id)
         note = memory.read(full)
@@ -401,7 +401,7 @@ def trace(
         local = zone(memory.settings.timezone)
     assert note is not None
     shown = [each for each in found if each.hop <= depth]
-    told = [] if found else ["no link says what it rests on"]
+    told = [] if found else ["no link says what it is based on"]
     if deeper := len(found) - len(shown):
         rest = f"{counted(deeper, 'note')} {'lies' if deeper == 1 else 'lie'} one link further"
         told.append(f"{rest}: {call.command('trace', short_id(full), '--depth', str(depth + 1))}")

@@ -93,7 +93,7 @@ def retract(call: Invocation, ids: Ids, reason: Reason = "", statement: Part = "
 
 @command()
 def keep(call: Invocation, ids: Ids) -> Shown:
-    """Keep notes current although others disagree with them, or what they rest on is gone."""
+    """Keep notes current although others disagree with them, or what they are based on is gone."""
     with call.memory() as memory:
         found = {id: memory.keep(id) for id in resolved(memory, ids)}
     kept = [id for id, flags in found.items() if flags]

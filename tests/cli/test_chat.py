@@ -153,7 +153,7 @@ class TestPipe:
         chat.ok("chat", input="What is the name of my dog?\nI moved to Porto in May.\n")
         monkeypatch.setattr("amem.cli.history.on_terminal", lambda: True)
         shown, every = chat("log"), chat("log", "--all")
-        assert "1 conversation taught nothing (--all shows them)" in shown.stderr
+        assert "1 conversation taught nothing new (--all shows them)" in shown.stderr
         assert "learnt nothing" not in shown.stdout
         assert "learnt nothing" in every.stdout
 

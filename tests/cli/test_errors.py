@@ -286,7 +286,7 @@ def test_a_time_to_come_is_said_with_the_note(cli: Cli) -> None:
 def test_a_search_by_topic_says_that_there_is_none(cli: Cli) -> None:
     cli.add("Tea at five.")
     told = cli("search", "tea", "--group-by", "topic").stderr
-    assert told.splitlines() == ["none of these is of a topic, so they stand as they would without --group-by"]
+    assert told.splitlines() == ["none of these is of a topic, so they are listed as without --group-by"]
 
 
 def test_keeping_a_note_twice_is_one_step_of_the_log(cli: Cli) -> None:

@@ -88,7 +88,7 @@ def test_a_predicate_is_found_by_the_words_that_people_type_for_it(employed: Cli
 def test_nothing_so_then_is_told_from_nothing_known(employed: Cli) -> None:
     result = employed("facts", "me", "--as-of", "2020-01-01")
     assert result.stdout == ""
-    assert "nothing of user is known to be so" in result.stderr
+    assert "nothing of user is known to be true now" in result.stderr
 
 
 def test_where_nothing_was_ever_added_nothing_is_known(cli: Cli) -> None:

@@ -130,7 +130,7 @@ def test_a_superseded_cause_is_marked(cli: Cli, story: dict[str, str], monkeypat
 
 def test_a_note_that_rests_on_nothing_says_so(cli: Cli) -> None:
     result = cli("trace", cli.add("Tea at five."))
-    assert (result.stdout, result.stderr) == ("", "no link says what it rests on\n")
+    assert (result.stdout, result.stderr) == ("", "no link says what it is based on\n")
     assert "no note 'zzz'" in cli.refused("trace", "zzz")
     cli.refused("trace", "zzz", "--depth", "-1", code=2)
 

@@ -162,7 +162,7 @@ def test_setup_says_what_is_in_the_way(amem, model_cache):
         result = amem("setup", AMEM_LLM_MODEL="llama3", **env)
         assert "analysis: notes are analysed by ollama/llama3\n" in result.stdout
         assert "does not have the model llama3 (run `amem models pull llama3`)" in result.stderr
-        assert "in the way" not in amem("setup", **env).stderr
+        assert "problem: " not in amem("setup", **env).stderr
         assert json.loads(amem("setup", "--json", **env).stdout)["analyst"] == "ollama/llama3.2"
 
 
