@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from amem.note import Link, MemoryNote, Message, Source
     from amem.protocols import ChatModel
     from amem.receipt import Receipt
+    from amem.retrieval.budget import Core, CoreNotes
     from amem.retrieval.context import Context
-    from amem.retrieval.core_notes import Core, CoreNotes
     from amem.retrieval.expansion import Ancestor
     from amem.retrieval.explanation import Explanation
     from amem.retrieval.fact_leg import Filled
@@ -444,7 +444,7 @@ class ScopedMemory:
     ) -> list[Core]:
         """The `scope`'s core notes for the prompt of a chat whose lines fit into `most` tokens, as `count` says."""
         from amem.language.terms import tokens
-        from amem.retrieval.core_notes import core_notes
+        from amem.retrieval.budget import core_notes
 
         within = Filter(whose=self._of(scope))
         with self._store.read() as session, session.within(self._of(scope)):

@@ -43,9 +43,8 @@ if TYPE_CHECKING:
     from amem.protocols import Analyst, Embedder, Reranker
     from amem.receipt import Receipt
     from amem.retrieval.context import Placing
-    from amem.retrieval.fact_queries import FactQueries
     from amem.retrieval.languages import Advice, LanguageAdvice
-    from amem.retrieval.note_lists import NoteLists
+    from amem.retrieval.lookups import FactQueries, NoteLists
     from amem.retrieval.recall import JoinedRecall, Recall
     from amem.retrieval.tiers import TierReader
     from amem.settings import Settings
@@ -339,14 +338,14 @@ class Parts:
     @service
     def note_lists(self) -> NoteLists:
         """Counts and lists of any length."""
-        from amem.retrieval.note_lists import NoteLists
+        from amem.retrieval.lookups import NoteLists
 
         return NoteLists(self.collection)
 
     @service
     def facts(self) -> FactQueries:
         """What is so of whom, and since when."""
-        from amem.retrieval.fact_queries import FactQueries
+        from amem.retrieval.lookups import FactQueries
 
         return FactQueries(self.collection)
 

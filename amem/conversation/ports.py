@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from amem.protocols import ChatModel
     from amem.query import Filter, Query
     from amem.receipt import Receipt
-    from amem.retrieval.core_notes import Core
+    from amem.retrieval.budget import Core
     from amem.retrieval.fact_leg import Filled
     from amem.retrieval.hit import Hit
     from amem.retrieval.question import Period

@@ -18,9 +18,8 @@ from amem.llm.prompts import CHINESE, count_words, line, load_prompt
 from amem.llm.prompts import note as shown_note
 from amem.query import Query
 from amem.rendering import doubt_of, text_of, text_within
-from amem.retrieval.budget import as_recalled, told_by_others
+from amem.retrieval.budget import as_recalled, core_text, told_by_others
 from amem.retrieval.confidence import Support, best_support, share_held, supporting, telling, weights_of
-from amem.retrieval.core_notes import core_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

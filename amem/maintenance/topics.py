@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from amem.maintenance.topic_notes import Draft, Known
     from amem.note import MemoryNote
     from amem.protocols import Analyst
-    from amem.retrieval.note_lists import NoteLists
+    from amem.retrieval.lookups import NoteLists
     from amem.storage.store import Session
 
 

@@ -16,9 +16,18 @@ from amem.llm.prompts import inert, line
 from amem.llm.tokenizers import Counter, counter_for, settings_counter
 from amem.note import Status
 from amem.rendering import doubt_of, text_within
-from amem.retrieval.budget import MEMORIES_END, MEMORIES_START, Candidate, comparable, harmless, pick, told_by_others
+from amem.retrieval.budget import (
+    MEMORIES_END,
+    MEMORIES_START,
+    Candidate,
+    CoreNotes,
+    background,
+    comparable,
+    harmless,
+    pick,
+    told_by_others,
+)
 from amem.retrieval.confidence import Support, best_support, supporting
-from amem.retrieval.core_notes import CoreNotes, background
 from amem.retrieval.explanation import as_plain, bounds, passage
 
 if TYPE_CHECKING:
@@ -31,7 +40,7 @@ if TYPE_CHECKING:
     from amem.language.predicates import Predicates
     from amem.note import MemoryNote, Source
     from amem.query import Filter, Query
-    from amem.retrieval.core_notes import CoreNote
+    from amem.retrieval.budget import CoreNote
     from amem.retrieval.explanation import Passage
     from amem.retrieval.hit import Hit
     from amem.retrieval.recall import JoinedRecall
