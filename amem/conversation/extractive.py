@@ -10,13 +10,14 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from amem.clock import zone
-from amem.conversation.listing import notes_of_a_sort, notes_of_a_time, of_a_time, timely
+from amem.conversation.listing import notes_of_a_deed, notes_of_a_sort, notes_of_a_time, of_a_time, timely
 from amem.conversation.reply import lines_for
 from amem.language import index_terms, query_terms
+from amem.language.asking import asks_when, tells_who
 from amem.note import Kind
 from amem.rendering import holding_text, mark
 from amem.retrieval.confidence import CALIBRATION, Support, best_support, supporting, told_over
-from amem.retrieval.entailment import deciding
+from amem.retrieval.entailment import bounds, deciding
 from amem.retrieval.explanation import passage, spans
 from amem.retrieval.question import Intent, Period
 
@@ -88,9 +89,18 @@ def extract(
     if whole is not None:
         support = answer.tell_time(notes_of_a_time(memory, question, whole, hits, notes, now), whole)
         return replace(answer.extract(support), by_time=True)
+    if not filled.exact and (done := notes_of_a_deed(memory, question, filled.period)):
+        words = "" if filled.period is None else filled.period.words
+        return replace(answer.extract(answer.tell_list(done, words)), by_time=True)
     if not filled.exact and (several := notes_of_a_sort(question, filled.period, hits, notes)):
         return answer.extract(answer.tell_list(several))
-    if filled.topic and not filled.exact:
+    if not filled.exact and asks_when(question) and answer.tell_span():
+        return answer.extract(Support.STRONG)
+    identity: Sequence[str] = ()
+    tells = tells_who(question)
+    if tells is not None and not filled.exact and (identity := [hit.id for hit in hits if tells(hit.content)]):
+        best, support = tuple(identity), Support.STRONG
+    elif filled.topic and not filled.exact:
         # Only what speaks of the thing that is asked about says yes or no to it.
         stating = {id for each in (*filled.facts, *filled.ended) for id in each.notes}
         speaking = [hit for hit in hits if hit.id in stating or filled.topic & set(index_terms(hit.content))]
@@ -102,6 +112,8 @@ def extract(
         then = _of_the_time(hits, notes, filled)
         best = tuple(id for id in best if id in then) or best
         support = support if best[0] in then else Support.WEAK
+    if filled.period is not None and support is Support.WEAK and (before := answer.last_before(best, filled.period)):
+        best = (before,)
     asides = _slots(filled.asides)
     if support is not Support.STRONG and not asides:
         # Whom one met, or where one was, is among what was noted of that time.
@@ -129,7 +141,7 @@ def extract(
     elif answer.doubted:
         support = Support.WEAK
     # What was noted later is of another time than one that is asked about, and no reason for what was before.
-    if filled.period is None and (reading is None or Intent.CAUSAL not in reading.intents):
+    if filled.period is None and not identity and (reading is None or Intent.CAUSAL not in reading.intents):
         answer.quote_others(alike=support is not Support.STRONG)
     if asides:
         answer.add_facts(asides)
@@ -213,7 +225,7 @@ class _Answer:
         shown = notes[-_MOST_LISTED:]
         quotes = [f"{self._quotation(note.id, beginning=bool(words))}{self._cited([note.id])}" for note in shown]
         if len(notes) == 1:
-            self.say(f"{words}{self.words.colon}{quotes[0]}")
+            self.say(f"{words}{self.words.colon if words else ''}{quotes[0]}")
         else:
             count = self.words.notes if len(shown) == len(notes) else self.words.latest
             told = count.format(len(shown), len(notes))
@@ -324,6 +336,29 @@ class _Answer:
         found = deciding(self._question, [holding_text(note.content, note.overturned) for note in notes])
         return None if found is None else (ids[found[0]], found[1])
 
+    def tell_span(self) -> bool:
+        """Quote the notes in which what is asked about began and ended, if there are both; whether there are."""
+        ids = sorted(self._hits, key=self._at)
+        found = bounds(self._question, [self._notes[id].content for id in ids])
+        if found is None:
+            return False
+        self.quote(ids[found[0]], "", doubts=False)
+        self.quote(ids[found[1]], self.words.later, doubts=False)
+        return True
+
+    def last_before(self, best: Sequence[str], period: Period) -> str | None:
+        """The last note before the end of a time that speaks of what is asked, where the best is later: what was so
+        then was noted before. None where there is none."""
+        if period.until is None or not best or self._at(best[0]) < period.until or _near(self._at(best[0]), period):
+            return None
+        asked = self._terms & frozenset(index_terms(self._notes[best[0]].content))
+        before = [
+            id
+            for id in self._hits
+            if self._at(id) < period.until and self.is_near(id) and asked & set(index_terms(self._notes[id].content))
+        ]
+        return max(before, key=self._at, default=None)
+
     def _at(self, id: str) -> datetime:
         return self._notes[id].at or datetime.min.replace(tzinfo=UTC)
 
@@ -383,8 +418,10 @@ def _near(moment: datetime | None, period: Period) -> bool:
     """Whether it lies in the period or so little outside that "last week" may mean it."""
     if moment is None:
         return False
-    begun = period.since is None or moment >= period.since - _LOOSE
-    return begun and (period.until is None or moment < period.until + _LOOSE)
+    short = period.since is None or period.until is None or period.until - period.since <= 2 * _LOOSE
+    loose = _LOOSE if short else timedelta(0)
+    begun = period.since is None or moment >= period.since - loose
+    return begun and (period.until is None or moment < period.until + loose)
 
 
 def _inside(words: str) -> str:

@@ -7,7 +7,7 @@ from datetime import datetime, time, timedelta
 from typing import TYPE_CHECKING
 
 from amem.clock import zone
-from amem.language.times import asks_ahead, asks_for_all, asks_for_deeds, tells_of_deed, tells_of_work
+from amem.language.times import asks_ahead, asks_for_all, asks_for_deeds, deed_asked, tells_of_deed, tells_of_work
 from amem.note import Kind
 from amem.query import Filter
 from amem.retrieval.confidence import Support
@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from amem.note import MemoryNote
     from amem.retrieval.hit import Hit
 
-#: Notes of a time that are looked at, the latest first, and for what is to come the latest of all.
-_WITHIN, _LATEST = 500, 1_000
+#: Notes that are looked at for those of a time, the latest first.
+_LATEST = 1_000
+#: So long before a time notes may have planned it.
+_PLANNED = timedelta(days=180)
 #: What is recent where nothing else says since when.
 _RECENTLY = timedelta(days=30)
 #: Notes about a time are no notes of it.
@@ -59,8 +61,9 @@ def notes_of_a_time(
     ahead = asks_ahead(question)
     found = {id: notes[id] for id in timely(hits)}
     if not ahead:
-        written = Filter(since=period.since, until=period.until)
-        found |= {note.id: note for note in memory.list(written, limit=_WITHIN)}
+        since = None if period.since is None else period.since - _PLANNED
+        written = Filter(since=since, until=period.until)
+        found |= {note.id: note for note in memory.list(written, limit=_LATEST)}
     if period.until is None or period.until > now:
         found |= {note.id: note for note in memory.list(limit=_LATEST)}
     local = zone(memory.settings.timezone)
@@ -80,6 +83,16 @@ def notes_of_a_time(
         elif not ahead and _holds(period, at) and _is_of_its_day(note.content, days, at):
             when[id] = at
     return [found[id] for id in sorted(when, key=lambda id: (when[id], found[id].at))]
+
+
+def notes_of_a_deed(memory: Memory, question: str, period: Period | None) -> list[MemoryNote]:
+    """The notes that tell of the deed that a question asks for ("what did I buy this year?"), in order of time."""
+    tells = deed_asked(question if period is None else question.replace(period.words, " ").strip())
+    if tells is None:
+        return []
+    written = None if period is None else Filter(since=period.since, until=period.until)
+    notes = [note for note in memory.list(written, limit=_LATEST) if note.speaker is None and tells(note.content)]
+    return sorted((note for note in notes if note.at is not None), key=lambda note: (note.at, note.id))
 
 
 def _is_of_its_day(text: str, days: Sequence[tuple[datetime, datetime]], at: datetime) -> bool:

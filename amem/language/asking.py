@@ -86,6 +86,45 @@ def speaks_of_oneself(text: str) -> bool:
     return _FIRST_PERSON.search(_OWNED_SUBJECT.sub("", text)) is not None
 
 
+# When something was so, from when to when.
+
+_WHEN = re.compile(
+    r"\b(?:when (?:did|was|were)|how long (?:did|was|were|have|had))\b|什么时候|多久|哪段时间", re.IGNORECASE
+)
+
+
+def asks_when(question: str) -> bool:
+    """Whether a question asks when something was so, or for how long."""
+    return _WHEN.search(question) is not None
+
+
+# Who somebody is.
+
+_WHO_IS = re.compile(
+    r"^\W*[Ww]ho(?:['’]s| is| was) (?P<name>[A-Z][\w.'’-]*(?: [A-Z][\w'’-]*)*)\W*$"
+    r"|^(?P<zh>\w{2,12}?)(?:是谁|是什么人)\W*$"
+)
+_ROLE = r"(?:[Mm]y|[Oo]ur|[Hh]is|[Hh]er|[Tt]heir|[Tt]he|an?|\w+['’]s)"
+
+
+def tells_who(question: str) -> Callable[[str], bool] | None:
+    """What tells whether a text says what the person is whom a question asks about; None where it asks for no one."""
+    found = _WHO_IS.search(question)
+    if found is None:
+        return None
+    name = re.escape(found["name"] or found["zh"])
+    if found["zh"]:
+        told = re.compile(
+            rf"是{name}|{name}(?!是(?:否|不是))是|(?:{KIN_ZH}|经理|律师|老师|负责人|主任|主管|教练)(?:叫|：)?{name}"
+        )
+    else:
+        told = re.compile(
+            rf"\b(?:is|was|be|are|becomes|became|called|named|:) {name}\b|\b{name},? (?:is|was|will be|,) {_ROLE}\b"
+            rf"|\b{name}, {_ROLE}\b|\b{_ROLE} (?:[a-z-]+ ){{1,3}}{name}\b"
+        )
+    return lambda text: told.search(text) is not None
+
+
 # A kind of detail.
 
 QUANTITY = re.compile(

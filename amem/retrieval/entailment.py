@@ -23,7 +23,7 @@ from amem.language.scripts import is_cjk, words
 from amem.language.times import asks_ahead
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from amem.conflict.statements import Statement
 
@@ -189,4 +189,23 @@ def deciding(question: str, texts: Iterable[str]) -> tuple[int, Verdict] | None:
         asked = _asked(question)
         if asked is None or any(each.said and _shares(asked, each) for each in read(text)):
             return None
+    return None
+
+
+def bounds(question: str, texts: Sequence[str]) -> tuple[int, int] | None:
+    """The places of the notes, the earliest first, in which what a question is about began and ended: "joined the
+    choir", "quit the choir". None where not both are told."""
+    asked = _asked(question)
+    if asked is None:
+        return None
+    wanted = _telling(asked) - asked.people
+    begun: dict[str, int] = {}
+    for place, text in enumerate(texts):
+        for each in read(text):
+            about = wanted & each.about.keys() if each.said and not each.planned else set()
+            if each.negative and Cue.ENDS in each.cues:
+                for key in about & begun.keys():
+                    return begun[key], place
+            elif Cue.AFRESH in each.cues:
+                begun.update(dict.fromkeys(about - begun.keys(), place))
     return None

@@ -515,3 +515,57 @@ def test_a_chat_goes_on_knowing_that_no_model_answers_after_memory_did(memory: A
             list(chat.say(question))
             assert chat.problem == problem
         assert Line("answered from memory, without a model") in list(run(chat, "/why"))
+
+
+def test_lists_hold_what_was_planned_before_and_deeds_by_their_verb(memory: AgenticMemorySystem) -> None:
+    trip, bike, sofa, _, reise, rad = told(
+        memory,
+        {
+            "A week in Northumberland with Dev, Aug 8-15, cottage booked.": "2026-07-18",
+            "Bought a second-hand bike for Mia.": "2026-04-02",
+            "Sold the old sofa, bought a new one for 300.": "2026-08-20",
+            "Dev reckons we should buy rather than rent.": "2026-08-21",
+            "八月十号到十五号去北海道，机票订好了。": "2026-07-19",
+            "买了一辆自行车。": "2026-05-02",
+        },
+    )
+    for question, answers in (
+        ("What did I buy this year?", {bike, sofa}),
+        ("What did I sell?", {sofa}),
+        ("今年我买了什么？", {rad}),
+        ("What did I do in August?", {trip, reise, sofa}),
+        ("八月我做了什么？", {trip, reise, sofa}),
+    ):
+        found = ask(memory, question)
+        cited = {each.note for each in found.citations}
+        assert answers <= cited, (question, found.text)
+        assert found.in_memory is True, (question, found.text)
+    assert {each.note for each in ask(memory, "What did I buy this year?").citations} == {bike, sofa}
+
+
+def test_who_somebody_is_and_when_something_was_so(memory: AgenticMemorySystem) -> None:
+    teacher, evening, joined, left, lehrer, _, sqlite, postgres = told(
+        memory,
+        {
+            "Mia starts at Walkley Primary on 7 September. Her teacher will be Mrs Haddad.": "2026-06-24",
+            "Parents' evening with Mrs Haddad on 12 November at 16:20.": "2026-09-27",
+            "Joined the Philharmonic Chorus as an alto, rehearsals Monday evenings.": "2026-02-16",
+            "Chorus quit, Mondays clash with swimming.": "2026-08-03",
+            "豆豆上滨江实验小学，班主任是孙老师。": "2026-06-25",
+            "和孙老师的家长会定在11月12日。": "2026-09-28",
+            "Evening project: Larder, a pantry tracker. SQLite underneath.": "2026-01-03",
+            "Larder: SQLite kept locking, so its database is Postgres now.": "2026-07-12",
+        },
+    )
+    for question, notes in (("Who is Mrs Haddad?", [teacher]), ("孙老师是谁？", [lehrer])):
+        found = ask(memory, question)
+        assert ([each.note for each in found.citations], found.in_memory) == (notes, True), (question, found.text)
+    assert evening in [each.note for each in ask(memory, "When is the parents' evening?").citations]
+    for question in ("When did I sing in the chorus?", "How long was I in the chorus?"):
+        found = ask(memory, question)
+        assert [each.note for each in found.citations] == [joined, left], (question, found.text)
+        assert "; later: “Chorus quit" in found.text
+    then = ask(memory, "Which database did Larder use in June?")
+    assert [each.note for each in then.citations][:1] == [sqlite], then.text
+    assert then.in_memory is None
+    assert postgres in [each.note for each in ask(memory, "Which database does Larder use?").citations]

@@ -127,7 +127,8 @@ def asks_for_all(rest: str, *, roughly: bool = False) -> bool:
 
 
 _DONE = re.compile(
-    r"^(?:(?:I|we|my \w+) )?(?:\w{2,}ed|bought|sold|made|got|went|met|sent|wrote|paid|told|gave|found)\b|了|过",
+    r"^(?:(?:I|we|(?:my|our) \w+|[\w-]+(?:['’]s \w+)?) )?"
+    r"(?:\w{2,}ed|bought|sold|made|got|went|met|sent|wrote|paid|told|gave|found)\b|了|过",
     re.IGNORECASE,
 )
 
@@ -166,6 +167,33 @@ _WORKS = tuple(
         ),
     )
 )
+
+
+#: "What did I buy?": one deed by its verb, and how notes tell of it.
+_DEED = re.compile(
+    r"\bwhat (?:all |else )?(?:did|have|had) (?:I|we) (?P<verb>(?!do\b|done\b|say\b|said\b)[a-z]+)"
+    r"(?: so far| lately| recently)?\W*$"
+    r"|(?P<zh>[买卖写修丢送])[了过]?(?:些|哪些)?(?:什么|啥|东西)",
+    re.IGNORECASE,
+)
+_IRREGULAR = {
+    **{"buy": "bought", "sell": "sold", "see": "saw", "write": "wrote", "make": "made", "pay": "paid", "win": "won"},
+    **{"lose": "lost", "break": "broke", "give": "gave", "build": "built", "send": "sent", "sign": "signed"},
+}
+
+
+def deed_asked(question: str) -> Callable[[str], bool] | None:
+    """What tells whether a note is of the deed that a question, without its time, asks for; None where it asks none."""
+    found = _DEED.search(question)
+    if found is None:
+        return None
+    if found["zh"]:
+        told = re.compile(rf"(?<![想要该不没去]){found['zh']}(?:[了过]|到|下)")
+    else:
+        verb = found["verb"].casefold()
+        past = _IRREGULAR.get(verb) or (verb if verb in _IRREGULAR.values() else rf"{verb.removesuffix('e')}ed")
+        told = re.compile(rf"(?:^|[.,;!:] |\b(?:I|we|and|have|['’]ve|finally|just) ){past}\b", re.IGNORECASE)
+    return lambda note: told.search(note) is not None
 
 
 def asks_for_deeds(text: str) -> bool:
@@ -270,7 +298,8 @@ def named(text: str, today: date) -> list[Named]:
 _MAY_DATE = re.compile(
     r"\d\s?[月日号]|[一二三四五六七八九十]月"
     r"|\d(?:st|nd|rd|th)?(?: of)? (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
-    r"|(?:uary|march|april|may|june|july|august|ber) \d|(?:spring|summer|autumn|winter)(?: of)? \d|\d年的?[春夏秋冬]"
+    r"|(?:uary|march|april|may|june|july|august|ber|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec) \d"
+    r"|(?:spring|summer|autumn|winter)(?: of)? \d|\d年的?[春夏秋冬]"
     r"|(?:[nseirt])day\b|(?:周|星期|礼拜)[一二三四五六日天]",
     re.IGNORECASE,
 )

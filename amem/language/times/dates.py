@@ -83,12 +83,14 @@ def _date(parts: dict[str, str | None]) -> Span | None:
 # Months, days and weekdays that are named without their year, or their week: the most recent ones.
 
 _FULL = "|".join(MONTHS)
+#: Beside a day a month may be short.
+_DAYED = rf"{_FULL}|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)"
 _BARE_MONTH = rf"(?P<month>(?:{_FULL})|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?)"
 _BARE = re.compile(
     rf"\b(?:(?:in|since|from|until|till|to|through|during|as of|of) (?:early |late |mid-?)?|(?P<last>last ))"
     rf"{_BARE_MONTH}\b(?! \d)"
-    rf"|\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<of>{_FULL})\b(?!,? \d{{4}})"
-    rf"|\b(?P<of_day>{_FULL}) (?P<its_day>\d{{1,2}})(?:st|nd|rd|th)?\b(?!,? \d{{4}})"
+    rf"|\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<of>{_DAYED})\b(?!,? \d{{4}})"
+    rf"|\b(?P<of_day>{_DAYED}) (?P<its_day>\d{{1,2}})(?:st|nd|rd|th)?\b(?!,? \d{{4}})"
     r"|\b(?:until|till|to|through) (?P<bare_year>(?:19|20)\d\d)\b(?![-/.]?\d)"
     r"|\b(?:on|since|until|till|this past) (?P<weekday>(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b"
     rf"|(?<![\d年])(?:(?P<year>{WHICH_YEAR}|(?:19|20)\d\d年)的?)?(?P<zh>\d{{1,2}}|十[一二]?|[一二三四五六七八九])月份?"
@@ -101,11 +103,12 @@ _RANGE = r" ?(?:and|to|until|till|through|-|–|—) ?(?:the )?"
 _NTH = r"\d{1,2}(?:st|nd|rd|th)?"
 _SHARED = (
     re.compile(
-        rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?{_RANGE}{_NTH}(?: of)? (?P<month>{_FULL})\b(?:,? (?P<year>\d{{4}})\b)?",
+        rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?{_RANGE}{_NTH}(?: of)? (?P<month>{_DAYED})\b(?:,? (?P<year>\d{{4}})\b)?",
         re.IGNORECASE,
     ),
     re.compile(
-        rf"\b(?P<month>{_FULL}) {_NTH}{_RANGE}(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?! of\b)(?:,? (?P<year>\d{{4}})\b)?",
+        rf"\b(?P<month>{_DAYED}) {_NTH}{_RANGE}(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?! of\b)"
+        r"(?:,? (?P<year>\d{4})\b)?",
         re.IGNORECASE,
     ),
 )
