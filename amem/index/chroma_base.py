@@ -37,10 +37,10 @@ _BATCH = 250
 _PROBES, _MISSES = 32, 8
 _TRIES = 3
 _LOOSE = 2_000
-#: Seconds: until a lock that another process holds is tried again; between two looks for what others wrote; for more
-#: notes to come before a batch is stored (each costs Chroma twice as much alone); and that a process that has just
-#: opened a collection is left alone.
-_RETRY, _POLL, _GATHER, _PAUSE = 30.0, 2.0, 3.0, 2.0
+#: Seconds: until a lock that another process holds is tried again; between two looks for what others wrote; without
+#: new notes before they are stored (each costs Chroma twice as much alone), and as long as that is waited for, since
+#: an import needs the processor itself; and that a process that has just opened a collection is left alone.
+_RETRY, _POLL, _GATHER, _GATHER_MOST, _PAUSE = 30.0, 2.0, 3.0, 60.0, 2.0
 #: Seconds that the end of the process waits for the thread.
 _EXIT = 30.0
 
@@ -266,9 +266,8 @@ class ChromaBase:
                 return
         # Where it holds notes from before a purge, not even for the time of that import.
         self._folder.forget_others(self._leg.rows.space)
-        with self._signal:
-            # Importing Chroma takes a second that a process which has just started needs for its user.
-            self._signal.wait_for(lambda: self._stop or self._asked > self._fed, self._pause)
+        # Importing Chroma takes a second that a process which has just started, or imports notes, needs for its user.
+        self._gather(self._pause)
         import chromadb  # noqa: F401  # here, to look at the time after it
 
         if self._late():
@@ -309,10 +308,18 @@ class ChromaBase:
                     if not self._folder.settled:
                         self._folder.settle(self._upto)
                     continue
-            with self._signal:
-                self._signal.wait_for(lambda: self._stop or self._asked > self._fed, _GATHER)
+            self._gather(_GATHER)
             break
         self._dirty = False
+
+    def _gather(self, quiet: float) -> None:
+        """Wait until nobody has written for `quiet` seconds, `_GATHER_MOST` at most; no longer once it is asked for."""
+        until = time.monotonic() + _GATHER_MOST
+        with self._signal:
+            while time.monotonic() < until:
+                self._dirty = False
+                if self._signal.wait_for(lambda: self._stop or self._asked > self._fed, quiet) or not self._dirty:
+                    return
 
     def _cover_what_is_held(self, rows: Rows) -> None:
         """Mark the rows that Chroma holds: all but those of notes that changed after it was last in step."""
