@@ -18,11 +18,10 @@ from amem.conflict import cues
 from amem.conflict.clauses import NO_CLAIM, Frame, Of, Value, frame_of, kin, people_of, value_places, values_of
 from amem.conflict.cues import DENYING, EXPLICIT, Cue, Mark, chinese_names, concepts, is_state
 from amem.language import written_in_cjk
-from amem.language.entities import names
 from amem.language.lexicon import Sort, lexicon
 from amem.language.scripts import words as words_of
 from amem.language.sentence_parts import Stance, clauses, stances
-from amem.language.word_reading import Word
+from amem.language.word_reading import Word, names
 from amem.language.word_reading import read as read_words
 
 if TYPE_CHECKING:

@@ -11,12 +11,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from amem.language import index_terms, query_terms, sentences, written_in_cjk
-from amem.language.entities import names
 from amem.language.numerals import CARDINALS, SPELLED, value_of
 from amem.language.scripts import ENGLISH
 from amem.language.sentence_parts import DENIAL, Stance, clauses, stances, without_idioms
 from amem.language.times import with_dates
-from amem.language.word_reading import read
+from amem.language.word_reading import names, read
 from amem.note import Role
 
 if TYPE_CHECKING:

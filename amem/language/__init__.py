@@ -10,12 +10,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from amem.language.quotes import Quotes as Quotes
     from amem.language.scripts import cjk_share as cjk_share
     from amem.language.scripts import hashtags as hashtags
     from amem.language.scripts import is_cjk as is_cjk
     from amem.language.scripts import normalize as normalize
     from amem.language.scripts import written_in_cjk as written_in_cjk
+    from amem.language.sentence_parts import Quotes as Quotes
     from amem.language.sentence_parts import sentences as sentences
     from amem.language.sentence_parts import split_text as split_text
     from amem.language.terms import FTS5_TOKENIZE as FTS5_TOKENIZE
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "FTS5_TOKENIZE": "terms",
-    "Quotes": "quotes",
+    "Quotes": "sentence_parts",
     "Typed": "terms",
     "asked_terms": "terms",
     "cjk_share": "scripts",

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from amem.analysis import Draft
 from amem.errors import AmemError, BadModelAnswer, Cancelled, StorageError
 from amem.language import normalize, written_in_cjk
-from amem.language.entities import entities
 from amem.language.scripts import words
 from amem.language.statements import facts_in
+from amem.language.word_reading import entities
 from amem.llm.answers import SURE
 from amem.llm.guarded import Metered, Spent
 from amem.llm.topic_writing import MOST_CHARACTERS

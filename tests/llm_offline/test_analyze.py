@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from amem.analysis import Draft
 from amem.analysts.rules import OfflineAnalyst
 from amem.language import cjk_share
-from amem.language.entities import entities
+from amem.language.word_reading import entities
 from amem.note import Kind
 from amem.protocols import Analyst
 

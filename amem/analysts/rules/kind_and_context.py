@@ -10,21 +10,19 @@ from typing import TYPE_CHECKING
 
 from amem.analysts.rules.keywords import keyphrases, themes_of
 from amem.language import written_in_cjk
-from amem.language.entities import names
 from amem.language.lexicon import CUES, Sort, cue_in, is_person, lexicon, stem
 from amem.language.scripts import words
 from amem.language.terms import contract
 from amem.language.times import iso
 from amem.language.times.relative import relative
-from amem.language.word_reading import read
+from amem.language.word_reading import names, read
 from amem.note import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from amem.analysis import Draft
-    from amem.language.entities import Name
-    from amem.language.word_reading import Reading, Word
+    from amem.language.word_reading import Name, Reading, Word
     from amem.protocols import Vocabulary
 
 

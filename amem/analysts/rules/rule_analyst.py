@@ -20,12 +20,11 @@ from amem.analysts.rules.kind_and_context import (
     said_before,
 )
 from amem.language import cjk_share, index_terms, sentences, written_in_cjk
-from amem.language.entities import names, spelled
 from amem.language.lexicon import Sort, is_person, is_place, lexicon, terms_of
 from amem.language.predicates import load_predicates
 from amem.language.statements import facts_in
 from amem.language.times import iso
-from amem.language.word_reading import read
+from amem.language.word_reading import names, read, spelled
 from amem.note import Kind, LinkType
 
 if TYPE_CHECKING:
