@@ -107,6 +107,13 @@ def counted(number: int, what: str, many: str | None = None) -> str:
     return f"{number:,} {what if number == 1 else many or what + 's'}"
 
 
+def size(number: int) -> str:
+    """Bytes as ``27.4 kB``, ``1.2 MB``; '' for none."""
+    from rich.filesize import decimal
+
+    return decimal(number) if number else ""
+
+
 def cut(line: str, cells: int) -> str:
     """At most so many cells of a terminal of a line; Chinese characters take two."""
     from rich.cells import cell_len, set_cell_size

@@ -14,6 +14,7 @@ from amem.labels import cut as cut
 from amem.labels import escaped_json, title, visible
 from amem.labels import short_id as short_id
 from amem.labels import short_ids as short_ids
+from amem.labels import size as size
 from amem.note import LinkType, Status
 
 if TYPE_CHECKING:
@@ -139,13 +140,6 @@ def when(at: datetime | None, zone: tzinfo, *, minutes: bool = True) -> str:
     if at is None:
         return ""
     return at.astimezone(zone).strftime("%Y-%m-%d %H:%M" if minutes else "%Y-%m-%d")
-
-
-def size(number: int) -> str:
-    """Bytes as ``27.4 kB``, ``1.2 MB``; '' for none."""
-    from rich.filesize import decimal
-
-    return decimal(number) if number else ""
 
 
 def styled(*parts: Part) -> Text:

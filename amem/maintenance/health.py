@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.collection_folders import folder_size
 from amem.errors import EmbedderMismatch
+from amem.labels import size as file_size
 from amem.maintenance.cycle import CYCLES, due, upcoming
 from amem.maintenance.shift import COUNTS, total
 from amem.note import Status
@@ -312,7 +313,7 @@ def health_lines(found: Health, when: Callable[[datetime], str]) -> Iterator[Lin
 
 def size(found: Health) -> str:
     """``25 notes, 1.2 MB``."""
-    return _count(found.notes, "note") + ("" if found.bytes is None else f", {found.bytes / 1e6:.1f} MB")
+    return _count(found.notes, "note") + ("" if found.bytes is None else f", {file_size(found.bytes)}")
 
 
 def bars(numbers: Sequence[int]) -> str:

@@ -161,7 +161,7 @@ async def test_collections_are_listed_with_their_sizes_and_enter_goes_there_and_
         await wait_until(pilot, lambda: "1 note" in found(pilot)[0] and "3 notes" in found(pilot)[1])
         assert "garden" in found(pilot)[0]
         assert "▸ memories" in found(pilot)[1]
-        assert "MB" in found(pilot)[0]
+        assert "kB" in found(pilot)[0]
         await pilot.press("home", "enter")
         await listing(pilot, 1)
         await wait_until(pilot, lambda: titles(pilot) == ["Tomatoes in May"])

@@ -17,6 +17,7 @@ from textual.widgets.option_list import Option
 
 from amem.collection_folders import collection_names, folder_of, listed_collection, with_present_origins
 from amem.errors import AmemError, CollectionExists
+from amem.labels import size
 from amem_tui.client import words
 from amem_tui.dialogs import Prompt, found_by
 from amem_tui.footer import KeyFooter
@@ -229,6 +230,5 @@ def _collection_line(name: str, here: str, found: Listed | None) -> Content:
         return Content.assemble(head, (" …", "$muted"))
     if found.problem:
         return Content.assemble(head, " ", (one_line(found.problem), "$error"))
-    size = f"{found.size / 1e6:,.1f} MB"
     origin = f"  fork of {one_line(found.origin, _NAME_ROOM)}" if found.origin else ""
-    return Content.assemble(head, (f"{plural(found.notes or 0, 'note'):>14}{size:>14}{origin}", "$muted"))
+    return Content.assemble(head, (f"{plural(found.notes or 0, 'note'):>14}{size(found.size):>14}{origin}", "$muted"))
