@@ -9,8 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from amem.language import index_terms, normalize
-from amem.language.asking import HARM, LIKING, NEGATED, OPEN, TAKING, YES_NO
-from amem.language.fact_wording import ROLE_WORDS, Asking
+from amem.language.asking import HARM, LIKING, NEGATED, OPEN, ROLE_WORDS, TAKING, YES_NO, Asking
 from amem.language.intervals import intervals, same_value
 from amem.language.predicates import (
     KIN_ZH,
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
     from datetime import datetime
 
-    from amem.language.fact_wording import Asked
+    from amem.language.asking import Asked
     from amem.language.intervals import Interval
     from amem.language.predicates import Predicates
     from amem.query import Filter

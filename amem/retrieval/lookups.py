@@ -12,7 +12,7 @@ import numpy as np
 
 from amem.clock import parse_time
 from amem.errors import NoteNotFound
-from amem.language.fact_wording import wording, wording_then
+from amem.language.asking import wording, wording_then
 from amem.language.intervals import intervals
 from amem.language.predicates import canonical_subject, spellings, subject_key, typed_subject
 from amem.note import EVERYONE

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from amem.language.fact_wording import Asking
+from amem.language.asking import Asking
 from amem.language.predicates import load_predicates
 from amem.note import Fact, Status
 from amem.query import Filter

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
-from amem.language.fact_wording import wording
+from amem.language.asking import wording
 from amem.language.intervals import Interval
 from amem.language.predicates import load_predicates
 
