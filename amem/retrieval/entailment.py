@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from enum import StrEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -55,6 +56,15 @@ def _asked(question: str) -> Statement | None:
     return found[0] if len(found) == 1 else None
 
 
+def _stated(text: str) -> list[Statement]:
+    """The statements of a note; one without a subject has that of the clause before it in its sentence."""
+    found: list[Statement] = []
+    for each in read(text):
+        last = found[-1] if found and found[-1].sentence == each.sentence else None
+        found.append(replace(each, people=last.people) if last is not None and not each.people else each)
+    return found
+
+
 def is_beside(question: str, text: str, speaker: str | None = None) -> bool:
     """Whether all that a note says to a question is said of others than it asks about, or only supposed.
 
@@ -64,7 +74,7 @@ def is_beside(question: str, text: str, speaker: str | None = None) -> bool:
     asked = _asked(question)
     if asked is None:
         return False
-    stated = read(text)
+    stated = _stated(text)
     bearing = [each for each in stated if _shares(asked, each)] or list(stated)
     if not bearing:
         return False
@@ -128,7 +138,7 @@ def verdict(question: str, text: str) -> Verdict | None:
     if asked is None or asked.negative or not _decidable(question, asked):
         return None
     found: Verdict | None = None
-    for each in read(text):
+    for each in _stated(text):
         if each.said and not each.planned and _same_people(asked, each):
             found = _says(question, asked, each) or found
     return found
