@@ -10,6 +10,8 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from amem.clock import zone
+from amem.conflict.cues import now as tells_what_is_now
+from amem.conflict.cues import replaces
 from amem.conversation.listing import notes_of_a_deed, notes_of_a_sort, notes_of_a_time, of_a_time, timely
 from amem.conversation.reply import lines_for
 from amem.language import index_terms, query_terms
@@ -41,6 +43,10 @@ _MOST_FACTS = 3
 #: it is older this much.
 _NEAR, _NEARLY_EQUAL = 0.66, 0.9
 _MOST_NEWER = 2
+#: So much of what is asked a later note holds that may change what the best one says.
+_HELD = 0.5
+#: From about ten notes on (`Signs.few`) there are others that hold as much.
+_FEW = 0.75
 #: So many notes are told of a time, or of a sort, that has more of them.
 _MOST_LISTED = 10
 #: So far from a time what is asked of it may have been.
@@ -322,11 +328,19 @@ class _Answer:
             hit
             for hit in self._hits.values()
             if hit.id not in self._rests
-            and hit.score >= _NEAR * best.score
+            and (hit.score >= _NEAR * best.score or self._changes(hit, best))
             and not asked.isdisjoint(index_terms(hit.content))
             and not common.isdisjoint(index_terms(hit.content))
             and all(set(index_terms(hit.content)) != set(index_terms(each.content)) for each in told)
         ]
+
+    def _changes(self, hit: Hit, best: Hit) -> bool:
+        """Whether a later note holds so much of what is asked, and says that something changed or is one of few: its
+        score lies far below that of the best there."""
+        signs = hit.explanation.signs
+        if signs is None or signs.read or signs.held < _HELD or self._at(hit.id) <= self._at(best.id):
+            return False
+        return signs.few >= _FEW or replaces(hit.content) or tells_what_is_now(hit.content)
 
     def decided(self, id: str) -> tuple[str, Verdict] | None:
         """The note that says yes or no to the question, this hit or a newer one that is nearly as much to the point."""

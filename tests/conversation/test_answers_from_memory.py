@@ -569,3 +569,21 @@ def test_who_somebody_is_and_when_something_was_so(memory: AgenticMemorySystem) 
     assert [each.note for each in then.citations][:1] == [sqlite], then.text
     assert then.in_memory is None
     assert postgres in [each.note for each in ask(memory, "Which database does Larder use?").citations]
+
+
+@pytest.mark.parametrize(
+    ("said", "question"),
+    [
+        (("Wi-Fi 密码是 lantern42。", "重置了路由器，新密码是 heron77。"), "Wi-Fi 密码是什么？"),
+        (("爷爷住在县医院三楼。", "爷爷转院了，在市一院心内科。"), "爷爷住哪个医院？"),
+        (("书法班的学费是一千二。", "书法班涨价了，现在一千五。"), "书法班学费多少钱？"),
+        (("The gym code is 4411.", "Gym changed the code, it is 7788 now."), "What is the gym code?"),
+    ],
+)
+def test_among_few_notes_the_later_one_is_quoted(
+    memory: AgenticMemorySystem, said: tuple[str, str], question: str
+) -> None:
+    _, later = told(memory, {said[0]: "2026-03-01", said[1]: "2026-05-01"})
+    told(memory, {"给妈妈买了按摩仪。": "2026-05-02", "Bought a lamp.": "2026-05-03"})
+    found = ask(memory, question)
+    assert later in [each.note for each in found.citations], found.text
