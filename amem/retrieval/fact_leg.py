@@ -275,7 +275,11 @@ def _brought(reached: Iterable[_Way], asked: Asked, names: Set[str]) -> dict[str
 # manager" is not mine), and what comes back may be said as the answer.
 
 #: "My landlord", "Ana's current manager": whose, and the words that may name what.
-_OWNED = re.compile(r"(?P<whose>\b(?:my|our)\b|\b\w[\w.-]*['’]s?(?= ))\s+(?P<noun>\w+(?:[ -]\w+){0,2})", re.IGNORECASE)
+_OWNED = re.compile(
+    r"(?P<whose>\b(?:my|our)\b|\b(?!(?:what|who|when|where|how)['’]s)\w[\w.-]*['’]s?(?= ))"
+    r"\s+(?P<noun>\w+(?:[ -]\w+){0,2})",
+    re.IGNORECASE,
+)
 _PASSING = re.compile(r"(?:(?:new|current|present|own|old|latest) )+", re.IGNORECASE)
 #: Words of the speaker alone; "my" and 我妹妹 are of somebody else.
 _SPEAKS = re.compile(r"\b(?:I|we)\b|我们?(?=[住在对吃用喜讨过开是能可该还上有换搬叫])")
@@ -299,6 +303,8 @@ _PLAIN_ZH = re.compile(
 )
 
 
+#: What "when is" asks for.
+_ON_DAYS = frozenset(("date", "time", "deadline"))
 _HARMS = frozenset(("allergic_to", "intolerant_to", "cannot_eat"))
 
 
@@ -357,6 +363,11 @@ class Slots:
         subjects, names = self._subjects(session, text, whose, asked)
         by_chain = self._asking.of(chain) if chain else asked
         found, ended, elsewhen = self._of(session, subjects, by_chain, moment, period)
+        if not (found or ended or chain) and asked.predicates & _HARMS:
+            # Whoever asks for allergies wants to hear of what makes ill by another name, too.
+            found, ended, elsewhen = self._of(session, subjects, replace(asked, predicates=_HARMS), moment, period)
+        if wanted <= _ON_DAYS and any(self._takes_a_day(each) for each in by_chain.predicates):
+            wanted = frozenset()  # "When is Joel's birthday?" asks for the birthday, and for nothing of it
         if chain and wanted and (further := {subject_key(each.object) for each in found}):
             found, ended, elsewhen = self._of(session, further, asked, moment, period)
         left = self._left_over(text, [*found, *ended, *elsewhen], [*names, chain])
@@ -402,6 +413,8 @@ class Slots:
         if chain and asked.predicates & self._predicates().rows.keys():
             return ()
         asked = self._asking.of(chain) if chain else asked
+        if name := self._predicates().names.get(normalize(chain)):
+            asked = replace(asked, predicates=frozenset((name,)))  # a phone is used, too; a phone number is not
         rows = self._predicates().rows
         asked = replace(asked, predicates=frozenset(each for each in asked.predicates if each in rows))
         if not asked.predicates or any(rows[each].one is not True for each in asked.predicates):
@@ -465,6 +478,10 @@ class Slots:
                     start = match.start("noun") + match["noun"].index(noun)
                     return f"{text[: match.start()]} {text[start + len(name) :]}", name, match["whose"].casefold()
         return text, "", ""
+
+    def _takes_a_day(self, predicate: str) -> bool:
+        row = self._predicates().rows.get(predicate)
+        return row is not None and row.value == "date"
 
     def _is_slot(self, noun: str) -> bool:
         predicates, folded = self._predicates(), normalize(noun)

@@ -27,10 +27,19 @@ _MOST = 24
 _LONGEST_NAME = 4
 
 
+#: What a note about moving house speaks of.
+_DWELLING = re.compile(
+    r"\b(?:house|new address|flat|apartment|mortgage|landlord|landlady|furniture|unpack(?:ed|ing)"
+    r"|(?:moving|removal) (?:van|boxes|day|firm))\b",
+    re.IGNORECASE,
+)
+
+
 def facts_in(draft: Draft, predicates: Predicates) -> tuple[Fact, ...]:
     """What the note states, in order, each once, at most 24; in doubt nothing."""
     text = draft.content
-    scene = Scene(Cast(draft.speaker, predicates), draft.at, predicates, lower=not any(mark.isupper() for mark in text))
+    lower, dwelling = not any(mark.isupper() for mark in text), _DWELLING.search(text) is not None
+    scene = Scene(Cast(draft.speaker, predicates), draft.at, predicates, lower=lower, dwelling=dwelling)
     found: dict[Fact, None] = {}
     plain = _labels_written_out(_allergies_written_out(_findings_written_out(text)), predicates)
     for sentence in stated(plain):
@@ -113,7 +122,7 @@ def _statement(found: re.Match[str]) -> str:
     name = found["name"]
     if is_cjk(name[0]):
         return f"{found['before']}我的{name}是"
-    return f"{found['before']}{found['whose'] + chr(39) + 's' if found['whose'] else 'my'} {name.casefold()} is "
+    return f"{found['before']}{found['whose'] + chr(39) + 's' if found['whose'] else 'My'} {name.casefold()} is "
 
 
 def _scene_of(sentence: Sentence, scene: Scene) -> Scene | None:

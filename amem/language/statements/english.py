@@ -245,7 +245,6 @@ _IS_ON = re.compile(r" (?:is|will be) (?:on )?\w")  # "my first day at Equinor i
 def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
     """What an English sentence states."""
     scene.begin_sentence()
-    scene.dwelling = scene.dwelling or any(_DWELLING.search(each.text) for each in sentence.clauses)
     scene.decided = any(_DECISION.match(text) for text in (sentence.who or "", sentence.clauses[0].text))
     found: list[Fact] = []
     listing: Fact | None = None
@@ -296,11 +295,6 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
     return found
 
 
-_DWELLING = re.compile(
-    r"\b(?:house|flat|apartment|mortgage|landlord|landlady|furniture|unpack(?:ed|ing)"
-    r"|(?:moving|removal) (?:van|boxes|day|firm))\b",
-    re.IGNORECASE,
-)
 #: "The deadline for the report", which is the report's deadline.
 _OF_A_THING = re.compile(
     r"^(?:the )?(?:deadline|due date) (?:for|of) (?:the |our |my )?(?P<thing>[\w' -]{1,40}?)"

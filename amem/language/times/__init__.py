@@ -218,7 +218,9 @@ _DAY_OR_DEED = re.compile(
     re.IGNORECASE,
 )
 _EARLIER = re.compile(
-    r"\b(?:previous(?:ly)?|former(?:ly)?|earlier|used to|before)\b|前任|以前的?|之前的?|原来的?|原先的?|上一任",
+    r"\b(?:previous(?:ly)?|former(?:ly)?|earlier|used to|before)\b"
+    r"|(?:(?<=\bmy )|(?<=\bour )|(?<=\bthe )|(?<=['’]s ))old\b(?= \w)|旧的?(?=手机|电话|号码|地址|邮箱|公司|车)"
+    r"|前任|以前的?|之前的?|原来的?|原先的?|上一任",
     re.IGNORECASE,
 )
 _TENSE = re.compile(r"\b(?:did|was|were)\b", re.IGNORECASE)
