@@ -64,6 +64,8 @@ class Batch:
         #: How alike any two entries are, by their places.
         self._alike: NDArray[np.float32] | None = None
         self._seen = 0
+        #: Whether another process wrote since `prepare`, so that a text may be known now that was not.
+        self.is_behind = True
         self.started = 0.0
         self._ahead: Future[Embedded] | None = None
 
@@ -88,6 +90,8 @@ class Batch:
                 return
             self._collection.vectorizer.check(session)
             if analyst().local:
+                if len(wanted) > 1:
+                    frequencies.read_ahead(session, [entry.note.content for entry in wanted])
                 self._analyse(session, self.entries, analyst(), frequencies)
         self._embed(wanted)
         with self._store.read() as session:
@@ -109,8 +113,9 @@ class Batch:
         self._find_nearest(self._meeting(session, [entry]))
 
     def catch_up(self, session: Session) -> None:
-        """Look again which sources are known, if another process wrote since `prepare`."""
-        if session.counter != self._seen:
+        """Look again which sources and texts are known, if another process wrote since `prepare`."""
+        self.is_behind = session.counter != self._seen
+        if self.is_behind:
             self._find_known_sources(session)
 
     def vectors(self) -> dict[bytes, NDArray[np.float32]]:
@@ -337,11 +342,19 @@ class FrequencyCache:
     def __init__(self) -> None:
         self._held: dict[str, int] = {}
         self._total = 0
+        self._snapshot: Session | None = None
+
+    def read_ahead(self, snapshot: Session, contents: Sequence[str]) -> None:
+        """Look up all terms of these texts at once, for questions in a session in which nothing is written."""
+        self._snapshot = None
+        self.look_up(snapshot, [term for content in contents for term in index_terms(content)], snapshot.notes.count())
+        self._snapshot = snapshot
 
     def look_up(self, session: Session, terms: Sequence[str], total: int) -> dict[str, int]:
         """For each term how many notes hold it."""
-        if total < 1_000 or abs(total - self._total) > _STALE_AFTER * self._total:
-            self._held, self._total = {}, total
+        lags = total < 1_000 or abs(total - self._total) > _STALE_AFTER * self._total
+        if lags and session is not self._snapshot:
+            self._held, self._total, self._snapshot = {}, total, None
         held = self._held
         unknown = [term for term in dict.fromkeys(terms) if term not in held]
         if unknown:

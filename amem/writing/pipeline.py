@@ -167,7 +167,7 @@ class Pipeline:
     def _write(self, session: Session, entry: Intake, batch: Batch, vocabulary: BatchVocabulary, run: _Run) -> Receipt:
         note = entry.note
         # a. The same text again is the old note, with one more witness.
-        existing = self._existing(session, entry, run)
+        existing = self._existing(session, entry, run) if entry.repeats or batch.is_behind else entry.existing
         if existing is not None:
             run.became[note.id] = existing
             self._attach(session, entry, existing, run)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import replace
+from functools import lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -59,7 +60,14 @@ _ASKS_EN = re.compile(
 
 def kind_of(reading: Reading) -> Kind:
     """The kind of the note, from the strongest cue; `Kind.FACT` where nothing says otherwise."""
-    text = reading.text[:_WINDOW]
+    return _kind(reading.text)
+
+
+# A turn of a conversation is asked for once as itself, and once as what the next one replies to.
+@lru_cache(maxsize=256)
+def _kind(whole: str) -> Kind:
+    reading = read(whole)
+    text = whole[:_WINDOW]
     if _is_code(text):
         return Kind.ERROR if re.search(r"\bTraceback\b", text) else Kind.CODE
     if not reading.words:
@@ -367,10 +375,9 @@ _OWN_FEET = (Kind.DECISION, Kind.CONSTRAINT, Kind.PREFERENCE, Kind.CODE, Kind.CO
 
 def leans(reading: Reading, kind: Kind) -> bool:
     """Whether the note needs what was said before it to be understood. A greeting has nothing to do with that."""
-    if is_greeting(reading):
-        return False
     content = sum(1 for word in reading.words if word.sort >= Sort.COMMON)
-    return kind is Kind.CHITCHAT or (content <= _FEW and kind not in _OWN_FEET)
+    short = kind is Kind.CHITCHAT or (content <= _FEW and kind not in _OWN_FEET)
+    return short and not is_greeting(reading)
 
 
 def said_before(previous: str) -> tuple[str | None, str]:
