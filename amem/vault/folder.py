@@ -162,6 +162,8 @@ class Folder:
         self.root = root.expanduser().absolute()
         self._resolved = self.root.resolve()
         self._safe: dict[str, bool] = {}
+        #: In the names of files that are being written: nobody else's, and each once.
+        self._draft, self._written = os.urandom(8).hex(), 0
 
     @property
     def exists(self) -> bool:
@@ -330,7 +332,9 @@ class Folder:
 
     def _put(self, target: Path, data: bytes, before: Callable[[], os.stat_result | None]) -> Stat:
         """Replace the file in one step, unless `before`, asked last of all, refuses; it tells whose mode is kept."""
-        name = f"{os.path.dirname(target)}/.{os.urandom(8).hex()}{_PART}"
+        # Reading random bytes for each file takes longer than writing it.
+        self._written += 1
+        name = f"{os.path.dirname(target)}/.{self._draft}-{self._written}{_PART}"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
         descriptor = os.open(name, flags, 0o600)
         try:
