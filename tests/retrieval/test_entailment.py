@@ -84,6 +84,7 @@ def test_a_plain_statement_of_whom_is_asked_says_yes_or_no(question: str, note: 
         ("Where do I play the piano?", "I play the piano every day."),
         ("我有车吗？", "周末租了车。"),
         ("我喝咖啡吗？", "考虑戒掉咖啡。"),
+        ("Is Leila married?", "Leila and Marek moved the wedding to 19 December."),
     ],
 )
 def test_what_does_not_decide_says_neither(question: str, note: str) -> None:
