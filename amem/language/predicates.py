@@ -347,9 +347,9 @@ def load_predicates(home: Path | None = None) -> Predicates:
             raise _refused(own, name, f"hangs_on names {row['hangs_on']!r}, and there is no such predicate")
     roles = {normalize(value): role for role, values in tables.pop(_ROLES, {}).items() for value in values}
     kinds = {
-        normalize(each): (general, *names[:1])
+        normalize(each): (*general.split("/"),)
         for general, names in tables.pop(_KINDS, {}).items()
-        for each in (general, *names)
+        for each in (*general.split("/"), *names)
     }
     rows = {
         name: Predicate(

@@ -56,7 +56,7 @@ def test_every_alias_belongs_to_one_row_and_every_value_to_one_role():
 
 def test_an_own_file_replaces_key_by_key(tmp_path: Path):
     rows = '[likes]\none = true\n[drives]\none = true\naliases = ["car"]\nhangs_on = "lives_in"\n'
-    own = rows + '[roles]\ntoolbox = ["hammer"]\n'
+    own = rows + '[roles]\ntoolbox = ["hammer"]\n[kinds]\nfruit = ["apple"]\n'
     (tmp_path / "predicates.toml").write_text(own, encoding="utf-8")
     table = load_predicates(tmp_path)
     assert table.slot("likes", "tea") == "likes"
@@ -64,6 +64,9 @@ def test_an_own_file_replaces_key_by_key(tmp_path: Path):
     assert (table.canonical("car"), table.hangs_on("drives")) == ("drives", "lives_in")
     assert table.role("hammer") == "toolbox"
     assert table.role("mysql") == "database"
+    assert table.general("Do I still eat apples?") == ["fruit"]
+    assert table.general("我还喝拿铁吗？") == ["coffee", "咖啡"]
+    assert table.general("What do I eat?") == []
 
 
 @pytest.mark.parametrize(
@@ -78,6 +81,7 @@ def test_an_own_file_replaces_key_by_key(tmp_path: Path):
         ("[likes]\nhangs_on = 3\n", "[likes] hangs_on must name a predicate"),
         ('[likes]\nhangs_on = "weather"\n', "[likes] hangs_on names 'weather'"),
         ('[likes]\nhangs_on = "roles"\n', "[likes] hangs_on names 'roles'"),
+        ('[kinds]\ncoffee = "latte"\n', "[kinds] must hold lists of texts"),
         ('[roles]\ndatabase = "mysql"\n', "[roles] must hold lists of texts"),
     ],
 )
