@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from amem.errors import InvalidInput
 from amem.interop.exporting import write_lines
 from amem.interop.graph import read_graph
-from amem.labels import cut
+from amem.labels import counted, cut
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -64,12 +64,12 @@ _FAINT = 0.3
 
 def heading(graph: NoteGraph, collection: str, which: str = "") -> str:
     """What a graph shows, in words: of which collection, around which note, or of `which` notes ("tag work")."""
-    notes = _count(len(graph.nodes), "note")
+    notes = counted(len(graph.nodes), "note")
     if graph.focus:
         middle = next(node.title for node in graph.nodes if node.id == graph.focus)
-        return f"{collection}: “{middle}” and {_count(len(graph.nodes) - 1, 'note')} near it"
+        return f"{collection}: “{middle}” and {counted(len(graph.nodes) - 1, 'note')} near it"
     if graph.left_out:
-        notes = f"the strongest {len(graph.nodes):,} of {_count(len(graph.nodes) + graph.left_out, 'note')}"
+        notes = f"the strongest {len(graph.nodes):,} of {counted(len(graph.nodes) + graph.left_out, 'note')}"
     return f"{collection}: {notes} with {which}" if which else f"{collection}: {notes}"
 
 
@@ -112,7 +112,7 @@ def svg(graph: NoteGraph, width: int = _WIDTH, height: int = _HEIGHT) -> str:
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
             ' role="img" font-family="sans-serif" font-size="11" style="max-width:100%;height:auto">',
-            f"<title>{_count(len(graph.nodes), 'note')}, {_count(len(graph.edges), 'link')}</title>",
+            f"<title>{counted(len(graph.nodes), 'note')}, {counted(len(graph.edges), 'link')}</title>",
             '<g stroke="#8a8f98" stroke-width="1">',
             *(_line(edge, places, bool(faint & {edge.source, edge.target})) for edge in graph.edges),
             "</g>",
@@ -176,10 +176,6 @@ WRITERS: Mapping[str, Callable[[NoteGraph], str]] = {
     "dot": dot,
     "json": as_json,
 }
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
 def _places(graph: NoteGraph, width: int, height: int) -> dict[str, tuple[float, float]]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.interop.graph import TITLE
 from amem.interop.graph_formats import svg
-from amem.labels import short_id, title
+from amem.labels import counted, short_id, title
 from amem.maintenance.shift import MaintenanceReport
 from amem.note import MemoryNote
 from amem.receipt import Receipt
@@ -142,7 +142,7 @@ def report(shown: MaintenanceReport) -> str:
 def graph(shown: NoteGraph) -> str:
     """The graph as a static picture."""
     more = f", {shown.left_out:,} more notes not shown" if shown.left_out else ""
-    return _line(f"{len(shown.nodes):,} notes, {len(shown.edges):,} links{more}") + svg(shown)
+    return _line(f"{counted(len(shown.nodes), 'note')}, {counted(len(shown.edges), 'link')}{more}") + svg(shown)
 
 
 def listed(values: list[Any] | tuple[Any, ...]) -> str | None:
@@ -175,7 +175,7 @@ def line(value: MemoryNote | Hit | Version | Receipt | Explanation | Maintenance
             when = f"{_day(value.at or value.recorded_at)}, {value.kind}"
             said = f"{when}, {short_id(value.id)}: {title(value.content, TITLE)}"
         case _:
-            said = f"{len(value.nodes):,} notes, {len(value.edges):,} links"
+            said = f"{counted(len(value.nodes), 'note')}, {counted(len(value.edges), 'link')}"
     return f"<{type(value).__name__} {said}>"
 
 

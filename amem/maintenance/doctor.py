@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from amem.clock import ASTRAY, start_of_day, zone
 from amem.errors import AmemError, InvalidInput, StorageCorrupt
 from amem.index.chroma_folder import look_at
-from amem.labels import short_id, visible_name
+from amem.labels import counted, short_id, visible_name
 from amem.language.predicates import load_predicates
 from amem.ledger import day_of
 from amem.maintenance.shift import ACTOR
@@ -124,7 +124,7 @@ def _database(store: Store) -> Iterator[Finding]:
         yield Finding("error", "database", f"and {len(problems) - _NAMED:,} more")
     if not problems:
         with store.read() as session:
-            counts = f"{session.notes.count():,} notes, {session.links.count():,} links"
+            counts = f"{counted(session.notes.count(), 'note')}, {counted(session.links.count(), 'link')}"
         yield Finding("ok", "database", f"{where}: {counts}, no damage found")
     if store.read_only:
         yield Finding("warning", "database", f"{where} is read-only", "check the folder's permissions and free space")
@@ -136,7 +136,7 @@ def _clock(store: Store, *, repair: bool) -> Iterator[Finding]:
         ahead = session.notes.recorded_after(session.now + ASTRAY)
     if not ahead:
         return
-    what = f"{len(ahead):,} note{'s' * (len(ahead) != 1)} recorded by a clock that stood in the future"
+    what = f"{counted(len(ahead), 'note')} recorded by a clock that stood in the future"
     if not repair:
         yield Finding("warning", "clock", what, "amem doctor --repair gives them the time of the next note, or today's")
         return
@@ -299,7 +299,7 @@ def _words(store: Store, vectorizer: Vectorizer, settings: Settings) -> Iterator
 def _searched(status: Mapping[str, Any]) -> str:
     """How much a search by meaning has to look through, with what, and what of its copies on disk is out of order."""
     by = "Chroma finds the nearest" if status["base"] == "chroma" else "a search compares them all"
-    parts = [f"{status['size']:,} vector{'s' * (status['size'] != 1)}", by]
+    parts = [counted(status["size"], "vector"), by]
     if status["tail"]:
         parts.append(f"{status['tail']:,} newer than the copy on disk")
     if "damaged" in status["cache"] or "cannot" in status["cache"]:
@@ -324,7 +324,7 @@ def _chroma(store: Store, dense: Checked, folder: Path, *, repair: bool) -> Find
         behind = len(session.vectors.states(found.seq)[0])
     if behind and found.seq < counter:
         hint = "the next chat, browser, worker or amem maintain stores them"
-        return Finding("ok", "chroma", f"not in it yet: {behind:,} changed note{'s' * (behind != 1)}", hint)
+        return Finding("ok", "chroma", f"not in it yet: {counted(behind, 'changed note')}", hint)
     return Finding("ok", "chroma", "every note is in it")
 
 
@@ -405,7 +405,7 @@ def _truth(store: Store) -> Iterator[Finding]:
         flagged = len({flag.note for flag in leaning(session)})
         lost = session.notes.behind_lost()
     if flagged:
-        what = f"{flagged} note{'s' * (flagged != 1)} may be out of date"
+        what = f"{counted(flagged, 'note')} may be out of date"
         yield Finding("warning", "flags", what, "amem review flags shows them")
     if lost:
         some = ", ".join(short_id(id) for id in lost[:5]) + (", …" if len(lost) > 5 else "")

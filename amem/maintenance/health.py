@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.collection_folders import folder_size
 from amem.errors import EmbedderMismatch
+from amem.labels import counted
 from amem.labels import size as file_size
 from amem.maintenance.cycle import CYCLES, due, upcoming
 from amem.maintenance.shift import COUNTS, total
@@ -278,18 +279,18 @@ def health_lines(found: Health, when: Callable[[datetime], str]) -> Iterator[Lin
     yield Line("kinds", _counts(found.kinds))
     yield Line("growth", f"{bars(found.growth)}  {found.growth[-1]:,} this week, {sum(found.growth):,} in eight")
     lean = "leans" if found.stale == 1 else "lean"
-    leaning = f"{_count(found.stale, 'note')} ({found.stale_share:.1%}) {lean} on what is no longer so"
+    leaning = f"{counted(found.stale, 'note')} ({found.stale_share:.1%}) {lean} on what is no longer so"
     yield _checked("stale", found.stale, leaning)
     yield _checked(
-        "conflicts", found.conflicts, f"{_count(found.conflicts, 'pair')} of notes in doubt", "amem conflicts"
+        "conflicts", found.conflicts, f"{counted(found.conflicts, 'pair')} of notes in doubt", "amem conflicts"
     )
     if found.lost_successors:
-        lost = f"{_count(found.lost_successors, 'note')} superseded by one that was deleted"
+        lost = f"{counted(found.lost_successors, 'note')} superseded by one that was deleted"
         yield _checked("chains", found.lost_successors, lost)
-    dangling = f"{_count(found.dangling_links, 'link')} to notes that are not there"
+    dangling = f"{counted(found.dangling_links, 'link')} to notes that are not there"
     yield _checked("dangling", found.dangling_links, dangling)
     orphans = found.orphans / max(1, found.statuses.get("active", 0))
-    yield Line("orphans", f"{_count(found.orphans, 'note')} ({orphans:.0%}) without a link")
+    yield Line("orphans", f"{counted(found.orphans, 'note')} ({orphans:.0%}) without a link")
     waiting = [
         f"{number:,} {what}"
         for number, what in (
@@ -300,7 +301,7 @@ def health_lines(found: Health, when: Callable[[datetime], str]) -> Iterator[Lin
         if number
     ]
     yield _checked("waiting", len(waiting), ", ".join(waiting))
-    behind = f"{_count(found.unembedded, 'note')} found by their words only" if found.unembedded else ""
+    behind = f"{counted(found.unembedded, 'note')} found by their words only" if found.unembedded else ""
     wrong = "" if found.index == "in step" else found.index
     if behind or wrong:
         yield Line("index", "; ".join(filter(None, (wrong, behind))), Mark.WATCH)
@@ -313,7 +314,7 @@ def health_lines(found: Health, when: Callable[[datetime], str]) -> Iterator[Lin
 
 def size(found: Health) -> str:
     """``25 notes, 1.2 MB``."""
-    return _count(found.notes, "note") + ("" if found.bytes is None else f", {file_size(found.bytes)}")
+    return counted(found.notes, "note") + ("" if found.bytes is None else f", {file_size(found.bytes)}")
 
 
 def bars(numbers: Sequence[int]) -> str:
@@ -350,7 +351,3 @@ def _checked(about: str, number: int, what: str, command: str = "") -> Line:
 
 def _counts(numbers: Mapping[str, int]) -> str:
     return ", ".join(f"{number:,} {name.replace('_', '-')}" for name, number in numbers.items()) or "none"
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number:,} {word}{'' if number == 1 else 's'}"

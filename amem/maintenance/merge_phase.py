@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from amem.errors import StorageError
-from amem.labels import short_id
+from amem.labels import counted, short_id
 from amem.maintenance.merge_candidates import Candidates
 from amem.maintenance.merge_drafts import Drafting, Opinion, merged
 from amem.maintenance.sameness import difference, may_merge, may_say_the_same
@@ -338,7 +338,7 @@ def _witnesses(session: Session, parts: dict[str, int]) -> list[str]:
 
 def _reasons(planned: _Planned) -> list[Reason]:
     others = len(planned.parts) - 1
-    why = f"says the same as {others} other note{'s' if others > 1 else ''}"
+    why = f"says the same as {counted(others, 'other note')}"
     return [Reason(part.id, "merged", _and(why, planned.remark)) for part in planned.parts]
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from amem.labels import short_id
+from amem.labels import counted, short_id
 from amem.note import LinkType
 from amem.reversal import reversal_lines
-from amem_tui.formatting import clean, command, one_line, plural, title, titles_of
+from amem_tui.formatting import clean, command, one_line, title, titles_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +26,7 @@ def delete_notes(memory: AgenticMemorySystem, ids: Sequence[str]) -> str:
     gone = memory.delete_notes(ids)
     if not gone:
         return "It was gone already" if len(ids) == 1 else "They were gone already"
-    what = _quoted(next(iter(titles.values()))) if gone == 1 and titles else plural(gone, "note")
+    what = _quoted(next(iter(titles.values()))) if gone == 1 and titles else counted(gone, "note")
     return f"Deleted {what}; u brings {'it' if gone == 1 else 'them'} back"
 
 
@@ -139,7 +139,7 @@ def merge_fork(source: AgenticMemorySystem, fork: AgenticMemorySystem | str, nam
     where, undo = "", "u"
     if not here:
         where, undo = f" of {source.settings.collection}", command(source.settings, f"undo {report.operation}")
-    waiting = f"; {plural(report.waiting, 'conflict')} for you in Review{where}" if report.waiting else ""
+    waiting = f"; {counted(report.waiting, 'conflict')} for you in Review{where}" if report.waiting else ""
     return f"Merged {name}: {report.words}{waiting}; {undo} undoes it"
 
 

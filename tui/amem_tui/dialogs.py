@@ -14,8 +14,9 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from amem.errors import AmemError
+from amem.labels import counted
 from amem.note import Status
-from amem_tui.formatting import GLYPHS, clean, day, one_line, plural, title
+from amem_tui.formatting import GLYPHS, clean, day, one_line, title
 from amem_tui.lists import fit
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ def path_prompt(
             return f"{error}{f': {error.hint}' if error.hint else '; enter once more replaces it'}"
         except OSError as error:
             return f"This cannot be written: {error.strerror or error}"
-        client.say(f"Wrote {plural(number, 'note')} to {path.absolute()}{then}")
+        client.say(f"Wrote {counted(number, 'note')} to {path.absolute()}{then}")
         return ""
 
     return Prompt(heading, path, do, keys="    ".join(["enter writes", *([forms] if forms else [])]))

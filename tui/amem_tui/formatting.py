@@ -109,11 +109,6 @@ def moment(at: datetime | None, zone: tzinfo) -> str:
     return "no date" if at is None else at.astimezone(zone).strftime("%Y-%m-%d %H:%M")
 
 
-def plural(number: int, word: str) -> str:
-    """``1 note``, ``25 notes``, ``1,200 notes``."""
-    return f"{number:,} {word}{'' if number == 1 else 's'}"
-
-
 def maker(actor: str) -> Content:
     """Who did it: people as a green ●, programs that act for them as a blue ▲, machines that judge as a gold ◆."""
     name = clean(actor) or "amem"

@@ -15,11 +15,12 @@ from textual.screen import ModalScreen
 from textual.widgets import Checkbox, Collapsible, Input, Select, Static, TextArea
 
 from amem.errors import AmemError, InvalidInput, NoteNotFound, StaleNote
+from amem.labels import counted
 from amem.note import Enrichment, Kind
 from amem_tui.client import words
 from amem_tui.dialogs import Question
 from amem_tui.footer import KeyFooter
-from amem_tui.formatting import GLYPHS, clean, command, one_line, plural, title, typeable
+from amem_tui.formatting import GLYPHS, clean, command, one_line, title, typeable
 from amem_tui.keymap import FORM_KEYS
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def _received(receipt: Receipt, fields: Mapping[str, Any], enrich: str) -> str:
         (len(receipt.superseded), "older note", " superseded"),
         (len(receipt.queued), "change", " to review"),
     )
-    parts = ["Stored", *(f"{plural(number, what)}{done}" for number, what, done in counts if number)]
+    parts = ["Stored", *(f"{counted(number, what)}{done}" for number, what, done in counts if number)]
     if receipt.enrichment is Enrichment.PENDING:
         parts.append("analysis follows by itself")
     elif receipt.enrichment is not Enrichment.DONE:

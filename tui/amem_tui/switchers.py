@@ -17,11 +17,11 @@ from textual.widgets.option_list import Option
 
 from amem.collection_folders import collection_names, folder_of, listed_collection, with_present_origins
 from amem.errors import AmemError, CollectionExists
-from amem.labels import size
+from amem.labels import counted, size
 from amem_tui.client import words
 from amem_tui.dialogs import Prompt, found_by
 from amem_tui.footer import KeyFooter
-from amem_tui.formatting import clean, day, one_line, plural, title
+from amem_tui.formatting import clean, day, one_line, title
 from amem_tui.keymap import COLLECTION_KEYS
 from amem_tui.lists import fit
 from amem_tui.rooms import NotesScreen
@@ -231,4 +231,4 @@ def _collection_line(name: str, here: str, found: Listed | None) -> Content:
     if found.problem:
         return Content.assemble(head, " ", (one_line(found.problem), "$error"))
     origin = f"  fork of {one_line(found.origin, _NAME_ROOM)}" if found.origin else ""
-    return Content.assemble(head, (f"{plural(found.notes or 0, 'note'):>14}{size(found.size):>14}{origin}", "$muted"))
+    return Content.assemble(head, (f"{counted(found.notes or 0, 'note'):>14}{size(found.size):>14}{origin}", "$muted"))

@@ -13,6 +13,7 @@ from textual.content import Content
 from textual.widgets import Input
 
 from amem.interop.exporting import export_chosen
+from amem.labels import counted
 from amem_tui import changes
 from amem_tui.browse.listing import (
     Listing,
@@ -29,7 +30,7 @@ from amem_tui.browse.search_line import SearchLine
 from amem_tui.browse.sidebar import Conditions, Facets, Sidebar, read_facets
 from amem_tui.client import Refresher
 from amem_tui.dialogs import Question, path_prompt
-from amem_tui.formatting import one_line, plural, title
+from amem_tui.formatting import one_line, title
 from amem_tui.keymap import BROWSE_KEYS
 from amem_tui.rooms import NotesScreen
 
@@ -56,7 +57,7 @@ _NAMED = 5
 
 
 def _deletion(titles: Sequence[str]) -> Question:
-    question = "Delete this note?" if len(titles) == 1 else f"Delete {plural(len(titles), 'note')}?"
+    question = "Delete this note?" if len(titles) == 1 else f"Delete {counted(len(titles), 'note')}?"
     named = [f"  {one_line(title, 60)}" for title in titles[:_NAMED]]
     if len(titles) > _NAMED:
         named.append(f"  and {len(titles) - _NAMED:,} more")
@@ -357,7 +358,7 @@ class BrowseScreen(NotesScreen):
 
     def _copy(self, note: MemoryNote) -> None:
         self.app.copy_to_clipboard(note.content)
-        self._client.say(f"Copied the text ({plural(len(note.content), 'character')})")
+        self._client.say(f"Copied the text ({counted(len(note.content), 'character')})")
 
     def action_copy_id(self) -> None:
         if self._client.note is not None:
@@ -407,7 +408,7 @@ class BrowseScreen(NotesScreen):
         def write(path: Path, replace: bool) -> int:
             return export_chosen(self.memory, ids, path, self._client.zone, replace=replace)
 
-        heading, forms = f"Write {plural(len(ids), 'note')} to a file", ".md to read, .jsonl to import"
+        heading, forms = f"Write {counted(len(ids), 'note')} to a file", ".md to read, .jsonl to import"
         self.app.push_screen(path_prompt(self._client, heading, f"{name}.md", write, forms=forms))
 
     # The sidebar: what the list can be narrowed by.

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from amem.labels import counted
 from amem.note import Status
 from amem.query import Filter, Query
 from amem.retrieval.confidence import Support, best_support
 from amem.storage.note_lists import ORDERS, Order, Shelf
 from amem_tui.browse.note_list import Row, row_of
 from amem_tui.browse.sidebar import Conditions
-from amem_tui.formatting import command, maker, moment, one_line, plural, title
+from amem_tui.formatting import command, maker, moment, one_line, title
 from amem_tui.lists import PAGE
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def news_words(counts: Mapping[str, int]) -> str:
     """``3 new notes by ▲ scribe``."""
     authors = [str(maker(actor)) for actor in counts]
     more = f" and {len(authors) - _NAMED} more" if len(authors) > _NAMED else ""
-    return f"{plural(sum(counts.values()), 'new note')} by {', '.join(authors[:_NAMED])}{more}"
+    return f"{counted(sum(counts.values()), 'new note')} by {', '.join(authors[:_NAMED])}{more}"
 
 
 def deletion_words(memory: AgenticMemorySystem, id: str, zone: tzinfo) -> tuple[str, bool]:
@@ -206,10 +207,10 @@ class Listing:
     def counted(self, contents: Contents) -> str:
         count, total = contents.count, contents.total
         if self.question:
-            left = f", {plural(contents.weaker, 'weaker one')} left out" if contents.weaker else ""
+            left = f", {counted(contents.weaker, 'weaker one')} left out" if contents.weaker else ""
             unsure = "" if contents.certain or not count else "; nothing certain"
-            return f"{plural(count, 'hit')}{left}{unsure}"
-        return f"{count:,} of {plural(total, 'note')}" if self.narrowed else plural(count, "note")
+            return f"{counted(count, 'hit')}{left}{unsure}"
+        return f"{count:,} of {counted(total, 'note')}" if self.narrowed else counted(count, "note")
 
     def next_order(self) -> Listing:
         if self.question:

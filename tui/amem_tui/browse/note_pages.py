@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from amem.errors import NoteNotFound
+from amem.labels import counted
 from amem.note import Enrichment, Status
 from amem.rendering import standing_text
 from amem.retrieval.expansion import READS, ground, resting
@@ -25,7 +26,6 @@ from amem_tui.formatting import (
     maker,
     moment,
     one_line,
-    plural,
     title,
     titles_of,
 )
@@ -246,7 +246,7 @@ def _about(memory: AgenticMemorySystem, asked: PageRequest) -> Iterator[Block]:
     recorded = f", recorded {moment(note.recorded_at, asked.zone)}, version {note.version}"
     yield labelled("written", Content.assemble("by ", maker(opened_note.around.author), recorded))
     if note.retrieval_count:
-        yield labelled("recalled", Content(plural(note.retrieval_count, "time")))
+        yield labelled("recalled", Content(counted(note.retrieval_count, "time")))
     if note.conversation_id:
         turn = f", turn {note.ordinal}" if note.ordinal is not None else ""
         yield labelled("conversation", Content(f"{one_line(note.conversation_id, 60)}{turn}"))
@@ -294,7 +294,7 @@ def _made(link: Link, how: str = "") -> Content:
 
 def _others(count: int, what: str) -> list[Part]:
     """How many more there are than are shown."""
-    return [remark(f"and {plural(count - MOST, f'more {what}')}")] if count > MOST else []
+    return [remark(f"and {counted(count - MOST, f'more {what}')}")] if count > MOST else []
 
 
 _SHOWN = 20

@@ -23,6 +23,7 @@ from amem.conversation.ports import available, check, with_model
 from amem.conversation.reply import PieceKind
 from amem.conversation.session import Answering, Chat, Conversation, TurnDetail
 from amem.errors import AmemError
+from amem.labels import counted
 from amem.llm.model_names import full_name
 from amem.storage.chats import Learning, TurnState
 from amem_tui import changes
@@ -30,7 +31,7 @@ from amem_tui.chat.recall_panel import RecallPanel
 from amem_tui.chat.turn_view import Transcript, TurnView, drawn, note_choices
 from amem_tui.client import Refresher, settle
 from amem_tui.dialogs import Picker
-from amem_tui.formatting import command, moment, one_line, plural, title, typeable
+from amem_tui.formatting import command, moment, one_line, title, typeable
 from amem_tui.keymap import CHAT_KEYS, LETTERS, WHILE_TYPING
 from amem_tui.page import Named, Page, ToNote
 from amem_tui.rooms import NotesScreen
@@ -255,7 +256,7 @@ class ChatScreen(NotesScreen):
         turns = sum(1 for each in self.transcript.views if each.number is not None)
         last = self.transcript.last
         number = turns if last is None or last.number is None else last.number
-        self.bar.tell(f"{plural(number, 'turn')} " if number else "new chat ")
+        self.bar.tell(f"{counted(number, 'turn')} " if number else "new chat ")
         self.transcript.greet(Content.assemble((_GREETING, "$muted")))
         self.refresh_bindings()
 
@@ -267,7 +268,7 @@ class ChatScreen(NotesScreen):
         self.answerer = found
         self.set_class(self.conversation.incognito, "-incognito")
         parts = [Content.assemble(("◆ ", "$accent"), one_line(found.who))] if found.who else []
-        parts.append(Content.assemble((plural(found.notes, "note"), "$muted")))
+        parts.append(Content.assemble((counted(found.notes, "note"), "$muted")))
         if self.conversation.incognito:
             ends = "nothing is stored or learnt; x ends it"
             parts.insert(0, Content.assemble((" INCOGNITO ", "bold $warning"), ends))
@@ -594,7 +595,7 @@ class ChatScreen(NotesScreen):
         found = await self.ask(self.conversation.chats)
         lines = []
         for each in found:
-            at, turns = f"{moment(each.last_at, self._client.zone)}  ", f"{plural(each.turns, 'turn'):<9} "
+            at, turns = f"{moment(each.last_at, self._client.zone)}  ", f"{counted(each.turns, 'turn'):<9} "
             line = Content.assemble((at, "$muted"), (turns, "$secondary"), one_line(each.opening, 80))
             lines.append((each.id, line))
         words = "" if lines else "There is no chat yet: whatever you ask begins one."

@@ -9,7 +9,8 @@ from textual.content import Content
 
 from amem.conversation.learned import Learned, LearnedKind
 from amem.conversation.reply import LEARNING, grouped
-from amem_tui.formatting import GLYPHS, day, one_line, plural, title
+from amem.labels import counted
+from amem_tui.formatting import GLYPHS, day, one_line, title
 from amem_tui.page import Block, Page, ToNote, entry, remark
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ class RecallPanel(Page):
 
     def _lessons(self, detail: TurnDetail, waiting: bool) -> Iterator[Part]:
         links = sum(taught.links for taught in detail.taught)
-        yield _heading(f"Learnt, {plural(links, 'link')}" if links else "Learnt")
+        yield _heading(f"Learnt, {counted(links, 'link')}" if links else "Learnt")
         for each in self._learned:
             yield entry(_lesson(each), ToLearned(each.note, learned=each))
         if waiting:

@@ -16,11 +16,11 @@ from textual.widgets import Static
 from amem.conversation.commands import Choices, Line, Notes, Recollection, Stored, Term, Undone
 from amem.conversation.reply import best, ended, grouped
 from amem.conversation.session import Chat
-from amem.labels import short_id
+from amem.labels import counted, short_id
 from amem.storage.chats import TurnState
 from amem_tui import changes
 from amem_tui.browse.note_markdown import parts_of
-from amem_tui.formatting import clean, maker, moment, one_line, plural, title
+from amem_tui.formatting import clean, maker, moment, one_line, title
 from amem_tui.page import Block, Indented, Page, remark, space
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class TurnView(Page, can_focus=False):
         self.recalled = recalled
         since = f" ({seconds:.0f} s; escape stops it)" if seconds >= 3 else ""
         then = "waiting for the model" if model else "looking in memory"
-        words = f"{plural(len(recalled), 'note')} recalled; {then}{since}"
+        words = f"{counted(len(recalled), 'note')} recalled; {then}{since}"
         if words != self.ending.plain:
             self.ending = Content.styled(words, "$muted")
             await self._draw()
@@ -311,7 +311,7 @@ class Transcript(VerticalScroll):
         return TurnView(turn.question, self._zone, turn, self._chat.titles)
 
     def _settle(self) -> None:
-        count = plural(len(self._earlier), "earlier turn")
+        count = counted(len(self._earlier), "earlier turn")
         self._above.update(Content.assemble((f"▲ {count}: [ goes back to them", "$muted")))
         self._above.display = bool(self._earlier)
         self._greeting.display = not self.views

@@ -14,10 +14,11 @@ from textual.message import Message
 from textual.widgets import Static
 
 from amem.interop.graph_formats import write_page
+from amem.labels import counted
 from amem.note import LinkType, Status
 from amem.storage.links import TELLING
 from amem_tui.dialogs import path_prompt
-from amem_tui.formatting import GLYPHS, day, link_words, maker, one_line, plural, title
+from amem_tui.formatting import GLYPHS, day, link_words, maker, one_line, title
 from amem_tui.graph.canvas import GraphCanvas
 from amem_tui.graph.drawing import LOOKS, GraphTree, NodeClicked
 from amem_tui.graph.scene import LOOSE, GraphQuery, GraphResult, facts, read_graph
@@ -127,7 +128,7 @@ def about_note(graph: LocalGraph, id: str, zone: tzinfo, width: int) -> Content:
     elif not mine:
         lines.append(Content.styled("It has no link of the types that are shown.", "$muted"))
     elif card.links > len(mine):
-        more = plural(card.links - len(mine), "more link")
+        more = counted(card.links - len(mine), "more link")
         lines.append(Content.styled(f"{more}, to notes that are not drawn", "$muted"))
     return Content("\n").join(lines)
 
@@ -139,14 +140,14 @@ def about_topic(seen: TopicMap, id: str, zone: tzinfo) -> Content:
     if topic is None:
         return Content.assemble(
             ("Notes in no topic", "bold"),
-            (f"  {plural(seen.loose, 'note')}\n", "$muted"),
+            (f"  {counted(seen.loose, 'note')}\n", "$muted"),
             ("Maintenance finds topics where many notes are linked (Health, H).", "$muted"),
         )
     found = "declared" if topic.declared else "found by its links"
     lines = [
         Content.assemble(
             (f"# {one_line(topic.name)}", "bold"),
-            (f"  {plural(topic.notes, 'note')}  {found}  {day(topic.updated, zone).strip()}", "$muted"),
+            (f"  {counted(topic.notes, 'note')}  {found}  {day(topic.updated, zone).strip()}", "$muted"),
         )
     ]
     if topic.summary:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amem.errors import NoteNotFound
+from amem.labels import counted
 from amem.note import Kind, LinkType, Status
-from amem_tui.formatting import GLYPHS, Author, author, command, one_line, plural, title
+from amem_tui.formatting import GLYPHS, Author, author, command, one_line, title
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -225,9 +226,9 @@ def facts(result: GraphResult) -> str:
     """How much of it is seen, in a few words."""
     if result.graph is not None:
         notes = _of_all(len(result.graph.cards), sum(result.graph.left_out.values()), "note")
-        return f"{notes} · {plural(result.depth, 'hop')}"
+        return f"{notes} · {counted(result.depth, 'hop')}"
     return "" if result.topics is None else _of_all(len(result.topics.topics), result.topics.more, "topic")
 
 
 def _of_all(shown: int, left: int, what: str) -> str:
-    return f"{shown} of {plural(shown + left, what)}" if left else plural(shown, what)
+    return f"{shown} of {counted(shown + left, what)}" if left else counted(shown, what)

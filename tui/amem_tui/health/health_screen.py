@@ -15,14 +15,14 @@ from textual.content import Content
 from textual.widgets import Static
 
 from amem.errors import AmemError, Cancelled
-from amem.labels import short_id
+from amem.labels import counted, short_id
 from amem.maintenance.cycle import CYCLES
 from amem.maintenance.health import Mark, amounts, health_lines
 from amem.writing.worker import is_gone
 from amem_tui import changes
 from amem_tui.client import Refresher, in_own_thread
 from amem_tui.dialogs import Picker, Question
-from amem_tui.formatting import clean, moment, one_line, plural, titles_of
+from amem_tui.formatting import clean, moment, one_line, titles_of
 from amem_tui.lists import LineList, ListLine, fit
 from amem_tui.page import Block, Page, labelled, remark, space
 from amem_tui.rooms import PanedScreen
@@ -113,7 +113,7 @@ def state_blocks(state: State, models: Sequence[tuple[str, str]] | None, zone: t
         key = _KEYS.get(line.about, "") if line.mark is Mark.WATCH else ""
         yield block(line.about, f"{line.what}{by_whom}", line.mark, key)
     if state.turns:
-        yield block("chats", f"{plural(state.turns, 'turn')} to be learnt from", Mark.WATCH, _KEYS["chats"])
+        yield block("chats", f"{counted(state.turns, 'turn')} to be learnt from", Mark.WATCH, _KEYS["chats"])
     if state.read_only:
         yield block("read-only", "nothing can be changed here; check the folder's permissions", Mark.WATCH)
     yield from heading("Models")

@@ -16,13 +16,13 @@ from textual.widgets.option_list import Option
 from amem.errors import AmemError
 from amem.forks.diff import ForkDiff, LinkChange, NoteChange, Side
 from amem.forks.merge import STRATEGIES, MergeReport
-from amem.labels import short_id
+from amem.labels import counted, short_id
 from amem.note import LinkType
 from amem_tui import changes
 from amem_tui.client import words
 from amem_tui.dialogs import Lines, Question
 from amem_tui.footer import KeyFooter
-from amem_tui.formatting import clean, link_words, one_line, plural, title, titles_of
+from amem_tui.formatting import clean, link_words, one_line, title, titles_of
 from amem_tui.history.field_changes import changed_text, compared
 from amem_tui.keymap import FORK_KEYS
 from amem_tui.page import Block, Page, space
@@ -117,7 +117,7 @@ def would_merge(found: Comparison) -> Content:
     if not report.conflicts:
         return line
     left = ", ".join(f"{strategy} {each.waiting:,}" for strategy, each in found.merges.items())
-    conflicts = (plural(len(report.conflicts), "conflict"), "$warning")
+    conflicts = (counted(len(report.conflicts), "conflict"), "$warning")
     return Content.assemble(line, "\n", conflicts, (f", left for you to decide: {left}", "$muted"))
 
 
@@ -236,7 +236,7 @@ class ForkScreen(ModalScreen[None]):
         if self._found is None:
             return
         report, question = self._found.merges["review"], "Merge {} into {}?".format(*self._pair.names)
-        waits = f"\n{plural(report.waiting, 'conflict')} will wait for you in Review." if report.waiting else ""
+        waits = f"\n{counted(report.waiting, 'conflict')} will wait for you in Review." if report.waiting else ""
         details = f"{report.words[0].upper()}{report.words[1:]}.{waits}\nOne undo takes it back."
         if await self.app.push_screen_wait(Question(question, details, yes="merges")):
             await self._carry_out(self._pair.merge)

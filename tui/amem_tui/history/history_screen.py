@@ -14,12 +14,13 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from amem.errors import NoteNotFound
+from amem.labels import counted
 from amem.note import Status
 from amem.note_changes import field_name, ordered_fields
 from amem.summaries import causes_in_words
 from amem_tui import changes
 from amem_tui.dialogs import Lines, Question
-from amem_tui.formatting import maker, moment, one_line, plural, title
+from amem_tui.formatting import maker, moment, one_line, title
 from amem_tui.history.field_changes import FieldChange, compared
 from amem_tui.page import Block, Page, remark, space
 from amem_tui.rooms import NotesScreen
@@ -183,7 +184,7 @@ class HistoryScreen(NotesScreen):
 
     def _head(self, record: Record | None) -> None:
         count = 0 if record is None else record.newest
-        self._versions.border_title = Content(plural(count, "version"))
+        self._versions.border_title = Content(counted(count, "version"))
         shown = 0 if record is None else len(record.versions)
         self._versions.border_subtitle = Content(f"the newest {shown:,}" if shown < count else "")
         facts = "" if record is None or not record.versions else record.title

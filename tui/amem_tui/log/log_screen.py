@@ -15,12 +15,12 @@ from textual.content import Content
 from textual.geometry import Region
 from textual.message import Message
 
-from amem.labels import short_id
+from amem.labels import counted, short_id
 from amem.note import Status
 from amem.summaries import causes_in_words
 from amem_tui import changes
 from amem_tui.dialogs import Picker
-from amem_tui.formatting import SIGNS, author, maker, moment, one_line, plural, title, titles_of
+from amem_tui.formatting import SIGNS, author, maker, moment, one_line, title, titles_of
 from amem_tui.history.field_changes import compared
 from amem_tui.history.history_screen import HistoryScreen
 from amem_tui.lists import CursorList, Piece, fit
@@ -58,7 +58,7 @@ class LogRow:
         others = len({*self.operation.created, *self.operation.notes}) - 1
         parts = [f"and {others:,} more"] if others > 0 else []
         if self.operation.links:
-            parts.append(plural(self.operation.links, "link"))
+            parts.append(counted(self.operation.links, "link"))
         return ", ".join(parts)
 
 
@@ -404,7 +404,7 @@ class LogScreen(NotesScreen):
         outline = await self.ask(_read, self.memory, self._since, self._actor, self._list.outline.toggled)
         self._list.show(outline)
         self._list.border_title = self._heading()
-        self.bar.tell(f"{plural(outline.count, 'operation')} ")
+        self.bar.tell(f"{counted(outline.count, 'operation')} ")
         self._show()
         self.refresh_bindings()
 

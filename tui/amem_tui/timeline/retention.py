@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from textual.content import Content
 
+from amem.labels import counted
 from amem.maintenance.retention_figure import day_marks
 from amem.note import Layer, Status
-from amem_tui.formatting import GLYPHS, day, one_line, plural, title
+from amem_tui.formatting import GLYPHS, day, one_line, title
 from amem_tui.graph.drawing import Stroke, drawn
 from amem_tui.page import Block, Line, Page, lay_out, space
 
@@ -129,7 +130,7 @@ def _terms(outlook: Outlook, zone: tzinfo) -> Content:
     now = outlook.now
     used = "never recalled" if not now.recalls else f"recalled {now.recalls}x"
     lasting = math.isinf(now.stability_days)
-    kept = "does not decay" if lasting else f"after {plural(round(now.age_days), 'day')}"
+    kept = "does not decay" if lasting else f"after {counted(round(now.age_days), 'day')}"
     factor = now.value / (now.importance * now.trust * now.retention) if now.value else 1.0 + math.log1p(now.recalls)
     rows = (
         ("importance", f"{now.importance:.2f}", ""),
@@ -143,7 +144,7 @@ def _terms(outlook: Outlook, zone: tzinfo) -> Content:
     lines.append(Content.assemble((f"{'= strength':<11}", "bold"), (f"{now.value:>5.2f}", "bold $primary")))
     if not lasting:
         lines.append(
-            Content.assemble((f"{plural(round(now.stability_days), 'day')} after a use 37% are kept", "$muted"))
+            Content.assemble((f"{counted(round(now.stability_days), 'day')} after a use 37% are kept", "$muted"))
         )
     lines += [Content(""), *_to_come(outlook, zone)]
     return Content("\n").join(lines)
@@ -169,4 +170,4 @@ def _to_come(outlook: Outlook, zone: tzinfo) -> list[Content]:
 
 def _when(at: datetime, now: datetime, zone: tzinfo) -> str:
     ahead = round((at - now).total_seconds() / 86_400)
-    return "with the next maintenance" if ahead <= 0 else f"on {day(at, zone)}, in {plural(ahead, 'day')}"
+    return "with the next maintenance" if ahead <= 0 else f"on {day(at, zone)}, in {counted(ahead, 'day')}"

@@ -12,11 +12,12 @@ from textual import events, getters, on, work
 from textual.containers import Horizontal, Vertical
 
 from amem.errors import NoteNotFound
+from amem.labels import counted
 from amem.query import Filter
 from amem_tui import changes
 from amem_tui.client import Refresher
 from amem_tui.dialogs import Prompt
-from amem_tui.formatting import GLYPHS, SIGNS, author, plural, title
+from amem_tui.formatting import GLYPHS, SIGNS, author, title
 from amem_tui.lists import PAGE, LineList, ListLine
 from amem_tui.rooms import PanedScreen
 from amem_tui.timeline.calendar import SHADES, Days, HeatMap, days_of, streak
@@ -79,7 +80,7 @@ def nearer(days: int) -> int:
     return next((each for each in reversed(STEPS) if each < days), min(days, STEPS[0]))
 
 
-def counted(preview: FadePreview) -> str:
+def outlook_words(preview: FadePreview) -> str:
     """``3 fade, 1 rises``."""
     said = [f"{number:,} {_WORDS[what]}" for what, number in preview.counts.items() if number]
     return ", ".join(sorted(said, key=lambda words: not words.endswith("fade"))) or "nothing"
@@ -109,7 +110,7 @@ def _why(note: Foreseen) -> str:
     used = "never recalled" if not then.recalls else f"recalled {then.recalls}x"
     if math.isinf(then.stability_days):
         return f"does not decay, {used}"
-    return f"{then.retention:.0%} kept after {plural(round(then.age_days), 'day')}, {used}"
+    return f"{then.retention:.0%} kept after {counted(round(then.age_days), 'day')}, {used}"
 
 
 #: A cursor that is held down passes days and notes that nobody wants to see; this short rest leaves them unread.
@@ -173,7 +174,7 @@ class TimelineScreen(PanedScreen):
             self._note = here
         self._heat.show(days, None if at is None else at.astimezone(self._client.zone).date())
         self._heat.border_title = _spanned(days)
-        self.bar.tell(f"{plural(sum(days.counts.values()), 'note')} on {plural(len(days.counts), 'day')} ")
+        self.bar.tell(f"{counted(sum(days.counts.values()), 'note')} on {counted(len(days.counts), 'day')} ")
         await self._show_day()
         await self._show_forgetting()
 
@@ -195,7 +196,7 @@ class TimelineScreen(PanedScreen):
             place = next((at for at, line in enumerate(lines) if line.key == self._note), 0)
         self._day_shown = day
         shown.show(len(shelf), lines, place=place)
-        shown.border_title = f"{day:%a} {day.day} {day:%b} {day.year}: {plural(len(shelf), 'note')}"
+        shown.border_title = f"{day:%a} {day.day} {day:%b} {day.year}: {counted(len(shelf), 'note')}"
         if self._note is None and shown.line is not None:
             self._choose(shown.line.key)
 
@@ -235,7 +236,7 @@ class TimelineScreen(PanedScreen):
 
     async def _look_ahead(self) -> None:
         days, pane, shown = self._ahead, self.query_one("#fading"), self._fade_list
-        pane.border_title = f"What fades within {plural(days, 'day')}"
+        pane.border_title = f"What fades within {counted(days, 'day')}"
         pane.border_subtitle = "looking ahead…"
         with self._client.refusals():
             preview = await self.ask(self.memory.fade, days, most=MOST)
@@ -243,7 +244,7 @@ class TimelineScreen(PanedScreen):
             key = None if shown.line is None else shown.line.key
             place = next((at for at, line in enumerate(lines) if line.key == key), shown.cursor)
             shown.show(len(lines), lines, place=place, empty="Nothing fades or moves.")
-            pane.border_subtitle = counted(preview)
+            pane.border_subtitle = outlook_words(preview)
             return
         pane.border_subtitle = "cannot be told"
 
