@@ -13,9 +13,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from amem.checks import bordered
-from amem.conversation.chat_learning import ChatLearning
+from amem.conversation.chat_learning import ChatLearning, taught
 from amem.conversation.extractive import NAMES_NO_MODEL
-from amem.conversation.learned import taught
 from amem.conversation.messages import check_asked
 from amem.conversation.prompt import Prompting
 from amem.conversation.reply import Forgotten, Piece, PieceKind, Reply, last_learnt, replay
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from amem.clock import Clock
-    from amem.conversation.learned import Taught
+    from amem.conversation.chat_learning import Taught
     from amem.conversation.ports import Learner, Memory
     from amem.conversation.prompt import Prepared
     from amem.conversation.reply import Learnt, Recalled, Replayed

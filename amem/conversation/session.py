@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from amem.conversation.assistant import Assistant
-    from amem.conversation.learned import Taught
+    from amem.conversation.chat_learning import Taught
     from amem.conversation.ports import Collection
     from amem.conversation.reply import Forgotten, Learnt, Piece, Recalled, Reply
     from amem.receipt import Receipt

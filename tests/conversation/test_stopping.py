@@ -9,7 +9,7 @@ import pytest
 from chatting import FakeLearner, assistant, open_memory
 
 from amem import AgenticMemorySystem, load_settings
-from amem.conversation.learned import LearnedKind
+from amem.conversation.chat_learning import LearnedKind
 from amem.errors import OperationNotFound
 from amem.storage.chats import TurnState
 from amem.testing import FakeOllama, Fault, HashEmbedder, ScriptedChat, willing_model

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from amem.conversation.learned import Learned, LearnedKind
+from amem.conversation.chat_learning import Learned, LearnedKind
 from amem.conversation.reply import LEARNING, grouped
 from amem.labels import counted
 from amem_tui.formatting import GLYPHS, day, one_line, title
