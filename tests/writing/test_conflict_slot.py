@@ -58,6 +58,13 @@ def test_what_was_so_on_one_day_ends_nothing(earlier: str, later: str) -> None:
     assert JUDGES.judge(old, new, 0.5) == NO_CONFLICT
 
 
+def test_what_was_so_before_that_replaces_nothing() -> None:
+    old = claim("现在组长是小何。", Fact("we", "team_lead", "小何"))
+    new = claim("小何之前，组长是老梁。", Fact("we", "team_lead", "老梁"), at=MAY + DAY)
+    assert JUDGES.judge(old, claim("组长是老梁。", *new.facts, at=MAY + DAY), 0.5).judge == "slot"
+    assert JUDGES.judge(old, new, 0.5) == NO_CONFLICT
+
+
 def test_two_values_of_a_role_may_both_be_used() -> None:
     old = claim("We use PostgreSQL for orders.", Fact("we", "uses", "PostgreSQL"))
     new = claim("We use SQLite in tests.", Fact("we", "uses", "SQLite"), at=MAY + DAY)
