@@ -59,10 +59,12 @@ def _labels_written_out(text: str, predicates: Predicates) -> str:
 
     So are "Got a new boss, Lena" and 换了新老板，叫周敏; "Larder: SQLite" is "Larder uses SQLite".
     """
-    text = _labels(_personal(predicates)).sub(_statement, text)
-    for pattern in _new_ones(predicates.persons):
-        text = pattern.sub(_statement, text)
-    return _OF_PROJECT.sub(lambda found: _uses(found, predicates), text)
+    if ":" in text or "：" in text:
+        text = _labels(_personal(predicates)).sub(_statement, text)
+        text = _OF_PROJECT.sub(lambda found: _uses(found, predicates), text)
+    for word, pattern in zip(("ew ", "新"), _new_ones(predicates.persons), strict=True):
+        text = pattern.sub(_statement, text) if word in text else text
+    return text
 
 
 #: "Larder: SQLite with FTS5", 青鸟：PostgreSQL: a name as a label, and a tool behind it that nothing is told of.

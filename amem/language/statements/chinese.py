@@ -628,6 +628,7 @@ def _medicine_changed(text: str, scene: Scene) -> list[Fact]:
 
 
 #: 咖啡戒掉了, 我把咖啡戒了 as 戒了咖啡; of 老王戒了 nothing tells what.
+_GIVES_UP = frozenset("戒喝抽")
 _GIVEN_UP = re.compile(
     rf"(?:{_WHO}(?:现在|已经|终于|彻底|把|早就)*)?(?P<o>[^，]{{1,6}}?)"
     r"(?:(?:现在|已经|终于|彻底|也|都|早就|给)*戒(?:掉|断)?了|(?:现在|已经|也|都|早就|以后|再也)*不再?[喝抽]了)"
@@ -636,7 +637,7 @@ _GIVEN_UP = re.compile(
 
 
 def _given_up(clause: str, scene: Scene) -> str:
-    found = _GIVEN_UP.fullmatch(clause)
+    found = _GIVEN_UP.fullmatch(clause) if not _GIVES_UP.isdisjoint(clause) else None
     habit = found["o"] or found["o2"] if found else ""
     known = scene.predicates.known("likes", habit) == habit or normalize(habit) in scene.predicates.kinds
     return f"{found['who'] or found['who2'] or ''}戒了{habit}" if found and known else clause
@@ -679,6 +680,8 @@ _NAME_ZH = rf"[{SURNAMES}](?:{_GIVEN}){{1,2}}?|[小老阿]{_GIVEN}|[A-Z][a-z]+"
 _OFF_ZH = r"(?:(?:正在|在|要|会)?(?:休|请)(?:产|病|年|陪产|长|婚|事)?假|出差|不在|外出)"
 #: For a time: Ruth 休产假, 周敏休假期间由李强代班, 李强暂代周敏的工作.
 _AWAY_ZH = re.compile(rf"(?P<x>{_NAME_ZH})[^，]{{0,12}}?{_OFF_ZH}[^，]{{0,8}}")
+#: One of these is in every clause that the two match.
+_COVERS, _AWAY = frozenset("代顶接负替"), frozenset("假差在外")
 _STANDS_IN_ZH = re.compile(
     rf"(?:(?P<x>{_NAME_ZH})[^，]{{0,12}}?{_OFF_ZH}[^，由]{{0,4}}?)?(?:[，,]\s?)?(?:先|暂时|暂)?由(?P<y>{_NAME_ZH})(?:先|暂时|来|临时|暂)*"
     r"(?:代班|顶班|代管|代理|代劳|代[他她]|顶替|接手|负责)(?:工作|[他她])?"
@@ -716,10 +719,10 @@ def _takeover(text: str, scene: Scene) -> list[Fact]:
     if leaves := _LEAVES_ZH.fullmatch(text):
         scene.leaving = leaves["x"]
         return []
-    if covers := _STANDS_IN_ZH.fullmatch(text):
+    if not _COVERS.isdisjoint(text) and (covers := _STANDS_IN_ZH.fullmatch(text)):
         gone, new = covers["x"] or covers["x2"] or scene.leaving, covers["y"] or covers["y2"]
         return covered(gone, new, text, scene) if gone and gone != new else []
-    if away := _AWAY_ZH.fullmatch(text):
+    if not _AWAY.isdisjoint(text) and (away := _AWAY_ZH.fullmatch(text)):
         scene.leaving, scene.away = away["x"], text
         return []
     found = _TAKES_OVER_ZH.fullmatch(text)
