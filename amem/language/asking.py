@@ -181,6 +181,7 @@ _DETAILS = tuple(
             r"|offer(?:ed)?(?! accepted))\b|报价|要价|挂牌|看了一|询价|估价|预算))",
         ),
         (r"\be-?mail\b|邮箱", r"@"),
+        (r"\bwhen\b.*\bbirthday\b|生日是?(?:什么|哪|几)", r"\b(?:birthday|born|turn(?:s|ed|ing) \d)|生日|出生"),
         # What somebody else does says nothing of one's wife or husband.
         (
             r"\bmy (?:wife|husband|spouse|partner)\b|老婆|太太|妻子|老公|丈夫|爱人",

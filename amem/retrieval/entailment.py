@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from amem.conflict.clauses import KIN, THIRD
-from amem.conflict.cues import Cue
+from amem.conflict.cues import Cue, replaces
 from amem.conflict.statements import read
 from amem.language.asking import (
     asks_yes_or_no,
@@ -21,7 +21,7 @@ from amem.language.asking import (
 from amem.language.lexicon import is_person, is_place, stem
 from amem.language.predicates import USER, WE
 from amem.language.scripts import is_cjk, words
-from amem.language.times import asks_ahead
+from amem.language.times import asks_ahead, past_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -45,6 +45,7 @@ _PLAIN = words(
     by from and or still already yet ever now currently any anymore more
     """
 )
+_WITH = re.compile(r"\b(?:with|because|at|in|on|for|after|since|to|from|by)\b", re.IGNORECASE)
 #: The telling words of a statement; less is a verb of every day.
 _TELLING = 1.0
 
@@ -164,16 +165,29 @@ def _says(question: str, asked: Statement, each: Statement) -> Verdict | None:
         return Verdict.YES if all(pairs) else None if any(pairs) else Verdict.NO_LONGER if over else Verdict.NO
     if not wanted or not wanted <= each.about.keys():
         return None
-    if wanted == _telling(each) - who and not asked.poles:
-        if each.cues & {Cue.ENDS, Cue.OVER} and each.negative:
-            return Verdict.NO_LONGER
-        if Cue.RETURNS in each.cues and not each.negative:
-            return Verdict.YES
-    if not _holds_words(question, each.text):
+    ends = Cue.ENDS in each.cues
+    if _holds_words(question, each.text):
+        if ends:
+            return Verdict.YES if _asks_for_an_end(question) else None
+        if each.negative:
+            return Verdict.NO_LONGER if each.ended or Cue.OVER in each.cues else Verdict.NO
+        return Verdict.YES if not each.cues & {Cue.CHANGES, Cue.DENIES} else None
+    if asked.poles or wanted != _telling_first(each) - who:
         return None
-    if each.negative:
-        return Verdict.NO_LONGER if each.ended else Verdict.NO
-    return Verdict.YES if not each.cues & {Cue.ENDS, Cue.CHANGES, Cue.DENIES} else None
+    if each.negative and each.cues & {Cue.ENDS, Cue.OVER}:
+        return None if _asks_for_an_end(question) else Verdict.NO_LONGER
+    return Verdict.YES if Cue.RETURNS in each.cues and not each.negative else None
+
+
+def _asks_for_an_end(question: str) -> bool:
+    """Whether a question asks if something ended: "did I sell the caravan?"."""
+    return replaces(question) or any(replaces(f"{past_of(word)} the") for word in _words(question))
+
+
+def _telling_first(each: Statement) -> set[str]:
+    """What a statement is about before it says with whom, where or why."""
+    first = read(_WITH.split(each.text)[0])
+    return (_telling(first[0]) if len(first) == 1 else set()) or _telling(each)
 
 
 def _telling(each: Statement) -> set[str]:
@@ -185,8 +199,8 @@ def _holds_words(question: str, text: str) -> bool:
     if any(map(is_cjk, question)):
         return set(without_asking_zh(question)) <= set(text)
     said = {stem(word) for word in _words(text)}
-    asked = {stem(word) for word in _words(_AUXILIARY.sub("", question, count=1)) if word not in _PLAIN}
-    return bool(asked) and asked <= said
+    asked = [word for word in _words(_AUXILIARY.sub("", question, count=1)) if word not in _PLAIN]
+    return bool(asked) and all(stem(word) in said or stem(past_of(word)) in said for word in asked)
 
 
 def _words(text: str) -> list[str]:

@@ -22,7 +22,7 @@ COLLECTIONS = sorted(
     ),
     key=lambda each: each[0].parts,
 )
-KINDS = {"direct", "paraphrase", "fact", "time", "cross", "unanswerable"}
+KINDS = {"direct", "paraphrase", "fact", "time", "cross", "yes_no", "unanswerable"}
 NOTE_FIELDS = {"id", "text", "at", "speaker"}
 QUESTION_FIELDS = {"id", "text", "lang", "note_lang", "kind", "asked_at", "answers", "says"}
 
@@ -59,7 +59,7 @@ def _question_faults(question: dict[str, Any], notes: dict[str, dict[str, Any]])
         "asked_at": all(asked >= datetime.fromisoformat(note["at"]) for note in notes.values()),
         "answers": len(answers) == len(question["answers"]) and bool(answers) is answerable,
         "says": bool(says) is answerable and all(says),
-        "says in an answering note": stands or question["kind"] in ("time", "cross", "unanswerable"),
+        "says in an answering note": stands or question["kind"] in ("time", "cross", "yes_no", "unanswerable"),
         "says in the question": not any(said in question["text"].casefold() for said in says),
         "cross": (question["kind"] == "cross") <= (question["lang"] != question["note_lang"]),
         "not_says": not {said.casefold() for said in question.get("not_says", ())} & set(says),

@@ -182,6 +182,17 @@ _IRREGULAR = {
 }
 
 
+_DOUBLES = re.compile(r"[^aeiou]*[aeiou][^aeiouwxy]")
+
+
+def past_of(verb: str) -> str:
+    """The past form of an English verb, as far as it is regular or common; a past form itself as it is."""
+    if verb in _IRREGULAR.values():
+        return verb
+    doubled = verb[-1] if _DOUBLES.fullmatch(verb) else ""  # "stop", "stopped"
+    return _IRREGULAR.get(verb) or f"{verb.removesuffix('e')}{doubled}ed"
+
+
 def deed_asked(question: str) -> Callable[[str], bool] | None:
     """What tells whether a note is of the deed that a question, without its time, asks for; None where it asks none."""
     found = _DEED.search(question)
@@ -190,8 +201,7 @@ def deed_asked(question: str) -> Callable[[str], bool] | None:
     if found["zh"]:
         told = re.compile(rf"(?<![想要该不没去]){found['zh']}(?:[了过]|到|下)")
     else:
-        verb = found["verb"].casefold()
-        past = _IRREGULAR.get(verb) or (verb if verb in _IRREGULAR.values() else rf"{verb.removesuffix('e')}ed")
+        past = past_of(found["verb"].casefold())
         told = re.compile(rf"(?:^|[.,;!:] |\b(?:I|we|and|have|['’]ve|finally|just) ){past}\b", re.IGNORECASE)
     return lambda note: told.search(note) is not None
 
