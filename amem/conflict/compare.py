@@ -137,8 +137,16 @@ def turned(old: Statement, new: Statement) -> bool:
     if old.poles.keys() & new.poles.keys():
         # Of two pairs that one word denies ("not safe in the dark") it means one.
         return bool(opposed(old, new)) and not (old.negative != new.negative and _alike(old, new))
-    affirming = new if old.negative else old
-    return old.negative != new.negative and -1 not in affirming.poles.values()
+    if old.negative and new.negative:
+        same = min(cover(old.about, new.about), cover(new.about, old.about)) >= _MOSTLY
+        return same and _affirms(old) != _affirms(new)
+    denying, affirming = (old, new) if old.negative else (new, old)
+    return denying.negative and not _affirms(denying) and -1 not in affirming.poles.values()
+
+
+def _affirms(denying: Statement) -> bool:
+    """Whether all that a statement denies is the lesser of two opposites: who was not absent was there."""
+    return set(denying.poles.values()) == {1}
 
 
 def agrees(old: Statement, new: Statement) -> bool:

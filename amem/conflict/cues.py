@@ -33,6 +33,20 @@ _TAKEN_OFF = re.compile(
     r"|(?-i:\b(?:[Ww]e|[Hh]e|[Ss]he|[Tt]hey|[A-Z]\w*)(?:['’](?:ve|s)| have| has)? left (?=[A-Z]))",
     re.IGNORECASE,
 )
+_HANDED_TO = re.compile(r"\b(?:handed|passed|gave|given|transferred)\b.{1,40}\bto [A-Z]|交给|让给|转给")
+_FROM_ON = re.compile(
+    r"\bwe (?:move|migrate|switch) (?:the|our|all)\b[^.;,]{1,60} to\b"
+    r"|\bfrom \w+(?: \w+)? on(?:wards?)?\b|\b(?:cut|brought|raised|reduced|lowered|moved|put)\b.{1,40}\bto \d"
+    r"|起改|起[改由为]",
+    re.IGNORECASE,
+)
+_UNTIL = re.compile(r"\b(?:until|till)\b|直到|为止", re.IGNORECASE)
+_ONCE_MORE = re.compile(r"又(?![一有是])\S{1,6}[了上回起]")
+_MAIN = re.compile(
+    r"\b(?:primary|main|default|only|sole|exclusively|standard(?:i[sz]ed)?|our \w+(?: \w+)? is)\b"
+    r"|主要|默认|唯一|首选|主力|主用|统一|全部|都用|只用|(?:的|项目)\S{1,6}是",
+    re.IGNORECASE,
+)
 #: With one of these a Chinese word denies what the rest of it says.
 DENYING = frozenset("不没未别无")
 #: Nobody reads further for one word.
@@ -106,11 +120,19 @@ def marks(reading: Reading) -> Iterator[Mark]:
         yield from _chinese(reading)
 
 
-def spread(clause: str) -> frozenset[Cue]:
-    """Cues whose words have others between them, or count by where they stand."""
+def spread(clause: str, *, past: bool) -> frozenset[Cue]:
+    """Cues whose words have others between them, or count by where they stand; `past`: it tells of what happened."""
     found: set[Cue] = set()
     if _TAKEN_OFF.search(clause):
         found.add(Cue.ENDS)
+    if _HANDED_TO.search(clause):
+        found |= {Cue.CHANGES, Cue.TAKEOVER}
+    if _FROM_ON.search(clause):
+        found.add(Cue.CHANGES)
+    if past and _UNTIL.search(clause):
+        found.add(Cue.OVER)
+    if _ONCE_MORE.search(clause):
+        found.add(Cue.RETURNS)
     if clause.rstrip("。！!～~").endswith("了"):
         found.add(Cue.AFRESH)
     return frozenset(found)
@@ -132,6 +154,11 @@ def replaces(text: str) -> bool:
 def forever(text: str) -> bool:
     """Whether a text tells of what never changes, such as a birthday."""
     return any(Cue.FOREVER in mark.cues for mark in marks(read(text[:_READ])))
+
+
+def main(text: str) -> bool:
+    """Whether a text names the one of its kind that counts: "our primary database is"."""
+    return _MAIN.search(text, 0, _READ) is not None
 
 
 def now(text: str) -> bool:

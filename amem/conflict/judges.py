@@ -131,6 +131,8 @@ HEURISTIC = "heuristic"
 _NEARLY_ALL = 0.8
 #: Confidence of the surest, and of what is not said outright.
 _MOST, _SURE, _PERHAPS = 0.95, 0.85, 0.75
+#: Least probability that a statement ends which another denies in the same words.
+_OPPOSITE = 0.75
 #: Probability from which what is said to be over, in the same words, is over.
 _OVER_FROM = 0.2
 #: Weight of its words from which a statement can be told from others; differences in probability that tell nothing.
@@ -164,7 +166,20 @@ def differences(pairs: Iterable[tuple[Claim, Claim, float]]) -> list[list[Differ
     return [[_difference(old, new, features, next(likely)) for old, new, features in each] for each in found]
 
 
+def _says_just_this(old: Statement, new: Statement) -> bool:
+    """Whether both are about the same and nothing else: one that denies the other leaves little doubt."""
+    same = min(cover(old.about, new.about), cover(new.about, old.about)) == 1.0 and old.values == new.values
+    return same and sum(old.about.values()) >= 1 and old.said
+
+
 def _difference(old: Statement, new: Statement, features: Mapping[str, float], probability: float) -> Difference:
+    if (
+        features["turned"]
+        and features["claims"]
+        and not (features["sometimes"] or old.event)
+        and _says_just_this(old, new)
+    ):
+        probability = max(probability, _OPPOSITE)
     return Difference(old, new, probability, bool(features["explicit"]), bool(features["turned"]))
 
 

@@ -154,7 +154,7 @@ def _of(old: Fact, new: Fact, earlier: Claim, later: Claim, predicates: Predicat
         return Verdict(Label.SUPERSEDES, confidence, why_ended(old, later.content, predicates), SLOT)
     if not old.holds:
         return Verdict(Label.SUPERSEDES, IMPLIED, why_resumed(new, later.content, predicates), SLOT)
-    several = predicates.rows[new.predicate].one is not True
+    several = predicates.rows[new.predicate].one is not True and not cues.main(later.content)
     if not said_so and (several or new.predicate == _NAME) and not _is_so_now(new, later, predicates):
         # "We use Redis" and "we use Memcached" may both be so, and who gives another name is somebody else.
         return None

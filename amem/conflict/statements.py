@@ -374,7 +374,7 @@ def _statement(
     text, opener = clause.text, clause.opener
     found = frozenset(cue for mark in marked for cue in mark.cues)
     event = _EVENT.search(text) is not None and _LASTING.search(text) is None
-    found |= cues.spread(text)
+    found |= cues.spread(text, past=event)
     folded = cues.polarity_of(text, at, words, marked, found, without="without" in opener.casefold())
     telling, told = about(text, at, words, marked)
     frame = _frame(text, words)
