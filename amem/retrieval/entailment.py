@@ -140,8 +140,10 @@ def verdict(question: str, text: str) -> Verdict | None:
         return None
     found: Verdict | None = None
     for each in _stated(text):
-        if each.said and not each.planned and _same_people(asked, each):
-            found = _says(question, asked, each) or found
+        told = _says(question, asked, each) if each.said and not each.planned and _same_people(asked, each) else None
+        if told is None and found is Verdict.YES and each.cues & {Cue.CHANGES, Cue.ENDS, Cue.OVER}:
+            found = None  # "takes it and has swollen feet, so the doctor changed it": a yes is none to what changed
+        found = told or found
     return found
 
 

@@ -86,6 +86,8 @@ def test_a_plain_statement_of_whom_is_asked_says_yes_or_no(question: str, note: 
         ("Do I take ramipril?", "Thinking of stopping the ramipril."),
         ("Where do I play the piano?", "I play the piano every day."),
         ("我有车吗？", "周末租了车。"),
+        ("Does Dad take amlodipine?", "Dad takes amlodipine, his feet swell, so the doctor switched him to valsartan."),
+        ("爸爸还吃氨氯地平吗？", "爸爸吃氨氯地平脚肿，医生给换成了缬沙坦。"),
         ("我卖钢琴了吗？", "钢琴卖了。"),
         ("我喝咖啡吗？", "考虑戒掉咖啡。"),
         ("Is Leila married?", "Leila and Marek moved the wedding to 19 December."),
