@@ -292,7 +292,8 @@ class _Answer:
         after = dict.fromkeys(each.by for each in gone if each.by != id)
         asked = hit.explanation.matched
         rest = len(spans(holding_text(note.content, note.overturned), asked))
-        first = [each.by for each in gone if each.by in after and len(spans(each.text, asked)) > rest]
+        told = after.keys() & self._rests.keys()
+        first = [each.by for each in gone if each.by in after.keys() - told and len(spans(each.text, asked)) > rest]
         now = "".join(f"{self._quotation(by)}{self._cited([by])}{self.words.semicolon}" for by in dict.fromkeys(first))
         cited = self._cited([id, *(by for by in after if by not in first)])
         doubt = self._doubt([id]) if doubts else ""

@@ -587,3 +587,17 @@ def test_among_few_notes_the_later_one_is_quoted(
     told(memory, {"给妈妈买了按摩仪。": "2026-05-02", "Bought a lamp.": "2026-05-03"})
     found = ask(memory, question)
     assert later in [each.note for each in found.citations], found.text
+
+
+def test_a_note_is_quoted_once_though_it_ended_what_the_next_one_says(memory: AgenticMemorySystem) -> None:
+    told(
+        memory,
+        {
+            "Mia had hives at nursery. Dr Okafor suspects cashew; allergy clinic on 10 February.": "2026-01-13",
+            "The allergy clinic rang, Mia's appointment has been pushed back to the 17th.": "2026-02-03",
+            "诊所来电，豆豆的过敏门诊改到十七号。": "2026-02-04",
+        },
+    )
+    for question in ("When was Mia's allergy clinic appointment?", "豆豆的过敏门诊是几号？"):
+        text = ask(memory, question).text
+        assert text.count("“The allergy clinic rang") + text.count("“诊所来电") == 1, text
