@@ -451,7 +451,7 @@ _CHINESE_ORDINAL = re.compile(
 )
 #: "Seat 4 is ...", "Locker 12: ...", "4. ...", 12号柜……: which one it is that is spoken of, by its number.
 _ITEM = re.compile(
-    r"\W*(?:the )?(?P<kind>(?:[a-z]+ (?:[a-z]|\d+) )?[a-z]{3,}) (?:no\.? |number |#)?"
+    r"\W*(?:the )?(?P<kind>(?:[a-z]+ (?:[a-z]|\d+) (?!(?:has|have|had|was)\b))?[a-z]{3,}) (?:no\.? |number |#)?"
     r"(?P<which>\d+[a-z]?|(?-i:[A-HJ-Z]))(?=:| [a-z]|,|\s*[-–—])"
     rf"|\W*(?P<kind_before>[{CJK}]{{2,4}})(?P<which_after>\d+(?=[：:])|[甲乙丙丁A-HJ-Z](?=[：:{CJK}]))"
     r"|\W*(?P<list>\d+)[.)、](?=\D)|\W*(?P<which_zh>[一二三四五六七八九十\d]+)(?P<kind_zh>号[\u4e00-\u9fff]?|房|室|柜|层|栋)",

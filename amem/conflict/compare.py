@@ -223,7 +223,10 @@ def of_one_day(text: str) -> bool:
 #: What is numbered and yet replaced by the next: the number is its value.
 _VALUES = words("version release build phase stage level age about only just still costs cost")
 #: Things of a computer that run side by side.
-_RUNNING = words("worker node server host instance replica shard parallel process thread agent locker")
+_RUNNING = words(
+    "worker node server host instance replica shard parallel process thread agent locker part chapter section paragraph"
+    " page line figure table appendix exercise lesson unit row column slide episode volume verse clause article task"
+)
 #: They say which one of several in turn, and not which of two.
 _WHEN = words(
     """

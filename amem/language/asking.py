@@ -214,7 +214,9 @@ _MOST_WORDS = 40
 #: "What does Heron use?": as a word by itself "use" says too little to be looked up.
 _USES = re.compile(r"^(?:what|which)\b.*\b(?:do|does|did) .+ use\b")
 #: "When is stand-up?" asks for a day or a time of day; "how much do I pay" is not about my pay.
-_WHEN_IS = re.compile(r"^(?:when|what time)(?:'s| is| are| does| do)\b|什么时候")
+_WHEN_IS = re.compile(
+    r"^(?:when|what time)(?:(?:'s| is| are)\b| (?:does|do) .{1,60}\b(?:start|begin|take place)\b)|什么时候"
+)
 _PAYS = re.compile(r"\b(?:i|we|you|he|she|they|to) pay\b")
 _DATED = ("deadline", "date", "time", "birthday")
 _NONE: Mapping[frozenset[str], str] = {}

@@ -313,3 +313,11 @@ def test_a_change_in_one_thing_of_a_person_puts_nothing_else_of_him_in_doubt(min
         assert memory.add("王芳离开了出版社，入职了字节跳动。").conflicts == ()
         clock.advance(days=90)
         assert memory.add("Joel left Groundwork.").conflicts  # which is what had been said of him
+
+
+@pytest.mark.parametrize(
+    "line", ["Paragraph {0} speaks of the number {0}.", "Section {} has {} examples.", "第{}章有{}节。"]
+)
+def test_numbered_parts_of_a_text_do_not_contradict_each_other(line: str) -> None:
+    for number in (2, 5, 12):
+        assert judged(line.format(1, 3), line.format(number, number * 3)).label not in CONFLICTS
