@@ -1026,7 +1026,7 @@ def _of_role(text: str, scene: Scene) -> list[Fact]:
     value = apposed_in(row, match["name"]) if apposed else value_in(row, match["o"], scene.predicates)
     value = value or (match["o"] if row.name == "lives_in" and _STREET.match(match["o"]) else "")
     subject = subject_in(who, scene, told=row.personal) if value else None
-    if subject is None and value and row.personal and not who:
+    if subject is None and value and row.personal and not who and (scene.opening or row.name != "salary"):
         subject = scene.cast.me  # 新房东姓邵: mine, where nobody else was named
     if subject is None or (subject.person is False and row.personal):
         return []
@@ -1091,9 +1091,12 @@ def _introduce(text: str, scene: Scene) -> None:
     found = re.match(
         r"(?P<who>[\w .]{1,20}?|[\u4e00-\u9fff]{2,4}?)(?:是|在|说|告诉|今天|昨天|上周|去年|[吃喝]了?)", text
     )
-    kin = None if found else re.match(rf"(?:我的?)?(?>{KIN_ZH})(?!的|们|家|和|跟|与)", text)  # 爸爸血压有点高，开始吃……
-    if found or kin:
-        subject_in(found["who"] if found else kin[0] if kin else "", scene)
+    # 爸爸血压有点高，开始吃……
+    found = found or re.match(rf"(?P<who>(?:我的?)?(?>{KIN_ZH}))(?!的|们|家|和|跟|与)", text)
+    if found is None and (called := re.match(rf"(?P<who>[小老阿]{_GIVEN})(?=[\u4e00-\u9fff]{{2}})", text)):
+        found = None if called["who"] in lexicon().chinese else called  # 阿杰转正，工资4500
+    if found:
+        subject_in(found["who"], scene)
 
 
 def _stated(shape: Shape, match: re.Match[str], before: str, text: str, scene: Scene) -> list[Fact] | None:
@@ -1149,7 +1152,11 @@ def _timed(found: list[Fact], shape: Shape, text: str, scene: Scene, *, negated:
         when = scene.lead
     if shape.predicate in DATED:
         return [] if negated else found
-    announced = shape.predicate in ("rent", "salary") or (shape.aspect is Aspect.BEGIN and _FROM_A_DAY.search(text))
+    announced = (
+        shape.predicate in ("rent", "salary")
+        or (shape.predicate == "school" and not re.search("[了年]", text))
+        or (shape.aspect is Aspect.BEGIN and _FROM_A_DAY.search(text))
+    )
     when = announced_for(when, text, scene.said) if announced else when
     if when.ahead:
         return []

@@ -378,7 +378,8 @@ def announced_for(when: Times, text: str, said: datetime | None) -> Times:
     since = when.since
     if said is not None and since is not None and said - since > _HALF_A_YEAR and not _YEAR.search(text):
         since = since.replace(year=since.year + 1, day=min(since.day, 28) if since.month == 2 else since.day)
-    return when if since is None else replace(when, since=since, ahead=False)
+    within = when.within if since == when.since else None
+    return when if since is None else replace(when, since=since, within=within, ahead=False)
 
 
 def _done(found: Sequence[Fact], group: Group, tense: Tense, aspect: Aspect, scene: Scene, when: Times) -> list[Fact]:
