@@ -295,6 +295,7 @@ def _other_thing(one: Statement, other: Statement) -> bool:
 
 _HONORIFICS = frozenset({"dr", "mr", "mrs", "ms", "prof"})
 _CHANGED = frozenset({Cue.CHANGES, Cue.RETURNS})
+_ENDS_OR_CHANGES = frozenset({Cue.ENDS, Cue.CHANGES})
 OVER = frozenset({Cue.ENDS, Cue.OVER})
 _SINCE = frozenset({Cue.NOW, Cue.AFRESH})
 #: Below this cosine two notes that share nothing but a person tell different things of him or her.
@@ -311,8 +312,8 @@ def compared(earlier: Claim, later: Claim, cosine: float) -> Iterator[tuple[Stat
     for new in news.ending:
         for old in olds.touched_by(new):
             one, other = old.statement, new.statement
-            # The default embedder reads no Chinese, so there the word of an end has to do.
-            far = cosine < _FAR or (_in_cjk(old.text) and Cue.ENDS in new.around.cues)
+            # The default embedder reads no Chinese, so there the word of an end or a change has to do.
+            far = cosine < _FAR or (_in_cjk(old.text) and bool(new.around.cues & _ENDS_OR_CHANGES))
             if far and _only_people(old, new):
                 continue
             if not _may_fall(old, new) or not _same_people(one, other, earlier, later):

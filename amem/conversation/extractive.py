@@ -128,8 +128,9 @@ def extract(
         if rough is not None and found:
             answer.tell_time(found, rough, sure=False)
             return replace(answer.extract(Support.WEAK), by_time=True)
-    if filled.exact and filled.ended and not filled.facts:
-        support = Support.STRONG  # however little the hits have of what came after
+    replaced = (filled.ended and not filled.facts) or any(each.until is not None for each in filled.facts)
+    if filled.exact and replaced:
+        support = Support.STRONG  # however little the hits have of what came after, or is to come
     if support is Support.NONE or not best:
         # An allergy that may be the same in another language is no reason to deny one.
         answer.say(answer.words.uncertain if asides else answer.words.not_in_memory.rstrip(answer.words.stop))
@@ -199,7 +200,8 @@ class _Answer:
             known = [id for id in rest if id in self._hits]
             if known and set(known) & set(best):
                 facts.append((slot, known, ended))
-            elif ended:
+            elif ended or any(each.until is not None for each in slot):
+                # A note that tells of the end, which may lie ahead, has replaced it.
                 facts.append((slot, rest, ended))
         lead = self.words.verdict(filled.verdict, self._question)
         for slot, rest, ended in facts[:_MOST_FACTS]:

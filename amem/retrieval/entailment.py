@@ -162,8 +162,8 @@ def _says(question: str, asked: Statement, each: Statement) -> Verdict | None:
     pairs = [each.poles[pair] == sign for pair, sign in asked.poles.items() if pair in each.poles]
     if pairs and len(pairs) == len(asked.poles) and wanted <= each.about.keys():
         over = Cue.OVER in each.cues or each.ended
-        if all(pairs) and Cue.CHANGES in each.cues:
-            return None  # "moved the wedding" does not say that anybody is married
+        if all(pairs) and (Cue.CHANGES in each.cues or not _holds_words(question, each.text)):
+            return None  # who is engaged, or moves the wedding, is not married
         return Verdict.YES if all(pairs) else None if any(pairs) else Verdict.NO_LONGER if over else Verdict.NO
     if not wanted or not wanted <= each.about.keys():
         return None

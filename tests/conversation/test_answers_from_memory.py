@@ -601,3 +601,21 @@ def test_a_note_is_quoted_once_though_it_ended_what_the_next_one_says(memory: Ag
     for question in ("When was Mia's allergy clinic appointment?", "豆豆的过敏门诊是几号？"):
         text = ask(memory, question).text
         assert text.count("“The allergy clinic rang") + text.count("“诊所来电") == 1, text
+
+
+@pytest.mark.parametrize(
+    ("moving", "question", "before", "after"),
+    [
+        ("I'm moving to Porto on 15 October.", "Where do I live?", "You live in Berlin", "You live in Porto"),
+        ("从下个月起搬到波尔图。", "我住在哪里？", "你住在Berlin", "你住在波尔图"),
+    ],
+)
+def test_a_move_told_ahead_leaves_the_home_until_then(
+    memory: AgenticMemorySystem, moving: str, question: str, before: str, after: str
+) -> None:
+    told(memory, {"I live in Berlin.": "2026-03-02", moving: "2026-09-20" if moving[0] == "I" else "2026-10-01"})
+    assert ask(memory, question).text.startswith(before)
+    clock = memory.parts.clock
+    assert isinstance(clock, FrozenClock)
+    clock.advance(days=40)
+    assert ask(memory, question).text.startswith(after)

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
             ["user lives_in 滨江区 since 2026-07-01", "user rent 五千二 since 2026-07-01"],
         ),
         ("豆豆九月起去江南实验学校。", ["豆豆 school 江南实验学校 since 2026-09-01"]),
+        ("I'm moving to Porto on 1 September.", ["user lives_in Porto since 2026-09-01"]),
+        ("I'm leaving Google on 30 September.", ["not user works_at Google since 2026-09-30"]),
         ("豆豆九月上江南实验学校。", ["豆豆 school 江南实验学校 since 2026-09-01"]),
         ("从下个月起我的上司换成唐敏。", ["user manager 唐敏 since 2026-07-01"]),
         ("打算从下个月起搬到滨江区。", []),

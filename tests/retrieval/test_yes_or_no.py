@@ -91,6 +91,8 @@ def test_a_plain_statement_of_whom_is_asked_says_yes_or_no(question: str, note: 
         ("我卖钢琴了吗？", "钢琴卖了。"),
         ("我喝咖啡吗？", "考虑戒掉咖啡。"),
         ("Is Leila married?", "Leila and Marek moved the wedding to 19 December."),
+        ("Is Lea married?", "My cousin Lea is engaged to Paul."),
+        ("我表姐结婚了吗？", "我表姐订婚了，对象是王磊。"),
     ],
 )
 def test_what_does_not_decide_says_neither(question: str, note: str) -> None:

@@ -214,8 +214,9 @@ _DIET = re.compile(
     re.IGNORECASE,
 )
 _OF = re.compile(
-    r"(?:now |currently |still |also )*(?P<noun>(?:my|our|his|her|their|[A-Z][\w-]+'s) (?:\w+ ){0,2}?\w+)\b"
-    r"(?: (?:at|for|now|since|in)\b.*)?$"
+    r"(?:now |currently |still |also |again |once more )*"
+    r"(?P<noun>(?:my|our|his|her|their|[A-Z][\w-]+'s) (?:\w+ ){0,2}?\w+)\b"
+    r"(?: (?:at|for|now|since|in|again|once more)\b.*)?$"
 )
 #: "The landlord of the bakery", "the rent for the workshop".
 _OF_SOMETHING = re.compile(r"(?P<noun>[\w-]+(?: [\w-]+)?) (?:of|for|at) (?P<owner>.+)", re.IGNORECASE)

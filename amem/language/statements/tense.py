@@ -10,7 +10,7 @@ from enum import Enum, StrEnum
 from functools import cache
 from typing import TYPE_CHECKING
 
-from amem.language.numerals import SPELLED
+from amem.language.numerals import MONTHS, SPELLED
 from amem.language.predicates import WE, same_value
 from amem.language.scripts import read_list
 from amem.language.times import Named, Span, bare, before, longest, mentions
@@ -353,12 +353,14 @@ def told(found: Sequence[Fact], group: Group, tense: Tense, aspect: Aspect, scen
     if not when.named and scene.lead:
         when = scene.lead
     paid = aspect is Aspect.BEGIN and all(each.predicate in ("rent", "salary") for each in found)
-    if paid or (tense is Tense.NOW and _FROM_A_DAY.match(text)):
+    going = aspect is not Aspect.STATE and tense is Tense.NOW and bool(group.be)
+    arranged = going and _ON_A_DAY.search(text) is not None
+    if paid or arranged or (tense is Tense.NOW and _FROM_A_DAY.match(text)):
         when = announced_for(when, text, scene.said)
     if when.ahead:
         return []
     if aspect is not Aspect.STATE:
-        stated = _done(found, group, tense, aspect, scene, when)
+        stated = _done(found, group, tense, aspect, scene, when, arranged=arranged)
     elif goes_on:
         stated = _ongoing(found, group, tense, text, when)
     else:
@@ -371,6 +373,11 @@ def told(found: Sequence[Fact], group: Group, tense: Tense, aspect: Aspect, scen
 
 #: "From September I'm head of science": what begins on a day that is named so is settled, if ahead.
 _FROM_A_DAY = re.compile(r"(?:from|as of) ", re.IGNORECASE)
+#: "I'm moving to York on 1 March": as settled as an entry in a diary.
+_ON_A_DAY = re.compile(
+    rf"\bon (?:the )?(?:\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{'|'.join(MONTHS)})|(?:{'|'.join(MONTHS)}) \d{{1,2}})\b",
+    re.IGNORECASE,
+)
 
 
 def announced_for(when: Times, text: str, said: datetime | None) -> Times:
@@ -382,15 +389,18 @@ def announced_for(when: Times, text: str, said: datetime | None) -> Times:
     return when if since is None else replace(when, since=since, within=within, ahead=False)
 
 
-def _done(found: Sequence[Fact], group: Group, tense: Tense, aspect: Aspect, scene: Scene, when: Times) -> list[Fact]:
-    """Something that began or ended; "I am moving" and "I join them in May" are plans."""
+def _done(
+    found: Sequence[Fact], group: Group, tense: Tense, aspect: Aspect, scene: Scene, when: Times, *, arranged: bool
+) -> list[Fact]:
+    """Something that began or ended, or is `arranged` for a day; "I am moving" and "I join them in May" are plans."""
     is_over = aspect is Aspect.END and tense is Tense.NOW and bool(group.be)  # "is divorced"
     # "We move the list to Listmonk" is decided; "I move to Lisbon in May" and "we are moving" are plans.
-    simply = not group.be and group.plural
+    # "We're switching from Jira to Linear" leaves Jira.
+    simply = (not group.be and group.plural) or any(not each.holds and each.object for each in found)
     used = all(each.predicate == "uses" for each in found)
     decided = used and tense is Tense.NOW and (scene.decided or simply)
     past = tense in (Tense.PAST, Tense.PERFECT, Tense.THEN)
-    if group.negated or not (past or is_over or decided):
+    if group.negated or not (past or is_over or decided or arranged):
         return []
     return [replace(each, valid_from=when.since) for each in found]
 
