@@ -185,7 +185,7 @@ class Settings(BaseModel):
     max_note_chars: int = Field(default=20_000, ge=1)
     """Longest content one note may have; ``amem import`` splits longer text."""
     neighbours: int = Field(default=8, ge=0, le=20)
-    """Nearest notes shown to the analyst when a note arrives."""
+    """Nearest notes shown to the analyst when a note arrives; a model is shown the best eight of them at most."""
     max_rewrites: int = Field(default=3, ge=0, le=20)
     """Most neighbours one new note may rewrite."""
     rewrite_confidence: float = Field(default=0.9, ge=0, le=1)
