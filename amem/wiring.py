@@ -559,8 +559,7 @@ class Parts:
         try:
             if "worker" in made:
                 self.worker.close(_PATIENCE)
-            if "enricher" in made:
-                self.enricher.give_back()
+                self.worker.give_back(self.store)
             if "consolidation" in made:
                 self.consolidation.evolutions.write()
         except StorageError as error:

@@ -331,7 +331,7 @@ class _Answer:
             hit
             for hit in self._hits.values()
             if hit.id not in self._rests
-            and (hit.score >= _NEAR * best.score or self._changes(hit, best))
+            and (hit.score >= _NEAR * best.score or (self._quoted and self._changes(hit, best)))
             and not asked.isdisjoint(index_terms(hit.content))
             and not common.isdisjoint(index_terms(hit.content))
             and all(set(index_terms(hit.content)) != set(index_terms(each.content)) for each in told)

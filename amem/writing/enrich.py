@@ -211,22 +211,6 @@ class Enricher:
             raise receipt
         return receipt
 
-    def give_back(self) -> None:
-        """Let other workers have what this collection is still at, since it is about to be closed over it.
-
-        This process may live on, and nobody would take it for gone.
-        """
-        if not self.owner.used:
-            return
-        name = self.owner.name
-        try:
-            with self._store.write(wait=_SHORT) as session:
-                session.jobs.give_back(name)
-                session.chats.give_back_of(lambda owner: owner.startswith(name))
-                session.runs.give_back(name)
-        except StorageError as error:  # then they are free when this process has ended, at the latest with their lease
-            _log.warning("what was being analysed could not be given back yet: %s", error)
-
     def _count(self, receipts: Iterable[Receipt]) -> None:
         """Keep what adding these notes cost, for ``amem models --cost``."""
         costs = [receipt.cost for receipt in receipts if receipt.cost.calls]

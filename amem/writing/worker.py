@@ -202,6 +202,8 @@ class Patience:
 # (``amem work``, ``amem enrich``), also after this one was killed.
 
 _log = logging.getLogger("amem")
+#: Seconds that a collection which is closed waits for the right to write.
+_SHORT = 0.3
 
 
 class Hand(Protocol):
@@ -318,6 +320,22 @@ class Worker:
             return True
         thread.join(timeout)
         return not thread.is_alive()
+
+    def give_back(self, store: Store) -> None:
+        """Let other workers have what this collection is still at, since it is about to be closed over it.
+
+        This process may live on, and nobody would take it for gone.
+        """
+        if not self.owner.used:
+            return
+        name = self.owner.name
+        try:
+            with store.write(wait=_SHORT) as session:
+                session.jobs.give_back(name)
+                session.chats.give_back_of(lambda owner: owner.startswith(name))
+                session.runs.give_back(name)
+        except StorageError as error:  # then they are free when this process has ended, at the latest with their lease
+            _log.warning("what was being analysed could not be given back yet: %s", error)
 
     def run(self, *, once: bool = False, poll: float = 1.0) -> None:
         """Work here until called off, looking every `poll` seconds for more; with `once` until nothing waits."""

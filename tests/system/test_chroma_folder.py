@@ -210,15 +210,17 @@ def test_a_broken_folder_is_found_by_doctor_and_rebuilt_while_searches_are_right
 @pytest.mark.thorough
 def test_a_feeder_that_is_killed_costs_nothing_but_a_new_copy(tmp_path: Path):
     code = """
+        import time
         print("open", flush=True)
         for start in range(0, 20_000, 500):
             memory.add_notes([f"note number {number} of many" for number in range(start, start + 500)])
             print(start, flush=True)
+            time.sleep(10 if start == 1_000 else 0)  # Chroma is fed once writing pauses
     """
     with program(tmp_path, code, base="auto") as feeder:
         assert feeder.stdout is not None
         chroma = tmp_path / "memories" / "chroma" / "chroma.sqlite3"
-        until(chroma.exists, 60)
+        until(chroma.exists, 120)
         feeder.stdout.readline()
         feeder.send_signal(signal.SIGKILL)
     label = json.loads((chroma.parent / "amem.json").read_text())

@@ -114,7 +114,7 @@ def test_an_updated_content_is_found_by_both_legs_and_the_old_one_by_neither(mem
     assert memory.search("heron pond")[0].id == id
     memory.update(id, content="violin lessons on Sunday", context="", keywords=[])
     (dense, *_) = memory.ask(Query("violin lessons on Sunday", legs=("dense",)))
-    assert (dense.id, dense.explanation.legs[0].raw) == (id, pytest.approx(1.0, abs=1e-5))
+    assert (dense.id, dense.explanation.legs[0].raw) == (id, pytest.approx(1.0, abs=5e-5))  # kept in two bytes a number
     assert [hit.id for hit in memory.ask(Query("violin", legs=("lexical",)))] == [id]
     assert memory.ask(Query("heron", legs=("lexical",))) == []
 
