@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from amem.language import sentences
-from amem.language.lexicon import Sort, denied_by_affix, stem
+from amem.language.lexicon import Sort, denied_by_affix, is_place, stem
 from amem.language.sentence_parts import DENIAL, NO_MORE
 from amem.language.terms import contract
 from amem.language.word_reading import read
@@ -231,12 +231,12 @@ def _form(text: str, word: Word) -> str:
 
 def _chinese(reading: Reading) -> Iterator[Mark]:
     lists, text = _lists(), reading.text
-    # 卖了 in 外卖了 is no sale; 喜欢 in 不喜欢 is what is denied.
+    # 卖了 in 外卖了 is no sale; 喜欢 in 不喜欢 is what is denied; 重 in 重庆 is not heavy.
     inside = {
         at
         for word in reading.words
         if word.cjk and word.known and word.text[0] not in DENYING
-        for at in range(word.start + 1, word.end)
+        for at in range(word.start + (not is_place(word.text)), word.end)
     }
     at = 0
     while at < len(text):

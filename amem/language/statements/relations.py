@@ -169,13 +169,16 @@ def versions(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene
     return found
 
 
+_ON_A_STREET = re.compile(r"\w (?:Road|Street|Lane|Avenue|Terrace|Crescent|Gardens)$")
+
+
 def tool_name(text: str, scene: Scene, *, tastes: bool = False) -> str:
     """The name that `text` begins with, if it may be a tool's; with `tastes` a theme or a drink counts."""
     listed = text.split()
     if listed and listed[0].casefold() in _ARTICLES:
         listed.pop(0)
     name = name_in(" ".join(listed), scene.predicates, lower=scene.lower)
-    if not any(mark.isalpha() for mark in name) or name.split()[0].casefold() in _NO_TOOL:
+    if not any(mark.isalpha() for mark in name) or name.split()[0].casefold() in _NO_TOOL or _ON_A_STREET.search(name):
         return ""
     role, first = scene.predicates.role(name), name.split()[0]
     if role is None and (is_known_place(name) or is_person(first) or (scene.lower and is_everyday(first))):
@@ -504,6 +507,8 @@ def _moves(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) 
     left = place_in(parts["x"], scene.predicates, lower=scene.lower)
     if not place or subject.person is False or (parts["x"] and not left):
         return []
+    if _ON_A_STREET.search(place) and not left:
+        return [Fact(subject.name, "address", place)]  # "we moved to Quarry Road"
     if left and not (is_known_place(place) or is_known_place(left)):
         return []  # "Maria moved from Google to Meta"
     # "We moved to Notion", "I moved to GitLab": any product; a team that moved house did so to a place that is known.
