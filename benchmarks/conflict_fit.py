@@ -99,11 +99,11 @@ class Recorder:
                 self.seen.setdefault((self.source, earlier.id, later.id), (earlier, later, cosine, slot))
             return self._judge_all(judges, pairs)
 
-        Judges.judge_all = judge_all  # type: ignore[method-assign]
+        Judges.judge_all = judge_all  # type: ignore[method-assign]  # overheard, and put back on leaving
         return self
 
     def __exit__(self, *_: object) -> None:
-        Judges.judge_all = self._judge_all  # type: ignore[method-assign]
+        Judges.judge_all = self._judge_all  # type: ignore[method-assign]  # as it was
 
 
 def examples(embedder: Embedder, locomo: Path | None) -> list[Example]:

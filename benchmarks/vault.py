@@ -90,7 +90,7 @@ def brought(count: int) -> None:
         timed("embedder alone", lambda: [embed(said[at : at + 64]) for at in range(0, count, 64)])
         with AgenticMemorySystem(settings=settings, embedder=embedder) as memory:
             adding = Timed(memory.add_notes)
-            memory.add_notes = adding  # type: ignore[method-assign]
+            memory.add_notes = adding  # type: ignore[method-assign]  # timed where the sync calls it
             whole = Timed(memory.vault(folder).sync)
             whole()
             for what, clock, processor in (

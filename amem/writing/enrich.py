@@ -21,7 +21,7 @@ from amem.storage.jobs import ADD
 from amem.writing.evolution import Outcome, write_down
 from amem.writing.fields import ENRICH_JOB
 from amem.writing.reanalysis import cost_of
-from amem.writing.worker import LEASE_SECONDS, EnrichReport, ahead, leased
+from amem.writing.worker import LEASE_SECONDS, SHORT_WAIT, EnrichReport, ahead, leased
 
 if TYPE_CHECKING:
     import threading
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from amem.writing.worker import Worker
 
 _log = logging.getLogger("amem")
-#: Seconds that closing waits for others who write.
-_SHORT = 0.3
 #: Notes that are analysed in one call: all that one piece of conversation can teach (see ``extraction_answers``).
 MOST_TOGETHER = 16
 _DELETED = "the note was deleted while it was analysed"
@@ -217,7 +215,7 @@ class Enricher:
         if not costs:
             return
         try:
-            with self._store.write(wait=_SHORT) as session:
+            with self._store.write(wait=SHORT_WAIT) as session:
                 for cost in costs:
                     session.costs.add(ADD, calls=cost.calls, tokens_in=cost.tokens_in, tokens_out=cost.tokens_out)
         except StorageError as error:  # the notes are written; figures are no reason to fail

@@ -202,8 +202,8 @@ class Patience:
 # (``amem work``, ``amem enrich``), also after this one was killed.
 
 _log = logging.getLogger("amem")
-#: Seconds that a collection which is closed waits for the right to write.
-_SHORT = 0.3
+#: Seconds that closing waits for others who write.
+SHORT_WAIT = 0.3
 
 
 class Hand(Protocol):
@@ -330,7 +330,7 @@ class Worker:
             return
         name = self.owner.name
         try:
-            with store.write(wait=_SHORT) as session:
+            with store.write(wait=SHORT_WAIT) as session:
                 session.jobs.give_back(name)
                 session.chats.give_back_of(lambda owner: owner.startswith(name))
                 session.runs.give_back(name)
