@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from amem_tui.chat.chat_screen import ChatScreen
+from amem_tui.chat.chat_room import ChatScreen
 from amem_tui.page import lay_out
 from driving import browsing, wait_until
 

@@ -6,9 +6,9 @@ from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from amem_tui.browse.browse_screen import BrowseScreen
+from amem_tui.browse.browse_room import BrowseScreen
 from amem_tui.browser_app import NotesApp
-from amem_tui.graph.graph_screen import GraphScreen
+from amem_tui.graph.graph_room import GraphScreen
 from driving import settled, wait_until
 
 from amem.memory_system import AgenticMemorySystem

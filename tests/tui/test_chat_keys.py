@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from amem_tui.browse.browse_screen import BrowseScreen
-from amem_tui.chat.chat_screen import ChatScreen
+from amem_tui.browse.browse_room import BrowseScreen
+from amem_tui.chat.chat_room import ChatScreen
 from chat_home import Home, Talker, aside, over, room, say, spoken, talking
 from driving import opened, screen_text, toasts, wait_until
 from textual import events

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from amem_tui.browse.browse_screen import BrowseScreen
+from amem_tui.browse.browse_room import BrowseScreen
 from chat_home import Home, Talker, aside, ending, over, room, say, spoken, talking
 from driving import opened, said, screen_text, settled, toasts, wait_until
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from amem_tui.browser_app import NotesApp
-from amem_tui.chat.chat_screen import ChatScreen
+from amem_tui.chat.chat_room import ChatScreen
 from driving import settled, wait_until
 
 from amem.memory_system import AgenticMemorySystem

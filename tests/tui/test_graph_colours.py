@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from amem_tui.graph.canvas import GraphCanvas
 from amem_tui.graph.drawing import LOOKS
-from amem_tui.graph.graph_screen import TypeRow
+from amem_tui.graph.graph_room import TypeRow
 from amem_tui.themes import AA, CONTRAST, contrast
 from driving import browsing, listed, settled
 from linked_notes import collection, in_the_graph, move, rested

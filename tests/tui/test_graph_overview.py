@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from amem_tui.graph.canvas import GraphCanvas
-from amem_tui.graph.graph_screen import GraphScreen
+from amem_tui.graph.graph_room import GraphScreen
 from amem_tui.graph.scene import LOOSE
 from driving import said, screen_text, wait_until
 from linked_notes import TEXTS, collection, in_the_graph, move, press

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from amem_tui.browser_app import NotesApp
 from amem_tui.dialogs import Picker, Question
-from amem_tui.health.health_screen import HealthScreen
+from amem_tui.health.health_room import HealthScreen
 from amem_tui.lists import LineList
 from amem_tui.page import Page
 from driving import opened, said, screen_text, settled, toasts, wait_until

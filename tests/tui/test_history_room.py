@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from amem_tui.dialogs import Lines, Question
-from amem_tui.history import history_screen as record
-from amem_tui.history.history_screen import HistoryScreen
+from amem_tui.history import history_room as record
+from amem_tui.history.history_room import HistoryScreen
 from amem_tui.page import Page
 from amem_tui.rooms import RoomBar
 from conftest import KETTLE, TEA

@@ -9,7 +9,7 @@ import pytest
 from amem_tui.browser_app import NotesApp
 from amem_tui.footer import HelpScreen
 from amem_tui.keymap import as_textual_wants, every_key, own_keys
-from amem_tui.log.log_screen import LogScreen
+from amem_tui.log.log_room import LogScreen
 from driving import screen_text, wait_until
 
 from amem.errors import InvalidInput

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from amem_tui.browse.browse_screen import BrowseScreen
+from amem_tui.browse.browse_room import BrowseScreen
 from amem_tui.dialogs import Picker
-from amem_tui.history.history_screen import HistoryScreen
-from amem_tui.log.log_screen import LogList, LogScreen, Outline, OutlineLine
+from amem_tui.history.history_room import HistoryScreen
+from amem_tui.log.log_room import LogList, LogScreen, Outline, OutlineLine
 from amem_tui.page import Page
 from conftest import CAT, KETTLE, TEA
 from driving import browsing, opened, options, screen_text, settled, titles, toasts, wait_until

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from amem_tui.browse.note_pages import NAMES
-from amem_tui.history.history_screen import HistoryScreen
+from amem_tui.history.history_room import HistoryScreen
 from amem_tui.page import ToNote
 from amem_tui.word_line import tab_labels
 from conftest import CAT, KETTLE, TEA

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from amem_tui.browse.browse_screen import BrowseScreen
-from amem_tui.history.history_screen import Lines
+from amem_tui.browse.browse_room import BrowseScreen
+from amem_tui.history.history_room import Lines
 from amem_tui.page import Page
-from amem_tui.review.review_screen import ReviewScreen
+from amem_tui.review.review_room import ReviewScreen
 from amem_tui.rooms import RoomBar
 from conftest import TEA
 from driving import browsing, opened, options, said, screen_text, settled, toasts, wait_until

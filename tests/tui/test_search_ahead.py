@@ -5,9 +5,9 @@ from __future__ import annotations
 from threading import Event
 
 import pytest
-from amem_tui.browse import browse_screen
+from amem_tui.browse import browse_room
 from amem_tui.graph.canvas import GraphCanvas
-from amem_tui.graph.graph_screen import GraphScreen
+from amem_tui.graph.graph_room import GraphScreen
 from conftest import TEA
 from driving import browsing, burst, listed, settled, titles, wait_until
 
@@ -17,7 +17,7 @@ from amem.memory_system import AgenticMemorySystem
 @pytest.fixture(autouse=True)
 def a_slow_machine_has_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first search of a process may take longer than a person would wait."""
-    monkeypatch.setattr(browse_screen, "_PATIENCE", 15.0)
+    monkeypatch.setattr(browse_room, "_PATIENCE", 15.0)
 
 
 @pytest.mark.thorough
@@ -60,7 +60,7 @@ async def test_a_search_that_takes_long_keeps_keys_waiting_for_a_moment_only(
         return real(self, *given, **named)
 
     monkeypatch.setattr(AgenticMemorySystem, "search", slow)
-    monkeypatch.setattr(browse_screen, "_PATIENCE", 0.05)
+    monkeypatch.setattr(browse_room, "_PATIENCE", 0.05)
     async with browsing(memory) as pilot:
         burst(pilot, "slash", *"boiling", "enter", "g")
         await wait_until(pilot, lambda: isinstance(pilot.app.screen, GraphScreen))

@@ -11,7 +11,7 @@ import pytest
 from amem_tui.browse.note_list import NoteList
 from amem_tui.browser_app import NotesApp
 from amem_tui.dialogs import NotePicker, Prompt
-from amem_tui.log.log_screen import LogScreen
+from amem_tui.log.log_room import LogScreen
 from amem_tui.note_form import NoteForm
 from amem_tui.switchers import CollectionsScreen
 from conftest import CAT, KETTLE, TEA, analyse, relate

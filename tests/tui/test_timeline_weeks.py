@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from amem_tui.timeline.calendar import SHADES, Window, days_of, monday, months, streak
 from amem_tui.timeline.retention import dots, marks, scale
-from amem_tui.timeline.timeline_screen import farther, nearer
+from amem_tui.timeline.timeline_room import farther, nearer
 
 LEAP = date(2024, 2, 29)
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from amem.memory_system import AgenticMemorySystem
     from amem.note import MemoryNote
     from amem.settings import Settings
-    from amem_tui.browse.browse_screen import BrowseScreen
+    from amem_tui.browse.browse_room import BrowseScreen
 
 
 def open_collection(settings: Settings, *, create: bool = True) -> AgenticMemorySystem:

@@ -33,8 +33,8 @@ START = "browse"
 
 
 def open_room(room: str, client: CollectionClient) -> NotesScreen:
-    """A room's screen, ``amem_tui.log.log_screen:LogScreen``; what nobody enters is not imported."""
-    made: NotesScreen = getattr(import_module(f"amem_tui.{room}.{room}_screen"), f"{room.title()}Screen")(client)
+    """A room's screen, ``amem_tui.log.log_room:LogScreen``; what nobody enters is not imported."""
+    made: NotesScreen = getattr(import_module(f"amem_tui.{room}.{room}_room"), f"{room.title()}Screen")(client)
     return made
 
 

@@ -17,7 +17,7 @@ from amem.errors import AmemError, StorageError
 from amem.note import LinkType
 from amem_tui import changes
 from amem_tui.browse import note_pages as note_tab
-from amem_tui.browse.listing import deletion_words
+from amem_tui.browse.note_listing import deletion_words
 from amem_tui.browse.note_markdown import beginning
 from amem_tui.browse.note_pages import NAMES, READERS, PageRequest, load_note
 from amem_tui.client import Refresher, words

@@ -22,7 +22,7 @@ from amem_tui import changes
 from amem_tui.dialogs import Picker
 from amem_tui.formatting import SIGNS, author, maker, moment, one_line, title, titles_of
 from amem_tui.history.field_changes import compared
-from amem_tui.history.history_screen import HistoryScreen
+from amem_tui.history.history_room import HistoryScreen
 from amem_tui.lists import CursorList, Piece, fit
 from amem_tui.page import Block, Page, remark, space
 from amem_tui.rooms import NotesScreen

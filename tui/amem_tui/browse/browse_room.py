@@ -15,7 +15,8 @@ from textual.widgets import Input
 from amem.interop.exporting import export_chosen
 from amem.labels import counted
 from amem_tui import changes
-from amem_tui.browse.listing import (
+from amem_tui.browse.note_list import LEGEND, NoteList
+from amem_tui.browse.note_listing import (
     Listing,
     ListRequest,
     NewsToasts,
@@ -24,7 +25,6 @@ from amem_tui.browse.listing import (
     page_of,
     read_list,
 )
-from amem_tui.browse.note_list import LEGEND, NoteList
 from amem_tui.browse.note_pane import LinkPicker, NotePane
 from amem_tui.browse.search_line import SearchLine
 from amem_tui.browse.sidebar import Conditions, Facets, Sidebar, read_facets
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from amem.note import MemoryNote
     from amem.query import Query
     from amem.storage.note_lists import Shelf
-    from amem_tui.browse.listing import Contents, News
     from amem_tui.browse.note_list import Row
+    from amem_tui.browse.note_listing import Contents, News
     from amem_tui.client import CollectionClient
     from amem_tui.lists import Missing
 
