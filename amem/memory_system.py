@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from amem.clock import Clock
+    from amem.collection import Advice
     from amem.collection_retriever import CollectionRetriever, Memories
     from amem.errors import AmemError, StorageCorrupt
     from amem.forks.diff import ForkDiff
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from amem.protocols import Analyst, ChatModel, Embedder, Reranker
     from amem.query import Filter
     from amem.receipt import Receipt
-    from amem.retrieval.languages import Advice
     from amem.settings import Settings
     from amem.storage.copies import Backup
     from amem.storage.links import Surroundings

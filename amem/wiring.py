@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from amem.analysts.models import Models
     from amem.clock import Clock
-    from amem.collection import Collection, StoreFeed, Vectorizer
+    from amem.collection import Advice, Collection, LanguageAdvice, StoreFeed, Vectorizer
     from amem.collection_retriever import CollectionRetriever
     from amem.conflict.corrections import Corrector, Reweigher
     from amem.conflict.settling import Settler
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from amem.protocols import Analyst, Embedder, Reranker
     from amem.receipt import Receipt
     from amem.retrieval.context import Placing
-    from amem.retrieval.languages import Advice, LanguageAdvice
     from amem.retrieval.lookups import FactQueries, NoteLists
     from amem.retrieval.recall import JoinedRecall, Recall
     from amem.retrieval.tiers import TierReader
@@ -289,7 +288,7 @@ class Parts:
     @service
     def languages(self) -> LanguageAdvice:
         """Advice on the embedding model where it cannot read the notes' language."""
-        from amem.retrieval.languages import LanguageAdvice
+        from amem.collection import LanguageAdvice
 
         return LanguageAdvice(self.collection, self.given.notify)
 

@@ -221,7 +221,7 @@ class Ranking:
 class Ranker:
     """Asks the legs, fuses, follows links, has the best read again, applies the prior, spaces out what repeats.
 
-    `trust` says for a question what nearness by meaning is worth, 0..1 (see ``amem.retrieval.languages``).
+    `trust` says for a question what nearness by meaning is worth, 0..1 (see ``amem.collection``).
     """
 
     def __init__(

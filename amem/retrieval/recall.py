@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from amem.clock import zone
+from amem.collection import LanguagesOf, dense_trust
 from amem.errors import NoteNotFound
 from amem.language import normalize
 from amem.protocols import Literate, TokenEmbedder
@@ -20,7 +21,6 @@ from amem.retrieval.fact_leg import Slots
 from amem.retrieval.fusion import LEG as RERANK
 from amem.retrieval.fusion import Reranking, pool
 from amem.retrieval.hit import Hit, groups_of, kept_out, spread_over
-from amem.retrieval.languages import LanguagesOf, dense_trust
 from amem.retrieval.ranking import Priors, Ranked, Ranker, legs_of
 from amem.retrieval.router import as_it_is
 from amem.retrieval.words import LateLeg, LexicalAnswer

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from answering_sets import answered, collection, figures, hit_rate, reciprocal_rank
 
-from amem.retrieval.languages import dense_trust
+from amem.collection import dense_trust
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
