@@ -16,9 +16,8 @@ if TYPE_CHECKING:
     from amem.conversation.episodes import segment
     from amem.errors import AmemError
     from amem.memory_system import AgenticMemorySystem
-    from amem.note import Kind, Link, LinkType, MemoryNote, Message, Source, Status
+    from amem.note import Kind, Link, LinkType, MemoryNote, Message, Receipt, Source, Status
     from amem.query import Filter, Query
-    from amem.receipt import Receipt
     from amem.retrieval.hit import Hit
     from amem.retrievers import ChromaRetriever, CopiedChromaRetriever, PersistentChromaRetriever
     from amem.settings import Settings, load_settings
@@ -43,7 +42,7 @@ _HOMES = {
     "NewNote": "amem.writing.intake",
     "PersistentChromaRetriever": "amem.retrievers",
     "Query": "amem.query",
-    "Receipt": "amem.receipt",
+    "Receipt": "amem.note",
     "Settings": "amem.settings",
     "Source": "amem.note",
     "Status": "amem.note",

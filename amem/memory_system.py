@@ -38,10 +38,9 @@ if TYPE_CHECKING:
     from amem.maintenance.forgetting_preview import FadePreview
     from amem.maintenance.health import Health
     from amem.maintenance.shift import MaintenanceReport
-    from amem.note import Scope
+    from amem.note import Receipt, Scope
     from amem.protocols import Analyst, ChatModel, Embedder, Reranker
     from amem.query import Filter
-    from amem.receipt import Receipt
     from amem.settings import Settings
     from amem.storage.copies import Backup
     from amem.storage.links import Surroundings

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from datetime import date, datetime
     from typing import Self, TypeVar
 
-    from amem.analysis import Conflict
     from amem.conversation.assistant import Assistant
     from amem.conversation.ingest import RememberReport
     from amem.conversation.questions import Answer
@@ -38,9 +37,8 @@ if TYPE_CHECKING:
     from amem.maintenance.shift import MaintenanceReport
     from amem.maintenance.topic_notes import Topic, TopicMap, TopicPage
     from amem.neighbourhood import LocalGraph, Neighbourhood
-    from amem.note import Link, MemoryNote, Message, Source
+    from amem.note import Conflict, Link, MemoryNote, Message, Receipt, Source
     from amem.protocols import ChatModel
-    from amem.receipt import Receipt
     from amem.retrieval.budget import Core, CoreNotes
     from amem.retrieval.context import Context
     from amem.retrieval.expansion import Ancestor

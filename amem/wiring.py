@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from amem.maintenance.purges import Purges
     from amem.maintenance.shift import MaintenanceReport
     from amem.maintenance.topics import Topics
+    from amem.note import Receipt
     from amem.protocols import Analyst, Embedder, Reranker
-    from amem.receipt import Receipt
     from amem.retrieval.context import Placing
     from amem.retrieval.lookups import FactQueries, NoteLists
     from amem.retrieval.recall import JoinedRecall, Recall

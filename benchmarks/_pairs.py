@@ -18,9 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from amem.note import MemoryNote
+    from amem.note import MemoryNote, Receipt
     from amem.protocols import Embedder
-    from amem.receipt import Receipt
 
 FOLDER = Path(__file__).parents[1] / "tests" / "data" / "conflicts"
 HALVES = ("tuned", "unseen")

@@ -43,8 +43,7 @@ if TYPE_CHECKING:
 
     from amem.interop.importing import ImportReport
     from amem.memory_system import AgenticMemorySystem
-    from amem.note import MemoryNote
-    from amem.receipt import Receipt
+    from amem.note import MemoryNote, Receipt
     from amem.settings import Settings
 
 CAUSE = "amem demo"

@@ -14,7 +14,7 @@ from amem.cli.render import size as sized
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from amem.receipt import Receipt
+    from amem.note import Receipt
     from amem.settings import Settings
     from amem.storage.jobs import PurposeCost
     from amem.storage.store import Session

@@ -25,10 +25,8 @@ if TYPE_CHECKING:
     from rich.style import StyleType
     from rich.text import Text
 
-    from amem.analysis import Conflict
     from amem.memory_system import AgenticMemorySystem
-    from amem.note import Link, MemoryNote, Source
-    from amem.receipt import Receipt
+    from amem.note import Conflict, Link, MemoryNote, Receipt, Source
     from amem.retrieval.explanation import Passage
     from amem.retrieval.hit import Hit
 

@@ -11,9 +11,8 @@ from amem.note import Status
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from amem.analysis import Conflict
     from amem.memory_system import AgenticMemorySystem
-    from amem.note import MemoryNote
+    from amem.note import Conflict, MemoryNote
 
 
 Part = Annotated[

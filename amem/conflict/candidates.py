@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from amem.storage.store import Session
 
 
-# What judges are shown of two notes; what they say of them is in ``amem.analysis``.
+# What judges are shown of two notes; what they say of them is in ``amem.note``.
 
 
 @dataclass(frozen=True, slots=True)

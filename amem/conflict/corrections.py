@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from amem.analysis import Conflict, Label, Verdict
 from amem.conflict import slot
 from amem.conflict.candidates import Candidate, as_rival, claim_of, ended, unknown_cosines
 from amem.conflict.ending import (
@@ -31,7 +30,7 @@ from amem.errors import InvalidInput, NoteNotFound
 from amem.labels import short_id
 from amem.language import normalize
 from amem.language.intervals import intervals, same_value
-from amem.note import Fact, Link, LinkType, Scope, Status, is_persons_word
+from amem.note import Conflict, Fact, Label, Link, LinkType, Scope, Status, Verdict, is_persons_word
 from amem.storage.operations import doings
 from amem.storage.rows import plain
 from amem.storage.undo import Difference, turn_back

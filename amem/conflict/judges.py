@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from amem.analysis import NO_CONFLICT, Label, Verdict
 from amem.conflict import cues, slot
 from amem.conflict.compare import AT_ONCE, OVER, compared, cover, differing, overlap, same_people, shared, turned
 from amem.conflict.cues import Cue
 from amem.conflict.ending import quote, stated, states_more
 from amem.conflict.statements import quotes, read
 from amem.errors import AmemError
+from amem.note import NO_CONFLICT, Label, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -11,7 +11,6 @@ from functools import cmp_to_key
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from amem.analysis import Conflict, Label, Verdict
 from amem.clock import zone
 from amem.conflict.candidates import (
     Candidate,
@@ -41,8 +40,7 @@ from amem.conflict.ending import (
     unlink_successors,
 )
 from amem.labels import short_id
-from amem.note import Link, LinkType, Status
-from amem.receipt import Queued
+from amem.note import Conflict, Label, Link, LinkType, Queued, Status, Verdict
 from amem.storage.reviews import IN_CONFLICT
 from amem.storage.rows import plain
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from amem.analysis import Label, Verdict
 from amem.conflict import cues
 from amem.conflict.compare import of_one_day, only_sometimes
 from amem.conflict.ending import statement_of, states_more
@@ -16,6 +15,7 @@ from amem.language import is_cjk, normalize, written_in_cjk
 from amem.language.intervals import may_overtake, overtakes, same_value
 from amem.language.lexicon import is_person
 from amem.language.predicates import USER, WE, subject_key
+from amem.note import Label, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from amem.conversation.prompt import Prepared
     from amem.conversation.reply import Learnt, Recalled, Replayed
     from amem.conversation.rule_file import Rules
-    from amem.receipt import Receipt
+    from amem.note import Receipt
     from amem.storage.chats import ChatSession
     from amem.storage.store import Session, Store
     from amem.storage.undo import UndoReport

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from amem.conversation.reply import Learnt
     from amem.maintenance.consolidation import Consolidation
     from amem.maintenance.topics import Topics
-    from amem.note import Message
-    from amem.receipt import Receipt
+    from amem.note import Message, Receipt
     from amem.writing.enrich import Enricher
     from amem.writing.worker import Hand, Worker
 

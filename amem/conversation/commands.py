@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
     from amem.conversation.reply import Candidate, Recalled
     from amem.conversation.session import Conversation
-    from amem.note import MemoryNote
-    from amem.receipt import Receipt
+    from amem.note import MemoryNote, Receipt
     from amem.storage.undo import UndoReport
 
 #: So many of the notes learnt in a chat are listed.

@@ -30,8 +30,7 @@ from amem.conversation.rule_file import load_rules
 from amem.errors import AmemError, Cancelled, InvalidInput
 from amem.labels import short_id
 from amem.llm.prompts import EARLIER
-from amem.note import NOBODY, Enrichment, Role, Scope
-from amem.receipt import Cost
+from amem.note import NOBODY, Cost, Enrichment, Role, Scope
 from amem.storage.jobs import LEARNING, REMEMBER
 from amem.writing.worker import LEASE_SECONDS, EnrichReport, leased
 
@@ -44,8 +43,7 @@ if TYPE_CHECKING:
     from amem.conversation.episodes import Drafted
     from amem.conversation.procedures import Finder
     from amem.conversation.rule_file import Rules
-    from amem.note import Message
-    from amem.receipt import Queued, Receipt
+    from amem.note import Message, Queued, Receipt
     from amem.storage.jobs import Job
     from amem.storage.store import Session
     from amem.writing.enrich import Enricher

@@ -19,8 +19,7 @@ from amem.errors import Cancelled, with_hint
 from amem.llm.guarded import Spent
 from amem.llm.ladder import MOST_AGAIN
 from amem.llm.prompts import language_of
-from amem.note import Enrichment, Kind, Role, Status
-from amem.receipt import Cost
+from amem.note import Cost, Enrichment, Kind, Role, Status
 from amem.writing.intake import NewNote
 from amem.writing.reanalysis import OFFLINE, cost_of, spent_by
 
@@ -33,8 +32,7 @@ if TYPE_CHECKING:
     from amem.conversation.procedures import Finder
     from amem.conversation.rule_file import Rules
     from amem.errors import AmemError
-    from amem.note import MemoryNote, Message, Scope
-    from amem.receipt import Queued, Receipt
+    from amem.note import MemoryNote, Message, Queued, Receipt, Scope
     from amem.storage.store import Session
     from amem.writing.enrich import Enricher
     from amem.writing.pipeline import Pipeline

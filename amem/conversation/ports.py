@@ -17,10 +17,9 @@ if TYPE_CHECKING:
     from amem.conversation.assistant import Assistant
     from amem.conversation.reply import Learnt
     from amem.language.intervals import Interval
-    from amem.note import MemoryNote, Message, Scope
+    from amem.note import MemoryNote, Message, Receipt, Scope
     from amem.protocols import ChatModel
     from amem.query import Filter, Query
-    from amem.receipt import Receipt
     from amem.retrieval.budget import Core
     from amem.retrieval.fact_leg import Filled
     from amem.retrieval.hit import Hit

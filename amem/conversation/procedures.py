@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from amem.analysis import KnownProcedure
 from amem.language import normalize, written_in_cjk
-from amem.note import Kind, Status
+from amem.note import Kind, Queued, Status
 from amem.query import Filter, Query
-from amem.receipt import Queued
 from amem.writing.evolution import readdress
 from amem.writing.fields import ENRICH_JOB
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from amem.conversation.chat_learning import Taught
     from amem.conversation.ports import Collection
     from amem.conversation.reply import Forgotten, Learnt, Piece, Recalled, Reply
-    from amem.receipt import Receipt
+    from amem.note import Receipt
     from amem.settings import Settings
     from amem.storage.chats import ChatSession, Turn
     from amem.storage.undo import UndoReport

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 
     from amem.errors import AmemError
     from amem.interop.items import Standing
-    from amem.note import MemoryNote
-    from amem.receipt import Receipt
+    from amem.note import MemoryNote, Receipt
     from amem.storage.store import Session
     from amem.storage.whole import FileNote
     from amem.writing.intake import NewNote

@@ -8,7 +8,7 @@ from typing import Any
 _SHOWN = {
     ("amem.note", "MemoryNote"): "note",
     ("amem.retrieval.explanation", "Explanation"): "explanation",
-    ("amem.receipt", "Receipt"): "receipt",
+    ("amem.note", "Receipt"): "receipt",
     ("amem.maintenance.shift", "MaintenanceReport"): "report",
     ("amem.interop.graph", "NoteGraph"): "graph",
 }

@@ -12,8 +12,7 @@ from amem.interop.graph import TITLE
 from amem.interop.graph_formats import svg
 from amem.labels import counted, short_id, title
 from amem.maintenance.shift import MaintenanceReport
-from amem.note import MemoryNote
-from amem.receipt import Receipt
+from amem.note import MemoryNote, Receipt
 from amem.rendering import segments
 from amem.retrieval.confidence import Support
 from amem.retrieval.explanation import Explanation

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from amem.maintenance.shift import MaintenanceReport
-    from amem.note import MemoryNote
-    from amem.receipt import Receipt
+    from amem.note import MemoryNote, Receipt
     from amem.retrieval.explanation import Explanation
     from amem.retrieval.hit import Hit
 

@@ -10,9 +10,9 @@ from amem.maintenance.shift import PhaseReport, Reason
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from amem.analysis import Conflict
     from amem.conflict.corrections import Reweigher
     from amem.maintenance.shift import Shift
+    from amem.note import Conflict
     from amem.storage.store import Session, Store
 
 #: Notes of one transaction: others who write wait a fraction of a second for it.

@@ -15,7 +15,7 @@ from amem.tools.tool import FLAG, ID, LABELS, MOMENT, TEXT, WHOLE, Tool, lists, 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from amem.receipt import Receipt
+    from amem.note import Receipt
     from amem.scoped import ScopedMemory
 
 #: Of a run of maintenance on a large collection an agent is told no more reasons than it can use.

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
     from amem.clock import Clock
     from amem.errors import AmemError
-    from amem.note import MemoryNote
-    from amem.receipt import Receipt
+    from amem.note import MemoryNote, Receipt
     from amem.settings import Settings
     from amem.storage.store import Session, Store
     from amem.storage.vaults import KnownFile, KnownVault, Standing

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 
 from amem.errors import Cancelled, NoteNotFound, StorageError
 from amem.labels import short_id
-from amem.note import Enrichment, Scope, Status
-from amem.receipt import Cost, Receipt
+from amem.note import Cost, Enrichment, Receipt, Scope, Status
 from amem.storage.jobs import ADD
 from amem.writing.evolution import Outcome, write_down
 from amem.writing.fields import ENRICH_JOB

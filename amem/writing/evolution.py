@@ -18,8 +18,7 @@ from amem.conflict.candidates import NEAR_DUPLICATE, Candidate
 from amem.conflict.settling import NOBODY_ASKED, Settled, from_links
 from amem.errors import InvalidInput, StaleNote
 from amem.language import index_terms, query_terms, written_in_cjk
-from amem.note import Kind, Link, LinkType, Scope, Status, is_persons_word
-from amem.receipt import Evolved, Queued
+from amem.note import Evolved, Kind, Link, LinkType, Queued, Scope, Status, is_persons_word
 from amem.rendering import text_of
 from amem.storage.rows import plain
 from amem.writing.fields import ANALYSED, BY_RULES, analysis_of, draft_of, labels, with_hashtags
@@ -30,9 +29,8 @@ if TYPE_CHECKING:
     from amem.analysis import Rewrite
     from amem.collection import Vectorizer
     from amem.conflict.settling import Opinions, Settler
-    from amem.note import Enrichment, MemoryNote
+    from amem.note import Enrichment, MemoryNote, Receipt
     from amem.protocols import Analyst, Vocabulary
-    from amem.receipt import Receipt
     from amem.settings import Settings
     from amem.storage.store import Session
     from amem.writing.intake import Intake

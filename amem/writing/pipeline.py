@@ -9,8 +9,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from amem.analysis import Draft
-from amem.note import Enrichment, Link, LinkType, Scope
-from amem.receipt import Cost, Receipt
+from amem.note import Cost, Enrichment, Link, LinkType, Receipt, Scope
 from amem.storage.rows import time_text
 from amem.writing.batch import Ahead, Batch, BatchVocabularies, FrequencyCache, StoreVocabulary
 from amem.writing.fields import ENRICH_JOB, clean_content, with_places

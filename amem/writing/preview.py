@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from amem.analysis import Conflict, Label, Verdict
 from amem.clock import zone
 from amem.conflict.candidates import Candidate, as_rival
 from amem.conflict.corrections import cosines_to
 from amem.conflict.settling import ONLY_A_PART, RULES
-from amem.note import LinkType, Scope
+from amem.note import Conflict, Label, LinkType, Scope, Verdict
 from amem.storage.reviews import open_disagreements
 from amem.writing.batch import FrequencyCache, StoreVocabulary
 from amem.writing.fields import draft_of, fill_in

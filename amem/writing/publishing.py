@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from amem.collection import Collection
-    from amem.receipt import Receipt
+    from amem.note import Receipt
     from amem.writing.pipeline import Writer
 
 #: The key of a published note's metadata that says which collection and note it was copied from, and who wrote that.

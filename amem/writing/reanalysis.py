@@ -21,9 +21,8 @@ from amem.conflict.candidates import Candidate, unknown_cosines
 from amem.errors import BudgetSpent, Cancelled, MissingExtra, MissingModel, NoteNotFound, ServiceUnavailable, with_hint
 from amem.labels import short_id
 from amem.llm.guarded import Spent
-from amem.note import Scope, Status
+from amem.note import Cost, Scope, Status
 from amem.protocols import BatchAnalyst
-from amem.receipt import Cost
 from amem.writing.batch import FrequencyCache, StoreVocabulary
 from amem.writing.evolution import Shown, best, sharing, show
 from amem.writing.fields import ANALYSED, BY_RULES, PREVIOUS_TURNS, draft_of, fill_in, with_places

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from amem import checks
 from amem.clock import parse_time
 from amem.errors import AmemError, InvalidInput
-from amem.note import Enrichment, MemoryNote, Source, Status
-from amem.receipt import Receipt
+from amem.note import Enrichment, MemoryNote, Receipt, Source, Status
 from amem.storage.operations import Version
 from amem.storage.rows import VERSIONED, from_plain, time_text
 from amem.storage.whole import Use, Whole, put_whole

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from amem import Filter
-from amem.analysis import Analysis, Evolution, Label, ProposedLink
+from amem.analysis import Analysis, Evolution, ProposedLink
 from amem.errors import InvalidInput, NoteNotFound
-from amem.note import Fact, Link, LinkType, Status
+from amem.note import Fact, Label, Link, LinkType, Status
 from amem.rendering import text_of
 from amem.testing import FrozenClock, ScriptedAnalyst
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from amem import AgenticMemorySystem
-    from amem.receipt import Receipt
+    from amem.note import Receipt
 
     Open = Callable[..., AgenticMemorySystem]
 

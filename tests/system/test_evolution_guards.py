@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from amem import AgenticMemorySystem
     from amem.analysis import Draft, Neighbour
-    from amem.receipt import Receipt
+    from amem.note import Receipt
 
     Open = Callable[..., AgenticMemorySystem]
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from amem import AgenticMemorySystem, Filter
-from amem.analysis import Label
-from amem.note import Status
+from amem.note import Label, Status
 from amem.testing import HashEmbedder
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from amem import AgenticMemorySystem
-    from amem.receipt import Receipt
+    from amem.note import Receipt
 
     Open = Callable[..., AgenticMemorySystem]
 

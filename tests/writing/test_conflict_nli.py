@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from amem.analysis import NO_CONFLICT, Label
 from amem.conflict.candidates import Claim
 from amem.conflict.judges import Judges
 from amem.errors import MissingModel
 from amem.language.predicates import load_predicates
-from amem.note import Fact, Kind
+from amem.note import NO_CONFLICT, Fact, Kind, Label
 from amem.settings import Settings
 
 if TYPE_CHECKING:

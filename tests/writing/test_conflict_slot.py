@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from amem.analysis import NO_CONFLICT, Label
 from amem.conflict.candidates import Claim, claim_of, order
 from amem.conflict.judges import Judges
 from amem.language.predicates import load_predicates
-from amem.note import Fact, Kind, MemoryNote
+from amem.note import NO_CONFLICT, Fact, Kind, Label, MemoryNote
 from amem.settings import Settings
 
 if TYPE_CHECKING:

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from amem import AgenticMemorySystem
-from amem.analysis import NO_CONFLICT, Label, Verdict
 from amem.conflict import statements
 from amem.conflict.candidates import Claim
 from amem.conflict.judges import Judges
 from amem.conflict.statements import read
 from amem.language.predicates import load_predicates
-from amem.note import Fact, Kind
+from amem.note import NO_CONFLICT, Fact, Kind, Label, Verdict
 from amem.settings import Settings
 from amem.testing import FrozenClock, HashEmbedder
 

@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from amem.analysis import Evolution, Label, ProposedLink, Verdict
+from amem.analysis import Evolution, ProposedLink
 from amem.conflict.candidates import Claim, Rival
 from amem.conflict.judges import Judges
 from amem.conflict.settling import Opinions, Weigher, from_links
 from amem.language.predicates import load_predicates
-from amem.note import Kind, LinkType, MemoryNote
+from amem.note import Kind, Label, LinkType, MemoryNote, Verdict
 from amem.settings import Settings
 from amem.writing.evolution import plan
 

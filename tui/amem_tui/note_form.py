@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from amem.memory_system import AgenticMemorySystem
-    from amem.note import MemoryNote
-    from amem.receipt import Receipt
+    from amem.note import MemoryNote, Receipt
     from amem_tui.client import CollectionClient
 
 

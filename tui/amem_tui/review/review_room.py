@@ -12,9 +12,8 @@ from textual.content import Content
 from textual.widgets import OptionList, Static, TabbedContent, TabPane
 from textual.widgets.option_list import Option
 
-from amem.analysis import Conflict
 from amem.labels import short_id
-from amem.note import Link, Status
+from amem.note import Conflict, Link, Status
 from amem.note_changes import field_name
 from amem.rendering import text_of
 from amem.storage.reviews import Flag, Review
