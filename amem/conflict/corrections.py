@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from amem.conflict import slot
 from amem.conflict.candidates import Candidate, as_rival, claim_of, ended, unknown_cosines
 from amem.conflict.ending import (
     flag_what_leans,
@@ -21,10 +20,12 @@ from amem.conflict.ending import (
     marked,
     part_named,
     part_of,
+    quoted,
     standing_after,
     statements_of,
     still_states,
 )
+from amem.conflict.judges import DIFFER, SLOT, why_differing
 from amem.conflict.settling import Settled, begins
 from amem.errors import InvalidInput, NoteNotFound
 from amem.labels import short_id
@@ -331,8 +332,8 @@ def _resolve_doubts(
 
     A doubt that quotes another statement of the note stays.
     """
-    marked_now = [slot.quoted(each.text) for each in fresh]
-    others = [each for each in map(slot.quoted, statements_of(note.content)) if each not in marked_now]
+    marked_now = [quoted(each.text) for each in fresh]
+    others = [each for each in map(quoted, statements_of(note.content)) if each not in marked_now]
     because = {
         flag.because
         for flag in session.flags.open(note.id)
@@ -493,10 +494,8 @@ def _kept_within(session: Session, kept: Mapping[str, int], predicates: Predicat
         if not kept.keys().isdisjoint((*one.notes, *other.notes)) and _clash(one, other, predicates):
             earlier, later = (next(id for id in reversed(each.notes) if id in active) for each in (one, other))
             old, new = (Fact(each.subject, each.predicate, each.object) for each in (one, other))
-            reason = slot.why_differing(old, new, new.object, predicates)
-            yield Conflict(
-                earlier, later, Verdict(Label.CONTRADICTS, slot.DIFFER, reason, slot.SLOT), 0.0, False, _WAITS
-            )
+            reason = why_differing(old, new, new.object, predicates)
+            yield Conflict(earlier, later, Verdict(Label.CONTRADICTS, DIFFER, reason, SLOT), 0.0, False, _WAITS)
 
 
 def _clash(one: Interval, other: Interval, predicates: Predicates) -> bool:

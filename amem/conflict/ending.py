@@ -379,12 +379,18 @@ def _overturned(fact: Fact, successor: MemoryNote | None, *, whole: bool) -> boo
 
 
 def _reason(ended: MemoryNote, successor: MemoryNote | None) -> str:
-    old = _short(ended.content)
+    old = cut(ended.content, _SHOWN)
     if written_in_cjk(ended.content if successor is None else successor.content):
-        return f"“{old}”已被收回" if successor is None else f"“{old}”已被“{_short(successor.content)}”取代"
-    return f"“{old}” was taken back" if successor is None else f"“{_short(successor.content)}” superseded “{old}”"
+        return f"“{old}”已被收回" if successor is None else f"“{old}”已被“{cut(successor.content, _SHOWN)}”取代"
+    return f"“{old}” was taken back" if successor is None else f"“{cut(successor.content, _SHOWN)}” superseded “{old}”"
 
 
-def _short(text: str) -> str:
+def cut(text: str, most: int = 80) -> str:
+    """`text` on one line, shortened to what a reason has room for."""
     line = " ".join(text.split())
-    return line if len(line) <= _SHOWN else line[: _SHOWN - 1].rstrip() + "…"
+    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
+
+
+def quoted(statement: str) -> str:
+    """The words by which a reason quotes a statement, as far as it has room for them."""
+    return cut(statement).rstrip(" .!?;,…。！？；，")
