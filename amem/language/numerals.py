@@ -118,37 +118,6 @@ def digits_of(text: str) -> str | None:
     return f"{(Decimal(number) * _SCALES[match['scale'].casefold()]).normalize():f}"
 
 
-#: Words and signs of currencies, by the code of each.
-_CURRENCIES = {
-    name: code
-    for code, row in {
-        "EUR": "€ eur euro euros 欧 欧元",
-        "USD": "$ us$ usd dollar dollars 美元",
-        "GBP": "£ gbp pound pounds 镑 英镑",
-        "CNY": "¥ rmb yuan 元 块 元钱 块钱 人民币",
-        "CHF": "chf franc francs 法郎",
-    }.items()
-    for name in row.split()
-}
-_SIGN = "|".join(sorted(map(re.escape, _CURRENCIES), key=len, reverse=True))
-_MONEY = re.compile(
-    rf"(?:(?P<before>{_SIGN})\s?)?(?P<number>\d[\d.,]*(?:\s?k\b|[十百千万亿]+)?|[{CHINESE}]+)(?:\s?(?P<behind>{_SIGN}))?",
-    re.IGNORECASE,
-)
-
-
-def money_of(text: str) -> tuple[str, str] | None:
-    """An amount of money: its number in digits, and the code of its currency ('' where none is named); None for others.
-
-    "1,150 euros", "€1150" and 一千一百五十欧元 are one amount.
-    """
-    match = _MONEY.fullmatch(text.strip())
-    number = match and digits_of(match["number"])
-    if match is None or number is None or (number[0] == "0" and len(number) > 1 and number[1] != "."):
-        return None
-    return number, _CURRENCIES.get((match["before"] or match["behind"] or "").casefold(), "")
-
-
 def in_characters(number: int) -> str:
     """A number below 100,000,000 in Chinese characters: 28 -> 二十八, 3050000 -> 三百零五万."""
     thousands, rest = divmod(number, 10_000)

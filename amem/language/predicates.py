@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from amem.errors import InvalidInput
 from amem.language import is_cjk, normalize
 from amem.language.lexicon import is_everyday, is_place, lexicon
-from amem.language.numerals import money_of
+from amem.language.numerals import CHINESE, digits_of
 from amem.language.scripts import ENGLISH
 
 if TYPE_CHECKING:
@@ -433,6 +433,37 @@ _DIETS = {
     **dict.fromkeys(("素", "吃素", "素食", "素食者", "素食主义"), "vegetarian"),
     **dict.fromkeys(("纯素", "全素", "纯素食", "纯素食者"), "vegan"),
 }
+
+
+#: Words and signs of currencies, by the code of each.
+_CURRENCIES = {
+    name: code
+    for code, row in {
+        "EUR": "€ eur euro euros 欧 欧元",
+        "USD": "$ us$ usd dollar dollars 美元",
+        "GBP": "£ gbp pound pounds 镑 英镑",
+        "CNY": "¥ rmb yuan 元 块 元钱 块钱 人民币",
+        "CHF": "chf franc francs 法郎",
+    }.items()
+    for name in row.split()
+}
+_SIGN = "|".join(sorted(map(re.escape, _CURRENCIES), key=len, reverse=True))
+_MONEY = re.compile(
+    rf"(?:(?P<before>{_SIGN})\s?)?(?P<number>\d[\d.,]*(?:\s?k\b|[十百千万亿]+)?|[{CHINESE}]+)(?:\s?(?P<behind>{_SIGN}))?",
+    re.IGNORECASE,
+)
+
+
+def money_of(text: str) -> tuple[str, str] | None:
+    """An amount of money: its number in digits, and the code of its currency ('' where none is named); None for others.
+
+    "1,150 euros", "€1150" and 一千一百五十欧元 are one amount.
+    """
+    match = _MONEY.fullmatch(text.strip())
+    number = match and digits_of(match["number"])
+    if match is None or number is None or (number[0] == "0" and len(number) > 1 and number[1] != "."):
+        return None
+    return number, _CURRENCIES.get((match["before"] or match["behind"] or "").casefold(), "")
 
 
 @lru_cache(maxsize=_REMEMBERED)
