@@ -879,7 +879,7 @@ class ScopedMemory:
         elsewhere = {id: held for id in ids if (held := self.holder(id)) is not self}
         own = [self._held(id) for id in ids if id not in elsewhere]
         with self._store.read() as session:
-            found = session.sources.of(own)
+            found = session.notes.sources_of(own)
         return found | {id: held.sources([id])[id] for id, held in elsewhere.items()}
 
     @_of_any

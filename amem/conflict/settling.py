@@ -242,7 +242,7 @@ def said_right_before(session: Session, note: MemoryNote) -> MemoryNote | None:
     if found is None or found.before or found.about or note.at is None:
         return None
     key = session.notes.told_before(note, since=note.at - _RIGHT_BEFORE)
-    if key is None or session.sources.of([note.id])[note.id]:
+    if key is None or session.notes.sources_of([note.id])[note.id]:
         return None
     last, owned = session.notes.bare([key])[key]
     stands = last.status is Status.ACTIVE and owned.get("status") != "edited"

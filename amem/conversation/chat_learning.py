@@ -300,7 +300,7 @@ class ChatLearning:
         """Tell turns which note sums up their episode; '' for those that an episode made before holds already."""
         with self._store.write() as session:
             session.chats.summed_up([turn.key for turn in turns], "")
-            for id, sources in session.sources.of(made.episodes).items():
+            for id, sources in session.notes.sources_of(made.episodes).items():
                 held = {turns[0].scope.named(source.id) for source in sources}
                 said = [turn for turn in turns if {turn.message_id("user"), turn.message_id("assistant")} & held]
                 session.chats.summed_up([turn.key for turn in said], id)

@@ -15,8 +15,8 @@ from amem.errors import InvalidInput, NoteNotFound, NoteTooLong
 from amem.language import query_terms, sentences
 from amem.note import Message, Role, Source
 from amem.retrieval.budget import without_recalled
+from amem.storage.note_reading import MADE_FROM, read_sources
 from amem.storage.rows import listed, time_text
-from amem.storage.sources import MADE_FROM, read_sources
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -329,4 +329,4 @@ class Transcript:
         """What the note came from, in order. Raises NoteNotFound."""
         if not self._session.notes.keys_of([note]):
             raise NoteNotFound(f"no note {note!r}", hint="amem list shows the ids")
-        return self._session.sources.of([note])[note]
+        return self._session.notes.sources_of([note])[note]

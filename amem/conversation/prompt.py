@@ -161,7 +161,7 @@ def tellers(session: Session, ids: Sequence[str]) -> dict[str, Teller]:
     """Where those of these notes are from that no message told and no person noted."""
     agents = session.notes.agents_of(ids)
     found: dict[str, Teller] = {}
-    for id, sources in session.sources.of(ids).items():
+    for id, sources in session.notes.sources_of(ids).items():
         if any(source.kind == "message" for source in sources):
             continue
         if id in agents:

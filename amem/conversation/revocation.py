@@ -12,8 +12,8 @@ from amem.language import index_terms, query_terms, sentences
 from amem.note import Role
 from amem.query import Query
 from amem.retrieval.confidence import Support, share_held, telling, weights_of
+from amem.storage.note_reading import MADE_FROM, read_sources
 from amem.storage.rows import listed
-from amem.storage.sources import MADE_FROM, read_sources
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -107,7 +107,7 @@ def _made_from(session: Session, sources: Sequence[Source]) -> list[MemoryNote]:
     sql = f"{_FROM_THESE} AND notes.status = 'active' AND json_extract(notes.metadata, '$.episode') IS NULL"
     meant = {source.id for source in sources}
     ids = session.column(f"{sql} AND {_NOT_EDITED.format('status')}", ids=listed(meant))
-    came_from = session.sources.of(ids)
+    came_from = session.notes.sources_of(ids)
     alone = [id for id in ids if {source.id for source in came_from[id]} <= meant]
     return list(session.notes.get_many(alone, history=False, usage=False).values())
 

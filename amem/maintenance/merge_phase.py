@@ -310,7 +310,7 @@ def _carry_over(session: Session, id: str, key: int, parts: dict[str, int], oper
         source, target = (id if end in parts else end for end in (link.source, link.target))
         if source != target and not session.links.leads_across(source, target):
             session.links.put(replace(link, source=source, target=target), operation)
-    sources = {source.id for found in session.sources.of(list(parts)).values() for source in found}
+    sources = {source.id for found in session.notes.sources_of(list(parts)).values() for source in found}
     for source_key, _ in sorted(session.sources.keys_of(sorted(sources)).values()):
         session.sources.attach(key, source_key, operation, gathered=True)
     for who in _witnesses(session, parts):
@@ -326,7 +326,7 @@ def _carry_over(session: Session, id: str, key: int, parts: dict[str, int], oper
 def _witnesses(session: Session, parts: dict[str, int]) -> list[str]:
     """Who said it besides whoever said it first: speakers, documents, and who had agreed with a part."""
     voices: list[str] = []
-    sources = session.sources.of(list(parts))
+    sources = session.notes.sources_of(list(parts))
     for id in parts:
         documents = [source.ref or source.id for source in sources[id] if source.kind == "file"]
         first = session.operations.history(id)[0]

@@ -146,7 +146,9 @@ def told_by_others(
     telling = [id for id in notes if id not in summaries and id not in beside]
     if not summaries or not telling:
         return set()
-    made_of = {id: {source.id for source in found} for id, found in session.sources.of([*summaries, *telling]).items()}
+    made_of = {
+        id: {source.id for source in found} for id, found in session.notes.sources_of([*summaries, *telling]).items()
+    }
     held = {term for id in telling for term in index_terms(notes[id].content)}
     found = set()
     for id in summaries:

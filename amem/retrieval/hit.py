@@ -226,7 +226,7 @@ def groups_of(session: Session, grouping: Grouping, notes: Mapping[int, str], zo
         held = (topics.get(id, ("", "")) for id in notes.values())
         return [Group(grouping, id, title(text, _TITLE)) for id, text in held]
     rows = session.notes.columns(list(notes), ("conversation_id", "at"))
-    sources = session.sources.of([id for key, id in notes.items() if rows[key][0] is None])
+    sources = session.notes.sources_of([id for key, id in notes.items() if rows[key][0] is None])
     found = []
     for key, id in notes.items():
         conversation, at = rows[key]

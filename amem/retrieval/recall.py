@@ -222,7 +222,7 @@ class Recall:
     ) -> list[Hit]:
         ids = [each.id for each in chosen]
         notes = session.notes.get_many(ids, history=False, usage=False, deleted=True)
-        sources = session.sources.of(ids)
+        sources = session.notes.sources_of(ids)
         places = {each.key: place for place, each in enumerate(ranking.order, start=1)}
         found = [
             (each.key, explained(ranking, each, notes[each.id], place=places[each.key]), notes[each.id])

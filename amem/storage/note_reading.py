@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from amem.errors import AmbiguousId, InvalidInput, NoteNotFound
 from amem.labels import is_plain_name, visible_name
 from amem.language import normalize
-from amem.note import EVERYONE, SCOPES, MemoryNote, Scope, Status
+from amem.note import EVERYONE, SCOPES, MemoryNote, Scope, Source, Status
 from amem.query import Filter
 from amem.storage.filters import conditions, stood
 from amem.storage.rows import (
@@ -53,6 +53,11 @@ _BY_HAND = (
     "SELECT n.key FROM json_each(:keys) AS asked JOIN notes AS n ON n.key = asked.value"
     " JOIN versions AS v ON v.note = n.key AND v.version = 1 JOIN operations AS o ON o.id = v.operation"
     " WHERE o.actor = 'user' AND n.conversation_id IS NULL"
+)
+#: The notes that came from sources, where that was not undone.
+MADE_FROM = (
+    "FROM notes JOIN note_sources AS held ON held.note = notes.key JOIN sources ON sources.key = held.source"
+    " LEFT JOIN operations AS o ON o.id = held.operation WHERE o.undone_by IS NULL"
 )
 _ORDERS = {
     "time": "at DESC, key DESC",
@@ -432,6 +437,14 @@ class NoteReading:
         sql += " WHERE c.note IN (SELECT value FROM json_each(:keys)) AND o.undone_by IS NULL"
         return set(self._session.column(sql, keys=listed(map(int, keys))))
 
+    def sources_of(self, ids: Sequence[str]) -> dict[str, list[Source]]:
+        """For each note id the sources it came from, in their order."""
+        found: dict[str, list[Source]] = {id: [] for id in ids}
+        sql = f"SELECT notes.id AS made, sources.* {MADE_FROM} AND notes.id IN (SELECT value FROM json_each(:ids))"
+        for row in self._session.records(f"{sql} ORDER BY sources.ordinal, sources.key", ids=listed(found)):
+            found[row["made"]] += read_sources(self._session, [row])
+        return found
+
     def owned_fields(self, ids: Sequence[str]) -> dict[str, dict[str, str]]:
         """For each id, {field: "given" or "edited"}: what was filled in when it was added, or changed by hand since.
 
@@ -520,3 +533,22 @@ def _told(row: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:
         "cause": row["cause"],
         "changes": json.loads(row["changes"]),
     }
+
+
+def read_sources(session: Session, rows: Iterable[Mapping[Any, Any]]) -> list[Source]:
+    """Rows of the table as values, but for those that cannot be read."""
+    return session.readable(rows, lambda row: f"source {row['id']}", read_source)
+
+
+def read_source(row: Mapping[Any, Any]) -> Source:
+    """A row of the table as a value."""
+    return Source(
+        id=row["id"],
+        kind=row["kind"],
+        conversation=row["conversation"],
+        ref=row["ref"],
+        speaker=row["speaker"],
+        at=read_time(row["at"]),
+        text=row["text"],
+        ordinal=row["ordinal"],
+    )

@@ -27,11 +27,10 @@ if TYPE_CHECKING:
     from amem.storage.copies import Backup
     from amem.storage.jobs import Costs, Evolutions, Jobs, Remarks, Runs, Spending
     from amem.storage.links import Links
-    from amem.storage.notes import Notes
+    from amem.storage.notes import Notes, Sources
     from amem.storage.operations import Operations
     from amem.storage.reviews import Flags, Reviews
     from amem.storage.search_tables import Facts, FullText
-    from amem.storage.sources import Sources
     from amem.storage.usage import Usage
     from amem.storage.vaults import Vaults
     from amem.storage.vectors import Vectors
@@ -241,7 +240,7 @@ class Session:
 
     @cached_property
     def sources(self) -> Sources:
-        from amem.storage.sources import Sources
+        from amem.storage.notes import Sources
 
         return Sources(self)
 

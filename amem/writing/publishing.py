@@ -70,7 +70,7 @@ class Publisher:
             note = session.notes.get_many([id], history=False).get(id)
             if note is None:
                 raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
-            sources = session.sources.of([id])[id]
+            sources = session.notes.sources_of([id])[id]
             author = session.operations.history(id, limit=None)[0].actor
         if note.status is not Status.ACTIVE or note.overturned:
             why = " as a whole" if note.overturned else f": it is {note.status}"

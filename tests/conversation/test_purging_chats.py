@@ -50,7 +50,7 @@ def test_a_message_whose_note_says_it_in_other_words_goes_whole(tmp_path: Path) 
         note = home.memory.add_note("Keep off seafood.")
         (episode,) = [each for each in home.memory.list() if "episode" in each.metadata]
         with home.store.write() as session:  # as a model would have put it
-            source = session.sources.keys_of([each.id for each in session.sources.of([episode.id])[episode.id]])
+            source = session.sources.keys_of([each.id for each in session.notes.sources_of([episode.id])[episode.id]])
             ((key, _),) = source.values()
             session.sources.attach(session.notes.keys_of([note])[note], key, session.begin("extract", "model"))
         home.memory.purge(note)

@@ -431,7 +431,7 @@ def test_a_collection_of_the_first_schema_is_backed_up_and_upgraded_with_all_it_
             note = session.notes.get("tea")
             assert note is not None
             assert (note.content, note.facts) == ("我对花生过敏。", [])
-            assert [source.id for source in session.sources.of(["tea"])["tea"]] == ["line-1"]
+            assert [source.id for source in session.notes.sources_of(["tea"])["tea"]] == ["line-1"]
             assert [operation.prompts for operation in session.operations.log()] == [""]
         with store.write() as session:
             put(session, "Written since.", id="new")

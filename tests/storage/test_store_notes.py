@@ -309,7 +309,7 @@ def test_purge_keeps_what_other_notes_share(store: Store) -> None:
         session.notes.address(one, text_hash("same"))
         session.notes.address(other, text_hash("same"))
         session.notes.purge([one])
-        assert [each.id for each in session.sources.of([other])[other]] == ["s1"]
+        assert [each.id for each in session.notes.sources_of([other])[other]] == ["s1"]
         assert session.vectors.states(0)[0].tolist() == [keys[other], keys[one]]
 
 

@@ -159,6 +159,6 @@ def test_sources_have_an_index_of_their_own(store: Store) -> None:
         session.sources.attach(1, key, operation)
         assert session.sources.search(["14a"], 5) == [source]
         assert session.text.search(["14a"], 5) == []
-        assert session.sources.of([id]) == {id: [source]}
+        assert session.notes.sources_of([id]) == {id: [source]}
         assert session.sources.notes_of(["s1", "s2"]) == {"s1": id}
         assert session.sources.count() == 1
