@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from difflib import SequenceMatcher
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -267,7 +266,7 @@ def field_words(field: str, value: Any, zone: tzinfo, titles: Mapping[str, str] 
 def field_parts(field: str, value: Any, zone: tzinfo) -> list[str]:
     """The items of a list, the statements of `facts`, the entries of `metadata`, each in words."""
     if isinstance(value, dict):
-        return [f"{key}: {_entry(held)}" for key, held in value.items()]
+        return [f"{key}: {entry_words(held)}" for key, held in value.items()]
     if field == "facts":
         return [_fact(each, zone) for each in value]
     if field == "overturned":
@@ -275,11 +274,41 @@ def field_parts(field: str, value: Any, zone: tzinfo) -> list[str]:
     return [str(each) for each in value]
 
 
-def _entry(held: Any) -> str:
+def change_words(field: str, before: Any, after: Any, zone: tzinfo, titles: Mapping[str, str] | None = None) -> str:
+    """What became of a field, on a line: ``tags: added “sport”``, ``text: “Porto” became “Lisbon”``."""
+    if isinstance(before or after, list | dict):
+        pieces = list_diff(field_parts(field, before or [], zone), field_parts(field, after or [], zone))
+        kinds = {"removed": DiffKind.REMOVED, "added": DiffKind.ADDED}
+        found = {did: [_quoted(each.text) for each in pieces if each.kind is kind] for did, kind in kinds.items()}
+        said = [f"{did} {', '.join(texts)}" for did, texts in found.items() if texts]
+    else:
+        pieces, said, gone = word_diff(*(field_words(field, each, zone, titles) for each in (before, after))), [], ""
+        for each in (*pieces, Piece("", DiffKind.SAME)):
+            if each.kind is DiffKind.ADDED:
+                said.append(f"{_quoted(gone)} became {_quoted(each.text)}" if gone else f"added {_quoted(each.text)}")
+            elif gone:
+                said.append(f"removed {_quoted(gone)}")
+            gone = each.text if each.kind is DiffKind.REMOVED else ""
+    return f"{field_name(field)}: {', '.join(said)}"
+
+
+def _quoted(text: str) -> str:
+    line = " ".join(text.split())
+    return line if line.startswith("“") else f"“{line}”"
+
+
+def entry_words(held: Any) -> str:
     """An entry of metadata in words; of where a note stands in a file, where that is."""
     if isinstance(held, dict) and {"root", "path"} <= held.keys():
-        return f"{held['root']}/{held['path']}"
-    return held if isinstance(held, str) else json.dumps(held, ensure_ascii=False)
+        heading = f", under {held['heading']}" if held.get("heading") else ""
+        return f"{held['root']}/{held['path']}{heading}"
+    if isinstance(held, dict):
+        return "; ".join(field_parts("metadata", held, UTC))
+    if isinstance(held, list):
+        return ", ".join(map(entry_words, held))
+    if isinstance(held, bool):
+        return "yes" if held else "no"
+    return "" if held is None else str(held)
 
 
 def _fact(fact: Any, zone: tzinfo) -> str:

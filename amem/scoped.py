@@ -714,10 +714,10 @@ class ScopedMemory:
         """How many notes speak of each day, in the collection's time zone, the first day first."""
         return self._parts.note_lists.days(self.within(filter))
 
-    def tags(self, *, scope: Scope = EVERYONE) -> dict[str, int]:
-        """Every tag of the `scope` and how many notes carry it, most used first."""
+    def tags(self, *, active: bool = False, scope: Scope = EVERYONE) -> dict[str, int]:
+        """Every tag of the `scope` and how many notes carry it, most used first; `active` counts active ones only."""
         with self._store.read() as session, session.within(self._of(scope)):
-            return session.text.counts("tag")
+            return session.text.counts("tag", active=active)
 
     def count(self, filter: Filter | None = None) -> int:
         """How many notes of the scope pass the filter; without one, all that stand."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from amem.errors import AmbiguousId, NoteNotFound, NotFound
 from amem.labels import counted, cut, short_id, short_ids, title
 from amem.note import Status
+from amem.note_changes import field_name
 from amem.reversal import described
 
 if TYPE_CHECKING:
@@ -23,6 +24,21 @@ if TYPE_CHECKING:
 _WORDS, _FEWER, _NAMED = 40, 24, 2
 #: What each action did to the notes it changed.
 _DID = {
+    "add": "wrote",
+    "learn": "wrote",
+    "publish": "published",
+    "sync": "synced",
+    "undo": "undid",
+    "redo": "redid",
+    "remember": "learnt",
+    "link": "linked",
+    "unlink": "unlinked",
+    "maintain": "maintained",
+    "purge": "purged",
+    "reindex": "embedded again",
+    "propose": "proposed",
+    "declare": "declared",
+    "undeclare": "gave up",
     "evolve": "rewrote",
     "enrich": "analysed",
     "extract": "learnt from",
@@ -34,7 +50,7 @@ _DID = {
     "accept": "accepted a change of",
     "rollback": "rolled back",
     "retag": "retagged",
-    "import": "changed",
+    "import": "imported",
     "reinstate": "reinstated",
     "merge": "merged",
     "merge fork": "merged a fork into",
@@ -63,6 +79,12 @@ _FOREMOST = ("supersede", "unsupersede", "retract", "update", "rollback")
 _ENDING = ("supersede", "retract")
 #: Actions whose cause the summary says in better words.
 _SAID_ALREADY = ("evolve", "delete", "restore", "pin", "unpin", "extract", "retract", "unsupersede")
+
+
+def deed(action: str) -> str:
+    """What an operation of this action did, in a word or two: ``rewrote`` for ``evolve``."""
+    did = _DID.get(action, action)
+    return next((did.removesuffix(end) for end in (" of", " from", " into") if did.endswith(end)), did)
 
 
 @dataclass(slots=True)
@@ -131,7 +153,7 @@ class Summaries:
             parts.append(f"{did} {self._names(operation.notes, _FEWER if parts else _WORDS)}")
         cause = "" if parts and operation.action in _SAID_ALREADY else short_ids(_in_plain_words(operation.cause))
         if not parts:
-            return cause if cause.startswith(operation.action) else ": ".join(filter(None, (operation.action, cause)))
+            return cause if cause.startswith(operation.action) else ": ".join(filter(None, (did, cause)))
         return f"{'; '.join(parts)}{f' ({cause})' if cause else ''}"
 
     def _ended(self, operation: Operation) -> list[str]:
@@ -200,13 +222,15 @@ _ID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f-]{27})?\b")
 _LONGEST = 50
 #: How the cause of what a conflict changed is kept.
 _WEIGHED = re.compile(r"(\S+) was weighed")
+#: How the cause of an edit is kept.
+_EDITED = re.compile(r"changed ([a-z_]+(?:, [a-z_]+)*)")
 _REVERSAL = re.compile(r"(?:undo|redo) of operation (\d+)")
 
 
 def causes_in_words(memory: AgenticMemorySystem, causes: Iterable[str]) -> dict[str, str]:
     """Each cause in words for people: ``“Green tea at 80 …” arrived``; what names no note stays as it is.
 
-    Of what was undone or redone it says what that had been: ``update, changed content (operation 18)``.
+    Of what was undone or redone it says what that had been: ``edited: changed content (operation 18)``.
     """
     found = {cause: _in_plain_words(cause) for cause in causes}
     found |= _reversed(memory, found)
@@ -221,6 +245,8 @@ def causes_in_words(memory: AgenticMemorySystem, causes: Iterable[str]) -> dict[
 
 
 def _in_plain_words(cause: str) -> str:
+    if edited := _EDITED.fullmatch(cause):
+        return f"changed {', '.join(map(field_name, edited[1].split(', ')))}"
     return _WEIGHED.sub(r"compared with \1", cause)
 
 
@@ -236,7 +262,8 @@ def _reversed(memory: AgenticMemorySystem, causes: Iterable[str]) -> dict[str, s
         undo = held.get(number)
         done = undo if undo is None or undo.undoes is None else first.get(undo.undoes, undo)
         if done is not None:
-            found[cause] = f"{done.action}{f', {done.cause}' if done.cause else ''} (operation {done.id})"
+            found[cause] = ": ".join(filter(None, (deed(done.action), _in_plain_words(done.cause))))
+            found[cause] += f" (operation {done.id})"
     return found
 
 

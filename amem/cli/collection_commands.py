@@ -9,11 +9,12 @@ import typer
 from amem.cli.command import Shown, Table, Yes, argument, command, confirm, option
 from amem.cli.completion import complete_collection
 from amem.cli.invocation import Invocation, some
-from amem.cli.render import counted, in_words, one_line, short_id, size, when
+from amem.cli.render import counted, one_line, short_id, size, when
 from amem.clock import parse_time, zone
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import tzinfo
 
     from amem.forks.diff import Side
     from amem.forks.merge import MergeReport
@@ -54,8 +55,8 @@ def _at(name: str, folder: Path, **rest: Any) -> Shown:
 def diff(call: Invocation, name: Name) -> Shown:
     """Show what the collection and its fork did since they were last the same."""
     with call.memory() as memory:
-        found = memory.diff(name)
-        lines = [*_side(memory.settings.collection, found.source), *_side(name, found.fork)]
+        found, local = memory.diff(name), zone(memory.settings.timezone)
+        lines = [*_side(memory.settings.collection, found.source, local), *_side(name, found.fork, local)]
         return Shown(found.as_dict(), *lines, told=_waiting(call, memory, name))
 
 
@@ -66,13 +67,15 @@ def _waiting(call: Invocation, memory: "AgenticMemorySystem", name: str) -> list
     return [f"{waits} for you; decide with: {call.command('review')}"] if number else []
 
 
-def _side(name: str, side: "Side") -> list[str]:
+def _side(name: str, side: "Side", local: "tzinfo") -> list[str]:
     if not side.notes and not side.links:
         return [f"{name}: nothing"]
     lines = [f"{name}:"]
     for note in side.notes:
         lines.append(_line(note.what, note.id, note.text))
-        lines += [f"           {each.field}: {_shown(each.before)} → {_shown(each.after)}" for each in note.fields]
+        for each in note.fields:
+            before, after = (_shown(each.field, value, local) for value in (each.before, each.after))
+            lines.append(f"           {each.field}: {before} → {after}")
     links = [f"{short_id(link.source)} {link.type} {short_id(link.target)}" for link in side.links]
     return lines + [f"  {each.what:<8} {words}" for each, words in zip(side.links, links, strict=True)]
 
@@ -81,8 +84,10 @@ def _line(what: str, id: str, text: str) -> str:
     return f"  {what:<8} {short_id(id)}  {one_line(text, 80)}"
 
 
-def _shown(value: Any) -> str:
-    return one_line(in_words(value), 60) or "nothing"
+def _shown(field: str, value: Any, local: "tzinfo") -> str:
+    from amem.note_changes import field_words
+
+    return one_line(field_words(field, value, local), 60) or "nothing"
 
 
 @command()
@@ -100,17 +105,17 @@ def merge(
         report = memory.merge(name, strategy, dry_run=dry_run)
         ids = [*report.changed, *report.removed, *report.joined.values()]
         texts = {note.id: note.text for note in changed} | {id: card.text for id, card in memory.cards_of(ids).items()}
-        told = _waiting(call, memory, name)
+        told, local = _waiting(call, memory, name), zone(memory.settings.timezone)
     joined = [
         f"both sides added it: {short_id(its)} becomes {short_id(mine)}  {one_line(texts.get(mine, ''), 80)}"
         for its, mine in report.joined.items()
     ]
     purged = [f"left out, as it was purged: {short_id(id)}" for id in report.purged]
     told = [*some(joined, _NAMED), *some(purged, _NAMED), *told, *call.undoing(report.operation)]
-    return Shown(report.as_dict(), *_merged(report, texts), told=told)
+    return Shown(report.as_dict(), *_merged(report, texts, local), told=told)
 
 
-def _merged(report: "MergeReport", texts: "Mapping[str, str]") -> list[str]:
+def _merged(report: "MergeReport", texts: "Mapping[str, str]", local: "tzinfo") -> list[str]:
     """What a merge did; of a dry run also each note, by what it says."""
     lines = [f"would merge: {report.words}" if report.dry_run else report.words]
     for what, ids in (("added", report.added), ("changed", report.changed), ("removed", report.removed)):
@@ -120,7 +125,9 @@ def _merged(report: "MergeReport", texts: "Mapping[str, str]") -> list[str]:
     for each in report.conflicts[:_NAMED]:
         pairs = {name: (value, each.theirs.get(name)) for name, value in each.ours.items()}
         fields = ", ".join(
-            f"{name}: {_shown(mine)} | {_shown(its)}" for name, (mine, its) in pairs.items() if mine != its
+            f"{name}: {_shown(name, mine, local)} | {_shown(name, its, local)}"
+            for name, (mine, its) in pairs.items()
+            if mine != its
         )
         held = "waits for you" if each.settled == "review" else each.settled
         lines.append(f"  conflict {short_id(each.note)}  {fields}  ({held})")

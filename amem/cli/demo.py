@@ -354,6 +354,6 @@ class _Rest(_Teller):
             self.write((short_id(change.id), "cyan"), f"  {old}", indent=2)
             versions = self.memory.history(change.id)
             for version in (each for each in versions if each.version == change.version):
-                draw_changes(self.page, version.changes)
+                draw_changes(self.page, version.changes, self.zone)
             self.write(("arrived  ", "dim"), (short_id(receipt.id), "cyan"), (f"  {new}", "dim"), indent=4)
             self.write((f"because: {change.reason}", "dim"), indent=4)

@@ -7,7 +7,7 @@ import typer
 
 from amem.cli.command import TIMES, Drawing, Id, Shown, Table, argument, command, moment, option
 from amem.cli.invocation import Invocation, at_terminal
-from amem.cli.render import Page, counted, in_words, on_terminal, one_line, short_id, styled, when
+from amem.cli.render import Page, counted, on_terminal, one_line, short_id, styled, when
 from amem.clock import zone
 from amem.labels import title
 
@@ -71,10 +71,12 @@ def log(
 
 
 def _cells(summaries: "Summaries", tree: "Tree") -> tuple[str, ...]:
-    """Id, parent, time, actor, action, state, summary."""
+    """Id, parent, time, actor, what it did in a word or two, state, summary."""
+    from amem.summaries import deed
+
     each = tree.operation
     state = "undone" if each.undone else ""
-    made = (each.at.isoformat(), each.actor, each.action, state)
+    made = (each.at.isoformat(), each.actor, deed(each.action), state)
     return (str(each.id), str(each.parent or ""), *made, summaries.of(tree))
 
 
@@ -112,7 +114,8 @@ def history(
 ) -> Shown:
     """Show every version of a note: what changed, by whom and why."""
     from amem.interop.json_records import version_record
-    from amem.summaries import causes_in_words
+    from amem.note_changes import change_words
+    from amem.summaries import causes_in_words, deed
 
     with call.memory() as memory:
         full = memory.resolve(id, deleted=True)
@@ -124,31 +127,42 @@ def history(
             return Shown(data, f"set back {', '.join(fields)} of {short_id(full)} to version {rollback}", undo=1)
         versions = memory.history(full)
         local = zone(memory.settings.timezone)
-        causes = {} if call.as_json else causes_in_words(memory, {each.cause for each in versions})
-    rows = [(each.version, each.at.isoformat(), each.actor, each.action, ",".join(each.changes)) for each in versions]
+        # Of an edit the cause names the fields, which are told with what became of them.
+        told = [] if call.as_json else [each for each in versions if each.action != "update"]
+        causes = causes_in_words(memory, {each.cause for each in told})
+    rows = []
+    for each in [] if call.as_json else versions:
+        # What the first version changed is that there was a note.
+        changes = each.changes if each.version > 1 else {}
+        changed = "; ".join(change_words(name, *values, local) for name, values in changes.items())
+        rows.append(
+            (each.version, each.at.isoformat(), each.actor, deed(each.action), changed, causes.get(each.cause, ""))
+        )
     return Drawing(
         list(map(version_record, versions)), rows, lambda page: _draw_versions(page, versions, causes, local)
     )
 
 
 def _draw_versions(page: Page, versions: "Sequence[Version]", causes: "Mapping[str, str]", zone: "tzinfo") -> None:
+    from amem.summaries import deed
+
     for each in versions:
-        head = f"  {when(each.at, zone)}  {each.actor}  {each.action}  (operation {each.operation})"
+        head = f"  {when(each.at, zone)}  {each.actor}  {deed(each.action)}  (operation {each.operation})"
         page.line((f"version {each.version}", "bold cyan"), head)
         asked = f"prompts {each.prompts}" if each.prompts else ""
-        if why := "; ".join(filter(None, (causes[each.cause], asked))):
+        if why := "; ".join(filter(None, (causes.get(each.cause, ""), asked))):
             page.line((f"    {why}", "dim"))
         if each.version > 1:
-            draw_changes(page, each.changes)
+            draw_changes(page, each.changes, zone)
 
 
-def draw_changes(page: Page, changes: "Mapping[str, tuple[Any, Any]]") -> None:
+def draw_changes(page: Page, changes: "Mapping[str, tuple[Any, Any]]", zone: "tzinfo") -> None:
     """Fields with what they were and what they became, word by word."""
-    from amem.note_changes import DiffKind, word_diff
+    from amem.note_changes import DiffKind, field_name, field_words, word_diff
 
     for name, values in changes.items():
-        page.line((f"    {name}", "bold"))
-        pieces = word_diff(*(one_line(in_words(value), 600) for value in values))
+        page.line((f"    {field_name(name)}", "bold"))
+        pieces = word_diff(*(one_line(field_words(name, value, zone) or "(none)", 600) for value in values))
         for sign, kind, other, look in (
             ("-", DiffKind.REMOVED, DiffKind.ADDED, "red"),
             ("+", DiffKind.ADDED, DiffKind.REMOVED, "green"),
@@ -298,11 +312,16 @@ def _flags(memory: "AgenticMemorySystem", found: "Sequence[Flag]") -> list[_Bloc
 
 def _listed(memory: "AgenticMemorySystem", found: "Sequence[Review]") -> Shown:
     from amem.interop.json_records import review_record
+    from amem.note_changes import field_name, field_words
 
     blocks: list[_Block] = []
+    local = zone(memory.settings.timezone)
     for each in found:
         words, id, sure = _text(memory, each.note), short_id(each.note), f"{each.confidence:.2f}"
-        changes = [f"{name}: {in_words(after)}" for name, (_, after) in each.changes.items()]
+        changes = [
+            f"{field_name(name)}: {field_words(name, after, local) or '(none)'}"
+            for name, (_, after) in each.changes.items()
+        ]
         cells = (each.id, id, one_line(words, 40), "; ".join(changes), sure, each.reason)
         why = f"because {each.reason} ({sure})"
         blocks.append((cells, (str(each.id), f"{id}  {title(words)}", changes, why)))
@@ -354,5 +373,5 @@ def _draw_review(page: Page, memory: "AgenticMemorySystem", each: "Review", plac
     page.out.print("", styled((place, "bold"), (short_id(each.note), "cyan"), f"  {each.made_by}"), sep="\n")
     if note is not None:
         page.line(f"  {one_line(note.content, 300)}")
-    draw_changes(page, each.changes)
+    draw_changes(page, each.changes, zone(memory.settings.timezone))
     page.line((f"    because {each.reason} (confidence {each.confidence:.2f})", "dim"))

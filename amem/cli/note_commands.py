@@ -372,8 +372,7 @@ tags = typer.Typer(help="List, rename and merge tags.", invoke_without_command=T
 def list_tags(call: Invocation) -> Shown:
     """List every tag and how many notes carry it."""
     with call.browsed() as memory:
-        # As `list` and the browser count: without superseded and archived notes.
-        found = memory.census().tags
+        found = memory.tags(active=True)  # as `list` and the browser count
     data = [{"tag": tag, "notes": number} for tag, number in found.items()]
     rows = [(tag, str(number)) for tag, number in found.items()]
     return Table(data, ("tag", "notes"), rows, told=[] if rows else ["no tags"])

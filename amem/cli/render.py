@@ -84,25 +84,6 @@ def console() -> Console:
     return Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
 
 
-def in_words(value: Any) -> str:
-    """A field's value for people, without the marks of a programming language."""
-    if isinstance(value, dict) and {"text", "until", "then"} <= value.keys():  # an overturned statement
-        from amem.rendering import mark
-        from amem.storage.rows import overturned_of
-
-        return f"“{value['text']}” {mark(overturned_of(value))}"
-    if isinstance(value, dict) and {"root", "path", "heading"} <= value.keys():  # where a note stands in a file
-        heading = f", under {value['heading']}" if value["heading"] else ""
-        return f"{value['root']}/{value['path']}{heading}"
-    if isinstance(value, dict):
-        return "; ".join(f"{name}: {in_words(each)}" for name, each in value.items()) or "(none)"
-    if isinstance(value, list | tuple):
-        return ", ".join(map(in_words, value)) or "(none)"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return "(none)" if value in (None, "") else str(value)
-
-
 def one_line(text: str, width: int | None = None) -> str:
     """The text on one line, cut to `width` terminal cells."""
     line = " ".join(visible(text).split())
@@ -385,6 +366,7 @@ def _of_conflict(conflict: Conflict, id: str) -> tuple[str, str, str]:
 
 
 def _fields(memory: AgenticMemorySystem, note: MemoryNote) -> Iterator[tuple[str, str]]:
+    from amem.note_changes import entry_words
     from amem.rendering import fallen, mark
 
     if catalog := memory.catalog_of(note.id):
@@ -408,7 +390,7 @@ def _fields(memory: AgenticMemorySystem, note: MemoryNote) -> Iterator[tuple[str
     if note.category and note.category != "Uncategorized":
         yield "category", note.category
     for name, value in note.metadata.items():
-        yield name, in_words(value)
+        yield name, entry_words(value)
     for doubt in note.doubts:
         yield "doubt", f"may be out of date: {doubt}"
     yield "status", _status(note)

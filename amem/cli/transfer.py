@@ -15,7 +15,7 @@ import typer
 
 from amem.cli.command import Force, Shown, Where, argument, command, option
 from amem.cli.invocation import ExitCode, Invocation, ended_by_interrupt, progress, some, tell
-from amem.cli.render import counted, json_line, on_terminal, say
+from amem.cli.render import counted, json_line, on_terminal, say, short_id
 from amem.errors import CollectionNotFound
 from amem.labels import escaped_json
 
@@ -331,6 +331,9 @@ def _synced(call: Invocation, report: "SyncReport", code: int = ExitCode.OK) -> 
             *(f"conflict: {step.path}: {step.more}" for step in report.conflicts),
         ]
         told += [f"{counted(report.matching, 'note')} matched before"] * bool(report.matching and on_terminal())
+    if (gone := report.in_trash) and not report.dry_run:
+        back = call.command("restore", *(short_id(step.note) for step in gone[:_STEPS]))
+        told.append(f"bring {'it' if len(gone) == 1 else 'them'} back, and with the next sync the files, with: {back}")
     told += some([f"{step.path}: {step.more}" for step in report.remarks], _STEPS)
     if report.empty:
         wait = "waits until it has some" if len(report.empty) == 1 else "wait until they have some"

@@ -5,10 +5,8 @@ Looking counts as no use."""
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
-
-import numpy as np
 
 from amem.clock import parse_time
 from amem.errors import NoteNotFound
@@ -17,9 +15,6 @@ from amem.language.intervals import intervals
 from amem.language.predicates import canonical_subject, spellings, subject_key, typed_subject
 from amem.note import EVERYONE
 from amem.query import Filter
-from amem.retrieval.fact_leg import Slots
-from amem.retrieval.question_times import period_of
-from amem.storage.note_lists import Cards, Census, Ledger, read_ledger
 from amem.storage.search_tables import told_at
 
 if TYPE_CHECKING:
@@ -29,9 +24,9 @@ if TYPE_CHECKING:
     from amem.collection import Collection
     from amem.language.intervals import Interval
     from amem.note import Scope
-    from amem.retrieval.fact_leg import Filled
+    from amem.retrieval.fact_leg import Filled, Slots
     from amem.retrieval.question import Period
-    from amem.storage.note_lists import Card, Order, Shelf
+    from amem.storage.note_lists import Card, Cards, Census, Ledger, Order, Shelf
     from amem.storage.store import Session
 
 
@@ -110,6 +105,8 @@ class NoteLists:
             key = session.notes.keys_of([id]).get(id)
         if key is None:
             raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
+        import numpy as np  # which takes longer to load than all else that is looked up
+
         self._dense.refresh()
         vector = self._dense.vectors([key])[0]
         if not len(vector) or np.isnan(vector).any():
@@ -123,9 +120,13 @@ class NoteLists:
         return [(held[other], cosine) for other, cosine in near if other in held]
 
     def _ledger(self, session: Session) -> Ledger:
+        from amem.storage.note_lists import read_ledger
+
         return self.since(session.counter, "ledger", partial(read_ledger, session, self._zone))
 
     def _cards(self, session: Session) -> Cards:
+        from amem.storage.note_lists import Cards
+
         return Cards(session, self._decay_rate)
 
 
@@ -144,8 +145,15 @@ class FactQueries:
         self._clock = collection.clock
         self._predicates = collection.predicates
         self._zone = collection.zone
-        self._user = collection.settings.user_name
-        self._slots = Slots(collection.settings, collection.predicates)
+        self._settings = collection.settings
+        self._user = self._settings.user_name
+
+    @cached_property
+    def _slots(self) -> Slots:
+        # Reading a question takes far more code than looking up a name.
+        from amem.retrieval.fact_leg import Slots
+
+        return Slots(self._settings, self._predicates)
 
     def facts(
         self,
@@ -171,6 +179,8 @@ class FactQueries:
         scope: Scope = EVERYONE,
     ) -> Filled:
         """The facts that fill the slot a question asks for at `as_of`, else in `period`, else when its words say."""
+        from amem.retrieval.question_times import period_of
+
         given, now = self._moment(as_of), self._clock.now()
         with self._store.read() as session, session.within(scope):
             if given is None and period is None:

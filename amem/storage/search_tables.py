@@ -8,8 +8,6 @@ from functools import reduce
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from amem.language import index_terms, normalize, search_terms
 from amem.language.intervals import Evidence
 from amem.language.predicates import subject_key
@@ -32,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterable, Mapping, Sequence
     from datetime import datetime
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from amem.language import Typed
@@ -61,8 +60,10 @@ _KEYWORDS = (
 )
 _ROLE_SCOPED = (
     "SELECT term, count(*) AS used FROM note_terms CROSS JOIN notes ON notes.key = note_terms.note"
-    f" WHERE role = :role AND status <> 'deleted' AND {in_scope()} GROUP BY term ORDER BY used DESC, term LIMIT :limit"
+    f" WHERE role = :role AND status {{}} AND {in_scope()} GROUP BY term ORDER BY used DESC, term LIMIT :limit"
 )
+#: The notes that are counted: all, or active ones.
+_STANDING = ("<> 'deleted'", "= 'active'")
 #: More tags than this are not shown to an analyst; the most used come first.
 _SHOWN_TAGS = 200
 _HOLDING_ALL = (
@@ -115,6 +116,8 @@ class Lengths:
     @classmethod
     def of(cls, session: Session, held: Lengths | None = None) -> Lengths:
         """Those that the session sees: `held`, where nothing has changed since, else with what has."""
+        import numpy as np  # here and below: facts and tags are looked up without it, and sooner
+
         counter = session.counter
         if held is not None and held.seq == counter:
             return held
@@ -137,6 +140,8 @@ class Lengths:
 
 def _summed(sizes: Sequence[bytes]) -> NDArray[np.int64]:
     """The sum of each row of numbers, packed as SQLite's varints: seven bits a byte, a high bit where more follow."""
+    import numpy as np
+
     if not sizes:
         return np.zeros(0, dtype=np.int64)
     packed = np.frombuffer(b"".join(sizes), dtype=np.uint8)
@@ -196,6 +201,8 @@ class FullText:
         As `search` has it: what BM25 gives is above nothing, and the parts of several terms add up to the score of a
         question that holds them. `lengths` must be those of this session.
         """
+        import numpy as np
+
         self._session.change(_INSTANCES)
         rows = self._session.rows(_HELD, terms=listed(terms))
         table = np.fromiter(chain.from_iterable(rows), np.int64, 2 * len(rows)).reshape(len(rows), 2)
@@ -230,6 +237,8 @@ class FullText:
 
     def typed(self, words: Sequence[Typed]) -> Keys:
         """Keys of the notes, of any status but deleted, that hold all of these words, which may be unfinished."""
+        import numpy as np
+
         asked = [f"({_typed(word)})" for word in words if not word.alone]
         found = [keys_from(self._session, _TYPED, match=" AND ".join(asked))] if asked else []
         for word in words:
@@ -265,10 +274,13 @@ class FullText:
         scope = scope_values(self._session.scope)
         return self._session.column(_RARE, terms=listed(folded), most=most, limit=limit, **scope)
 
-    def counts(self, role: str, values: Sequence[str] | None = None) -> dict[str, int]:
-        """How many notes carry each tag, entity or keyword (case-folded), most used first."""
+    def counts(self, role: str, values: Sequence[str] | None = None, *, active: bool = False) -> dict[str, int]:
+        """How many notes carry each tag, entity or keyword (case-folded), most used first.
+
+        Those of all notes but deleted ones, or of `active` ones alone; or these `values`.
+        """
         if values is None:
-            return self._most_used(role)
+            return self._most_used(role, active=active)
         terms = listed(each.casefold() for each in values)
         # With a plus sign, since in the order of an index SQLite would read every term there is.
         statement = f"{_ROLE} AND term IN (SELECT value FROM json_each(:terms)) ORDER BY +notes DESC, term"
@@ -294,10 +306,10 @@ class FullText:
         """The 200 most used tags and how many notes carry each, most used first."""
         return self._most_used("tag", _SHOWN_TAGS)
 
-    def _most_used(self, role: str, limit: int = -1) -> dict[str, int]:
-        if self._session.is_shared or role == "keyword":
-            scope = scope_values(self._session.scope)
-            return dict(self._session.rows(_ROLE_SCOPED, role=ROLE[role], limit=limit, **scope))
+    def _most_used(self, role: str, limit: int = -1, *, active: bool = False) -> dict[str, int]:
+        if self._session.is_shared or role == "keyword" or active:
+            scope, statement = scope_values(self._session.scope), _ROLE_SCOPED.format(_STANDING[active])
+            return dict(self._session.rows(statement, role=ROLE[role], limit=limit, **scope))
         return dict(self._session.rows(f"{_ROLE} ORDER BY notes DESC, term LIMIT :limit", role=ROLE[role], limit=limit))
 
     def _active(self, terms: Sequence[str], limit: int) -> list[tuple[int, float]]:

@@ -16,7 +16,7 @@ from amem.storage.vaults import NEW, KnownFile
 from amem.vault.look import Seen
 from amem.vault.names import folded, stem
 from amem.vault.pages import Index, Refs, canonical, is_generated, merge, said_by_file, said_by_note, tag_text
-from amem.vault.state import NOTHING, Edit, Step
+from amem.vault.state import NOTHING, PURGED, Edit, Step
 from amem.writing.fields import clean_content
 from amem.writing.intake import NewNote
 
@@ -68,7 +68,7 @@ class Asking:
                 continue
             del look.seen[id]
             if id in self._state.known and self._state.known[id].digest == seen.digest:
-                self._state.remove(seen.path, seen.stat, id, "its note was purged", for_good=True)
+                self._state.destroy(seen.path, seen.stat, id, PURGED)
             else:
                 self._state.problem(
                     seen.path, "its note was purged: delete the file, or take the id out of it to keep it"

@@ -112,7 +112,7 @@ def _drop(folder: Folder, path: str, digest: str, report: ExportReport) -> bool:
         return True
     try:
         if digest_of(folder.read(path)).hex() == digest:
-            folder.remove(path, expect=held, for_good=True)
+            folder.destroy(path, expect=held)
             report.removed += 1
             return True
         report.problems.append((path, "its note is no longer exported, and it was edited since the last export"))

@@ -15,6 +15,7 @@ import unicodedata
 import uuid
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -294,20 +295,24 @@ class Folder:
         if not os.access(base, os.W_OK | os.X_OK):
             raise InvalidInput(f"{path} cannot be written", hint=f"check the permissions of {base}")
 
-    def remove(self, path: str, *, expect: Stat, for_good: bool = False) -> None:
-        """Move the file to the folder's `.trash`, as Obsidian does, or destroy it. Raises Changed."""
+    def destroy(self, path: str, *, expect: Stat) -> None:
+        """Remove the file for good. Raises Changed."""
         target = self._inside(path)
         self._expected(target, expect)
-        if for_good:
-            target.unlink()
-            return
-        trash = self._inside(f"{TRASH}/{path}")
+        target.unlink()
+
+    def to_trash(self, path: str, *, expect: Stat) -> None:
+        """Move the file to where `trashed` says, as Obsidian does. Raises Changed."""
+        target, trash = self._inside(path), self._inside(self.trashed(path))
+        self._expected(target, expect)
         trash.parent.mkdir(parents=True, exist_ok=True)
-        number, free = 1, trash
-        while os.path.lexists(free):
-            number += 1
-            free = trash.with_name(f"{trash.stem} {number}{trash.suffix}")
-        target.rename(free)
+        target.rename(trash)
+
+    def trashed(self, path: str) -> str:
+        """Where in the folder the file at this path is put when it is removed now: under a name that is free."""
+        base, end = os.path.splitext(f"{TRASH}/{path}")
+        names = (f"{base}{'' if number == 1 else f' {number}'}{end}" for number in count(1))
+        return next(name for name in names if not self.is_there(name))
 
     def _inside(self, path: str) -> Path:
         """The path, whose folders are none but folders of the vault. Raises InvalidInput."""

@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from amem.writing.intake import NewNote
 
 
+#: Why a file is destroyed and not put into the trash.
+PURGED = "its note was purged"
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """One thing that was done: what to which file and note. `note` is '' where there is none."""
@@ -61,6 +65,11 @@ class SyncReport:
     remarks: list[Step] = field(default_factory=list)
     matching: int = 0
     operation: int | None = None
+
+    @property
+    def in_trash(self) -> list[Step]:
+        """The files that were moved to the folder's trash, as their notes are not active; not those of purged notes."""
+        return [step for step in self.to_files if step.what == "removed" and step.more != PURGED]
 
     @property
     def is_quiet(self) -> bool:
@@ -230,11 +239,19 @@ class State:
                 self.base_texts |= session.vaults.texts(self.vault.id, [id])
         return self.base_texts.get(id, "")
 
-    def remove(self, path: str, stat: Stat, id: str, why: str, *, for_good: bool = False) -> None:
-        """Take a file away, and say so. Raises Changed."""
+    def destroy(self, path: str, stat: Stat, id: str, why: str) -> None:
+        """Remove a file for good, and say so. Raises Changed."""
         self.report.to_files.append(Step("removed", path, id, why))
         if not self.dry:
-            self.folder.remove(path, expect=stat, for_good=for_good)
+            self.folder.destroy(path, expect=stat)
+
+    def to_trash(self, path: str, stat: Stat, id: str, why: str) -> None:
+        """Move a file to the trash, and say so and where it is then. Raises Changed."""
+        self.report.to_files.append(
+            Step("removed", path, id, f"{why}; the file is kept as {self.folder.trashed(path)}")
+        )
+        if not self.dry:
+            self.folder.to_trash(path, expect=stat)
 
     def remember(self) -> None:
         """Store what is `done`."""

@@ -48,7 +48,7 @@ class Aside:
         self._state.report.waiting.append(path)
         del self._state.look.seen[id]
         if not self._state.dry:
-            self._state.folder.remove(seen.path, expect=seen.stat, for_good=True)
+            self._state.folder.destroy(seen.path, expect=seen.stat)
             self._state.done.append((replace(self._state.known[id], gone=True), self._state.base_text(id)))
 
     def _beside(self, seen: Seen, id: str) -> str:
@@ -167,7 +167,7 @@ class ToFiles:
         if id in look.blocked:
             return
         if id not in paths:
-            self._no_file(id, look)
+            self._no_file(id, look, notes)
             return
         note, links = notes.read[id], notes.links.get(id, [])
         seen, known = look.seen.get(id), self._state.known.get(id)
@@ -199,14 +199,14 @@ class ToFiles:
         if record != known:
             self._state.done.append((record, data.decode()))
 
-    def _no_file(self, id: str, look: Look) -> None:
+    def _no_file(self, id: str, look: Look, notes: Notes) -> None:
         """A note that is not active has no file."""
         known = self._state.known.get(id)
         if known is None or known.gone:
             return
         if id in look.same:
             path, stat = look.same[id]
-            self._state.remove(path, stat, id, "its note is no longer active")
+            self._state.to_trash(path, stat, id, f"its note is {notes.standing[id].status}")
         if id not in look.seen and not self._state.dry:
             self._state.done.append((replace(known, gone=True), self._state.base_text(id)))
 

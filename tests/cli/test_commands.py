@@ -400,8 +400,8 @@ def test_the_log_names_the_notes_that_a_second_import_hid_changed_and_brought_ba
 
 def test_the_log_in_a_pipe_is_a_line_for_each_operation(cli: Cli) -> None:
     cli.add("Tea at five.")
-    ((number, parent, _, actor, action, state, summary),) = (line.split("\t") for line in cli.ok("log").splitlines())
-    assert (number, parent, actor, action, state, summary) == ("1", "", "user", "add", "", "wrote “Tea at five.”")
+    ((number, parent, _, actor, did, state, summary),) = (line.split("\t") for line in cli.ok("log").splitlines())
+    assert (number, parent, actor, did, state, summary) == ("1", "", "user", "wrote", "", "wrote “Tea at five.”")
 
 
 def test_an_operation_is_undone_by_its_number(cli: Cli) -> None:
@@ -435,6 +435,29 @@ def test_history_and_rollback(cli: Cli) -> None:
     assert len(cli.ok("history", id).splitlines()) == 4
 
 
+def test_history_in_a_pipe_says_in_words_what_each_version_changed_and_why(cli: Cli) -> None:
+    id = cli.add("Ana lives in Porto.")
+    cli.ok("edit", id, "--content", "Ana lives in Lisbon.", "--tag", "home", "--tag", "家")
+    cli.ok("undo")
+    other = cli.add("Ana lives in Faro since 2030.")
+    cli.ok("supersede", id, other)
+    lines = [line.split("\t") for line in cli.ok("history", id).splitlines()]
+
+    assert [(number, actor, did) for number, _, actor, did, *_ in lines][:2] == [
+        ("1", "user", "wrote"),
+        ("2", "user", "edited"),
+    ]
+    assert lines[0][4:] == ["", ""]
+    assert "content: “Porto” became “Lisbon”" in lines[1][4]
+    assert "added “home”, “家”" in lines[1][4]
+    (undone,) = (line for line in lines if line[3] == "undid")
+    assert "content: “Lisbon” became “Porto”" in undone[4]
+    assert undone[5].startswith("edited: changed content, tags (operation 2)")
+    (superseded,) = (line for line in lines if line[3] == "superseded")
+    assert "status: “active” became “superseded”" in superseded[4]
+    assert not {"add", "update", "evolve", "enrich", "supersede"} & {line[3] for line in lines}
+
+
 def test_at_a_terminal_history_names_the_notes_that_a_cause_means(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("amem.cli.command.on_terminal", lambda: True)
     id = cli.add("Tea at five.")
@@ -442,7 +465,7 @@ def test_at_a_terminal_history_names_the_notes_that_a_cause_means(cli: Cli, monk
     cli.ok("undo")
     shown = cli.ok("history", id)
     assert "      - Tea at five.\n      + Tea at six.\n" in shown
-    assert "    update, " in shown
+    assert "    edited: changed content" in shown
     assert "(operation 2)" in shown
 
 

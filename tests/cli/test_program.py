@@ -70,6 +70,16 @@ def test_what_reads_notes_alone_loads_no_numbers_no_models_and_no_index(demo: Cl
     assert {name for name in found if name.startswith(rooms)} == set()
 
 
+@pytest.mark.parametrize("words", [("facts",), ("facts", "me"), ("timeline", "me", "--json"), ("tags",)])
+def test_what_looks_up_facts_and_tags_loads_no_numbers_and_nothing_that_reads_a_question(
+    demo: Cli, words: tuple[str, ...]
+) -> None:
+    found = imported("--home", str(demo.home), "-c", "demo", *words, env=demo.env)
+    assert "amem.memory_system" in found
+    unused = {"numpy", "snowballstemmer", "amem.language.times", "amem.retrieval.fact_leg", "amem.storage.note_lists"}
+    assert found & {*HEAVY, *unused} == set()
+
+
 def test_adding_a_text_that_is_known_loads_no_model_and_none_of_the_rules_that_read_notes(demo: Cli) -> None:
     known = demo.json("-c", "demo", "list", "--limit", "1")[0]["content"]
     found = imported("--home", str(demo.home), "-c", "demo", "add", known, env=demo.env)

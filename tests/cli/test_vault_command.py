@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -34,8 +36,32 @@ def test_a_folder_and_the_notes_are_brought_into_step_and_told_so(cli: Cli, tmp_
     assert cli.ok("vault", "sync", str(folder)) == "Nothing to do: 2 notes match their files\n"
 
     assert "1 note removed" in cli.ok("undo")
-    assert cli.json("vault", "sync", str(folder))["to_files"][0]["what"] == "removed"
+    (step,) = cli.json("vault", "sync", str(folder))["to_files"]
+    assert (step["what"], step["path"]) == ("removed", "Pool.md")
+    assert step["more"] == "its note is deleted; the file is kept as .trash/Pool.md"
     assert cli.ok("vault", "sync", str(folder)) == "Nothing to do: 1 note matches its file\n"
+
+
+def test_a_file_that_an_undo_takes_away_is_named_with_where_it_is_and_how_to_have_it_back(
+    cli: Cli, tmp_path: Path
+) -> None:
+    folder, words = tmp_path / "vault", "My boat is green. 我的船是绿色的。\n"
+    folder.mkdir()
+    (folder / "Boat.md").write_text(words, encoding="utf-8")
+    cli.ok("vault", "sync", str(folder))
+    cli.ok("undo")
+
+    planned, result = cli("vault", "sync", str(folder), "--dry-run"), cli("vault", "sync", str(folder))
+
+    named = "  removed   Boat.md (its note is deleted; the file is kept as .trash/Boat.md)"
+    assert named in planned.stdout
+    assert "bring" not in planned.stderr
+    assert named in result.stdout
+    assert words in (folder / ".trash" / "Boat.md").read_text(encoding="utf-8")
+    (back,) = re.findall(r"bring it back, and with the next sync the files, with: amem (.+)", result.stderr)
+    cli.ok(*shlex.split(back))
+    cli.ok("vault", "sync", str(folder))
+    assert words in (folder / "Boat.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("command", [("sync", "--dry-run"), ("status",)])

@@ -14,12 +14,13 @@ from amem_tui.page import Block
 
 from amem import Filter
 from amem.analysts.rules import OfflineAnalyst
-from amem.cli.render import in_words, print_card
+from amem.cli.render import print_card
 from amem.errors import InvalidInput
 from amem.interop.exporting import export_chosen
 from amem.interop.importing import Importer
 from amem.interop.reader import read_path
 from amem.note import LinkType, Status
+from amem.note_changes import field_words
 from amem.rendering import text_of
 from amem.testing import FrozenClock
 
@@ -301,7 +302,7 @@ def test_a_proposal_and_a_version_say_in_words_which_statement_ends(memory: Agen
     add(memory, NEW, "2026-06-22")
     said = "“I live in Rome.” until 2026-06-22, then: I moved to Berlin"
     (before, after) = memory.history(old)[-1].changes["overturned"]
-    assert (before, in_words(after)) == ([], said)
+    assert (before, field_words("overturned", after, UTC)) == ([], said)
     memory.unsupersede(old)
     memory.add(NEW.replace("Berlin", "Oslo"), time="2026-08-01")
     (review,) = memory.reviews()
