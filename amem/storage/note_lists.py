@@ -15,8 +15,7 @@ from amem.language import typed_words
 from amem.note import Enrichment, Kind, Layer, LinkType, MemoryNote, Status
 from amem.query import Filter
 from amem.rendering import standing_text
-from amem.storage.filters import conditions
-from amem.storage.rows import ROLE, coded, columns, from_plain, keys_from, listed, read_moment
+from amem.storage.rows import ROLE, coded, columns, conditions, from_plain, keys_from, listed, read_moment
 from amem.storage.search_tables import columns_of
 from amem.storage.standings import standings_among
 
@@ -263,7 +262,7 @@ class Cards:
 # narrow each other too.
 #
 # What notes are counted by is read once for all of them (`read_ledger`), a few bytes a note. Which of them meet a
-# condition is asked of SQLite, in the words that lists use (``amem.storage.filters``), and counting is one pass of
+# condition is asked of SQLite, in the words that lists use (``amem.storage.rows``), and counting is one pass of
 # numpy: a sixth of a second of grouping and joining for each group otherwise, at a hundred thousand notes.
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from amem.labels import is_plain_name, visible_name
 from amem.language import normalize
 from amem.note import EVERYONE, SCOPES, MemoryNote, Scope, Source, Status
 from amem.query import Filter
-from amem.storage.filters import conditions, stood
 from amem.storage.rows import (
+    conditions,
     from_plain,
     in_scope,
     keys_from,
@@ -22,6 +22,7 @@ from amem.storage.rows import (
     read_moment,
     read_time,
     scope_values,
+    stood,
     time_text,
 )
 

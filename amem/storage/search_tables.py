@@ -13,9 +13,10 @@ from amem.language.intervals import Evidence
 from amem.language.predicates import subject_key
 from amem.note import Status
 from amem.rendering import fallen
-from amem.storage.filters import changed_since, conditions, stood
 from amem.storage.rows import (
     ROLE,
+    changed_since,
+    conditions,
     in_scope,
     keys_from,
     listed,
@@ -23,6 +24,7 @@ from amem.storage.rows import (
     read_moment,
     read_time,
     scope_values,
+    stood,
     time_text,
 )
 

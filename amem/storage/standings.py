@@ -11,8 +11,7 @@ import numpy as np
 
 from amem import strength
 from amem.note import Kind, Layer, Status
-from amem.storage.filters import conditions
-from amem.storage.rows import coded, columns, listed, moment_or_never
+from amem.storage.rows import coded, columns, conditions, listed, moment_or_never
 from amem.storage.usage import COUNTED, USED, WITNESSES
 from amem.strength import Strength
 

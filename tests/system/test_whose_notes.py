@@ -16,7 +16,7 @@ from amem.interop.reader import read_path
 from amem.note import Source
 from amem.query import Query
 from amem.settings import Settings
-from amem.storage.filters import conditions
+from amem.storage.rows import conditions
 from amem.tools import Toolbox
 
 if TYPE_CHECKING:
