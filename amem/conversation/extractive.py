@@ -15,11 +15,12 @@ from amem.conflict.cues import replaces
 from amem.conversation.listing import notes_of_a_deed, notes_of_a_sort, notes_of_a_time, of_a_time, timely
 from amem.conversation.reply import lines_for
 from amem.language import index_terms, query_terms
-from amem.language.asking import asks_when, tells_who
+from amem.language.asking import asks_when, asks_yes_or_no, tells_who
+from amem.language.states import states_asked
 from amem.note import Kind
 from amem.rendering import holding_text, mark
 from amem.retrieval.confidence import CALIBRATION, Support, best_support, supporting, told_over
-from amem.retrieval.entailment import bounds, deciding
+from amem.retrieval.entailment import Told, Verdict, bounds, deciding, is_over
 from amem.retrieval.explanation import passage, spans
 from amem.retrieval.question import Intent, Period
 
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from amem.conversation.ports import Memory
     from amem.language.intervals import Interval
     from amem.note import MemoryNote, Overturned
-    from amem.retrieval.entailment import Verdict
     from amem.retrieval.fact_leg import Filled
     from amem.retrieval.hit import Hit
 
@@ -49,6 +49,8 @@ _HELD = 0.5
 _FEW = 0.75
 #: So many notes are told of a time, or of a sort, that has more of them.
 _MOST_LISTED = 10
+#: Notes that are looked at for the end of a state, the latest first.
+_LATEST = 1_000
 #: So far from a time what is asked of it may have been.
 _LOOSE = timedelta(days=7)
 #: With these a time begins in the middle of a sentence.
@@ -87,10 +89,13 @@ def extract(
     hits = [hit for hit in hits if hit.id in notes]
     reading = next((hit.explanation.reading for hit in hits), None)
     filled = memory.facts_asked(question, period=None if reading is None else reading.period)
-    answer = _Answer(memory, question, hits, notes, cite=cite)
+    answer = _Answer(memory, question, hits, notes, now, cite=cite)
     if filled.period is not None and filled.exact:
         of_event = reading is not None and reading.event is not None
         return answer.extract(answer.tell_then(filled, of_event=of_event))
+    if filled.period is None and (ending := answer.ending(filled)) is not None:
+        answer.quote(ending.id, answer.words.verdict(Verdict.NO_LONGER, question), doubts=False)
+        return answer.extract(Support.STRONG)
     whole = of_a_time(question, filled.period, now)
     if whole is not None:
         support = answer.tell_time(notes_of_a_time(memory, question, whole, hits, notes, now), whole)
@@ -164,9 +169,16 @@ class _Answer:
     """An answer while it is written: its clauses, and the notes that it cites."""
 
     def __init__(
-        self, memory: Memory, question: str, hits: Sequence[Hit], notes: Mapping[str, MemoryNote], *, cite: bool
+        self,
+        memory: Memory,
+        question: str,
+        hits: Sequence[Hit],
+        notes: Mapping[str, MemoryNote],
+        now: datetime,
+        *,
+        cite: bool,
     ) -> None:
-        self._memory, self._question, self._cite = memory, question, cite
+        self._memory, self._question, self._now, self._cite = memory, question, now, cite
         self.words = lines_for(question)
         self._terms = frozenset(query_terms(question))
         self._hits = {hit.id: hit for hit in hits}
@@ -289,10 +301,10 @@ class _Answer:
     def quote(self, id: str, lead: str, *, doubts: bool = True) -> None:
         """Quote a note; first what replaced a statement of it that the quotation holds, last what makes it doubtful."""
         quote = self._quotation(id)
-        note, hit = self._notes[id], self._hits[id]
+        note, hit = self._notes[id], self._hits.get(id)
         gone = [each for each in note.overturned if each.by and each.text in quote and self._note(each.by) is not None]
         after = dict.fromkeys(each.by for each in gone if each.by != id)
-        asked = hit.explanation.matched
+        asked = () if hit is None else hit.explanation.matched
         rest = len(spans(holding_text(note.content, note.overturned), asked))
         told = after.keys() & self._rests.keys()
         first = [each.by for each in gone if each.by in after.keys() - told and len(spans(each.text, asked)) > rest]
@@ -349,9 +361,33 @@ class _Answer:
         """The note that says yes or no to the question, this hit or a newer one that is nearly as much to the point."""
         near = [each.id for each in self._near([self._hits[id]], alike=False) if each.id != id]
         ids = sorted([id, *near], key=self._at, reverse=True)
-        notes = [self._notes[each] for each in ids]
-        found = deciding(self._question, [holding_text(note.content, note.overturned) for note in notes])
+        found = deciding(self._question, [self._told(self._notes[each]) for each in ids], self._now)
         return None if found is None else (ids[found[0]], found[1])
+
+    def ending(self, filled: Filled) -> MemoryNote | None:
+        """The note that tells of the event by which the state is over that the question asks about, hit or not; None
+        where none does, or a fact that it asks for has begun since."""
+        if not (asks_yes_or_no(self._question) and (states := states_asked(self._question))):
+            return None
+        # A note that ends it need have no word of the question, and may lie behind the hits.
+        every = {note.id: note for note in self._memory.list(limit=_LATEST)} | self._notes
+        telling = [
+            note
+            for note in every.values()
+            if note.at is not None
+            and note.at <= self._now
+            and note.speaker is None
+            and any(state.ended.search(note.content) or state.stated.search(note.content) for state in states)
+        ]
+        telling.sort(key=lambda note: note.at or self._now, reverse=True)
+        place = is_over(self._question, [self._told(note) for note in telling], self._now)
+        if place is None:
+            return None
+        over = self._notes.setdefault(telling[place].id, telling[place])
+        return None if any(each.since > self._at(over.id) for each in filled.facts) else over
+
+    def _told(self, note: MemoryNote) -> Told:
+        return Told(holding_text(note.content, note.overturned), note.at or self._now)
 
     def tell_span(self) -> bool:
         """Quote the notes in which what is asked about began and ended, if there are both; whether there are."""

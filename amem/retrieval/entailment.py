@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from enum import StrEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -21,10 +22,22 @@ from amem.language.asking import (
 from amem.language.lexicon import is_person, is_place, stem
 from amem.language.predicates import USER, WE
 from amem.language.scripts import is_cjk, words
-from amem.language.times import asks_ahead, past_of
+from amem.language.sentence_parts import DENIAL
+from amem.language.states import (
+    asks_how_things_are,
+    asks_how_things_were,
+    asks_whether_there,
+    is_of_the_speaker,
+    is_settled,
+    speaks_of_the_present,
+    states_asked,
+    tells_since_when,
+)
+from amem.language.times import asks_ahead, named_in_note, past_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
+    from datetime import date, datetime
 
     from amem.conflict.statements import Statement
 
@@ -35,6 +48,14 @@ class Verdict(StrEnum):
     YES = "yes"
     NO = "no"
     NO_LONGER = "no longer"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A note as it is asked: what of it still holds, and when it was said."""
+
+    text: str
+    at: datetime
 
 
 #: What begins a question, and words that a statement need not hold.
@@ -129,11 +150,12 @@ def _names(each: Statement, key: str) -> bool:
     return key in each.people or key in each.about
 
 
-def verdict(question: str, text: str) -> Verdict | None:
+def verdict(question: str, text: str, at: datetime | None = None, now: datetime | None = None) -> Verdict | None:
     """What the latest statement of a note that decides a question says to it; None where none decides it.
 
     A statement says yes that holds all that is asked, and no that denies it; that something ended needs no word for
-    what was done with it ("do I drink coffee?", "gave up coffee").
+    what was done with it ("do I drink coffee?", "gave up coffee"). With `at`, when it was said, and `now` a statement
+    says yes to what is so only as far as it is so still.
     """
     asked = _asked(question)
     if asked is None or asked.negative or not _decidable(question, asked):
@@ -141,10 +163,43 @@ def verdict(question: str, text: str) -> Verdict | None:
     found: Verdict | None = None
     for each in _stated(text):
         told = _says(question, asked, each) if each.said and not each.planned and _same_people(asked, each) else None
+        if told is Verdict.YES and at is not None and now is not None and not _is_so_still(question, each, at, now):
+            told = None
         if told is None and found is Verdict.YES and each.cues & {Cue.CHANGES, Cue.ENDS, Cue.OVER}:
             found = None  # "takes it and has swollen feet, so the doctor changed it": a yes is none to what changed
         found = told or found
     return found
+
+
+#: Whoever is said to be somewhere, and not to live there, is there as long.
+_A_DAY = timedelta(days=1)
+
+
+def _is_so_still(question: str, each: Statement, at: datetime, now: datetime) -> bool:
+    """Whether what a statement says of how things are, or of where somebody is, may be taken as so now.
+
+    It may not where it says what was so, was said of days that are over or to come, or tells of a visit.
+    """
+    if asks_how_things_were(question):
+        return True
+    if any(state.lasts and now - at > state.lasts for state in states_asked(question)):
+        return False
+    if not asks_how_things_are(question):
+        return True
+    if not speaks_of_the_present(each.text, event=each.event):
+        return False
+    there = asks_whether_there(question)
+    days = _days(each, at)
+    here = any(first <= now.date() <= last for first, last in days)
+    if days and not here and not (each.event and not there) and not tells_since_when(each.text):
+        return False
+    return not there or here or is_settled(each.text) or now - at <= _A_DAY
+
+
+def _days(each: Statement, at: datetime) -> list[tuple[date, date]]:
+    """The days that a statement names."""
+    spans = [named.span for named in named_in_note(each.text, at.date())]
+    return [(span.first, span.last) for span in spans if span is not None]
 
 
 def _same_people(asked: Statement, each: Statement) -> bool:
@@ -209,15 +264,52 @@ def _words(text: str) -> list[str]:
     return re.findall(r"[^\W_]+", text.casefold())
 
 
-def deciding(question: str, texts: Iterable[str]) -> tuple[int, Verdict] | None:
-    """The place of the first of these notes, the latest first, that bears on the question where it decides it."""
-    for place, text in enumerate(texts):
-        if (found := verdict(question, text)) is not None:
+def deciding(question: str, notes: Sequence[Told], now: datetime) -> tuple[int, Verdict] | None:
+    """The place of the first of these notes, the latest first, that bears on the question where it decides it.
+
+    What is not so, and was so by an earlier one of them, is so no longer.
+    """
+    for place, note in enumerate(notes):
+        found = verdict(question, note.text, note.at, now)
+        if found is Verdict.NO and any(verdict(question, each.text) is Verdict.YES for each in notes[place + 1 :]):
+            return place, Verdict.NO_LONGER
+        if found is not None:
             return place, found
         asked = _asked(question)
-        if asked is None or any(each.said and _shares(asked, each) for each in read(text)):
+        if asked is None or any(each.said and _shares(asked, each) for each in read(note.text)):
             return None
     return None
+
+
+def is_over(question: str, notes: Sequence[Told], now: datetime) -> int | None:
+    """The place of the note, of these from the latest on, that tells of the event by which the state is over that a
+    question asks about; None where none does, or a later one says that it is so."""
+    states = [] if asks_how_things_were(question) else states_asked(question)
+    asked = _asked(question) if states else None
+    if asked is None or asked.negative or not _decidable(question, asked):
+        return None
+    things = {key for key in asked.about if key not in asked.people and not _is_somebody(asked, key)}
+    for place, note in enumerate(notes):
+        for each in reversed(_stated(note.text)):
+            if not each.said or each.planned:
+                continue
+            for state in states:
+                if state.of_a_thing and not things & each.about.keys():
+                    continue
+                ended = state.ended.search(each.text)
+                if ended is None:
+                    own = asked.people <= {USER, WE} and is_of_the_speaker(each.text)
+                    if state.stated.search(each.text) and not each.negative and (own or _same_people(asked, each)):
+                        return None
+                elif DENIAL.search(each.text) is None and not _is_ahead(each, note, now) and _same_people(asked, each):
+                    return place
+    return None
+
+
+def _is_ahead(each: Statement, note: Told, now: datetime) -> bool:
+    """Whether a statement is of a day to come."""
+    days = _days(each, note.at)
+    return bool(days) and all(first > now.date() for first, _ in days)
 
 
 def bounds(question: str, texts: Sequence[str]) -> tuple[int, int] | None:

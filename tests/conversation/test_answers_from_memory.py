@@ -619,3 +619,44 @@ def test_a_move_told_ahead_leaves_the_home_until_then(
     assert isinstance(clock, FrozenClock)
     clock.advance(days=40)
     assert ask(memory, question).text.startswith(after)
+
+
+CHANGED = {
+    "Hanna is pregnant, due in October.": "2026-05-03",
+    "Marek is my boyfriend, we've been together for a year.": "2026-01-10",
+    "Marek and I broke up.": "2026-06-10",
+    "Tomas was in Gothenburg for a fair.": "2026-05-10",
+    "Hanna had a boy yesterday, 3.4 kilos.": "2026-09-27",
+    "Lunch with Hanna's sister at the harbour.": "2026-09-28",
+}
+CHANGED_ZH = {
+    "小雅怀孕了，预产期十月。": "2026-05-03",
+    "我女朋友叫小雯。": "2026-01-10",
+    "我们分手了。": "2026-06-10",
+    "老唐五月在哥德堡出差。": "2026-05-10",
+    "小雅昨天生了，是个男孩。": "2026-09-27",
+}
+
+
+@pytest.mark.parametrize(
+    ("said", "question", "answer"),
+    [
+        (CHANGED, "Is Hanna pregnant?", "No longer: “Hanna had a boy yesterday, 3.4 kilos.” (2026-09-27) ["),
+        (CHANGED, "Do I have a boyfriend?", "No longer: “Marek and I broke up.” (2026-06-10) ["),
+        (
+            CHANGED,
+            "Who is my partner?",
+            "Your partner used to be Marek, but not since 2026-06-10: “Marek and I broke up.”",
+        ),
+        (CHANGED, "Is Tomas in Gothenburg?", "“Tomas was in Gothenburg for a fair.” (2026-05-10) ["),
+        (CHANGED_ZH, "小雅怀孕了吗？", "现在不了：“小雅昨天生了，是个男孩。” (2026-09-27) ["),
+        (CHANGED_ZH, "我有女朋友吗？", "现在不了：“我们分手了。” (2026-06-10) ["),
+        (CHANGED_ZH, "我的女朋友是谁？", "2026-06-10 起不再如此，之前你的伴侣是小雯：“我们分手了。”"),
+        (CHANGED_ZH, "老唐在哥德堡吗？", "“老唐五月在哥德堡出差。” (2026-05-10) ["),
+    ],
+)
+def test_what_an_event_ended_or_was_so_for_a_while_is_not_said_to_be_so(
+    memory: AgenticMemorySystem, said: dict[str, str], question: str, answer: str
+) -> None:
+    told(memory, said)
+    assert ask(memory, question).text.startswith(answer)

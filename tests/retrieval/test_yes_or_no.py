@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
-from amem.retrieval.entailment import Verdict, is_beside, verdict
+from amem.retrieval.entailment import Told, Verdict, is_beside, is_over, verdict
 
 
 @pytest.mark.parametrize(
@@ -97,3 +100,71 @@ def test_a_plain_statement_of_whom_is_asked_says_yes_or_no(question: str, note: 
 )
 def test_what_does_not_decide_says_neither(question: str, note: str) -> None:
     assert verdict(question, note) is None
+
+
+MAY, NOVEMBER = datetime(2026, 5, 10, 9, tzinfo=UTC), datetime(2026, 11, 20, 20, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("question", "note", "said", "answer"),
+    [
+        ("Is Nadia in Turin?", "Nadia lives in Turin.", MAY, Verdict.YES),
+        ("Is Bea in Malmö?", "Bea is in Malmö today.", NOVEMBER, Verdict.YES),
+        ("Is Tomas in Gothenburg?", "Tomas was in Gothenburg for a fair.", MAY, None),
+        ("Is Tomas in Gothenburg?", "Tomas is in Gothenburg next week.", MAY, None),
+        ("Is Tomas in Gothenburg?", "Met Tomas in Gothenburg.", MAY, None),
+        ("Is Tomas in Gothenburg?", "Tomas is in Gothenburg.", MAY, None),
+        ("Is Hanna pregnant?", "Hanna is pregnant.", MAY, Verdict.YES),
+        ("Is Hanna pregnant?", "Hanna is pregnant.", MAY - timedelta(days=200), None),
+        ("Is Rosa engaged?", "Rosa got engaged.", MAY, Verdict.YES),
+        ("小陆在厦门吗？", "小陆住在厦门。", MAY, Verdict.YES),
+        ("老唐在哥德堡吗？", "老唐五月在哥德堡出差。", MAY, None),
+        ("志强在南京吗？", "志强下周在南京。", MAY, None),
+        ("小雅怀孕了吗？", "小雅怀孕了。", MAY - timedelta(days=200), None),
+    ],
+)
+def test_a_yes_to_how_things_are_wants_a_statement_that_is_so_still(
+    question: str, note: str, said: datetime, answer: Verdict | None
+) -> None:
+    assert verdict(question, note, said, NOVEMBER) is answer
+
+
+@pytest.mark.parametrize(
+    ("question", "state", "event"),
+    [
+        ("Is Hanna pregnant?", "Hanna is pregnant, due in October.", "Hanna had a boy yesterday."),
+        ("Is Rosa engaged?", "Rosa got engaged to Pete.", "Rosa and Pete's wedding was lovely."),
+        ("Is Leo a student?", "My brother Leo is a student.", "Leo graduated last week!"),
+        ("Do I have the flu?", "I have the flu.", "I'm over the flu at last."),
+        ("Is Dad in hospital?", "Dad is in hospital.", "Dad was released from hospital this morning."),
+        ("Do I own a Vespa?", "I own a red Vespa.", "Sold the Vespa to a guy from Lund."),
+        ("Do I still have the drill?", "Borrowed a drill.", "Returned the drill to Ian."),
+        ("Do I have a boyfriend?", "Marek is my boyfriend.", "Marek and I broke up."),
+        ("小雅怀孕了吗？", "小雅怀孕了。", "小雅昨天生了，是个男孩。"),
+        ("弟弟还是学生吗？", "弟弟是大学生。", "弟弟毕业了。"),
+        ("爸爸还在住院吗？", "爸爸住院了。", "爸爸今天出院了。"),
+        ("我还有小电驴吗？", "我有一辆小电驴。", "小电驴卖掉了。"),
+        ("我有女朋友吗？", "我女朋友叫小雯。", "我们分手了。"),
+    ],
+)
+def test_an_event_ends_a_state_until_it_is_said_anew(question: str, state: str, event: str) -> None:
+    before, after = Told(state, MAY), Told(event, MAY + timedelta(days=30))
+    assert is_over(question, [after, before], NOVEMBER) == 0
+    assert is_over(question, [before], NOVEMBER) is None
+    assert is_over(question, [replace(before, at=NOVEMBER), after], NOVEMBER) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "event"),
+    [
+        ("Is Hanna pregnant?", "Lea had a boy yesterday."),
+        ("Is Hanna pregnant?", "Hanna had a baby shower."),
+        ("Is Leo a student?", "Leo hasn't graduated yet."),
+        ("Is Leo a student?", "Leo wants to drop out."),
+        ("Do I own a Vespa?", "Sold the piano."),
+        ("小雅怀孕了吗？", "小雅生了病。"),
+        ("我的流感好了吗？", "流感好了。"),
+    ],
+)
+def test_what_ends_nothing_of_what_is_asked_does_not(question: str, event: str) -> None:
+    assert is_over(question, [Told(event, MAY)], NOVEMBER) is None

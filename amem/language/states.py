@@ -1,0 +1,131 @@
+"""How things are now: the states that an event ends or that do not last, and what a text says of the present.
+
+The table ``words/states.txt`` names the states in English and Chinese: who gave birth is not pregnant. A statement of
+one is no yes to whether it is so now where a later note tells of the event, or where it was said longer ago than it
+lasts.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+#: What "…" stands for.
+_GAP = r"(?:[\w'’-]+ ){0,3}"
+_HEAD = re.compile(r"(?P<name>\w+) (?P<days>\d+|-)(?P<thing> of a thing)?")
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """One row of the table: `lasts` is None for a state that is so until something ends it; `of_a_thing` tells that
+    only what names the thing that is asked about ends it."""
+
+    name: str
+    lasts: timedelta | None
+    of_a_thing: bool
+    stated: re.Pattern[str]
+    ended: re.Pattern[str]
+
+
+def states_asked(text: str) -> list[State]:
+    """The states that a question names, in the order of the table, but none whose very end it asks for."""
+    return [each for each in _table() if each.stated.search(text) and not each.ended.search(text)]
+
+
+@cache
+def _table() -> tuple[State, ...]:
+    return tuple(_rows(files("amem.language").joinpath("words", "states.txt").read_text(encoding="utf-8").splitlines()))
+
+
+def _rows(lines: Iterable[str]) -> Iterator[State]:
+    for line in lines:
+        if not line or line.startswith("#"):
+            continue
+        head, _, sides = line.partition(": ")
+        found = _HEAD.fullmatch(head)
+        assert found is not None, head
+        lasts = None if found["days"] == "-" else timedelta(days=int(found["days"]))
+        stated, ended = map(_pattern, sides.split(" | "))
+        yield State(found["name"], lasts, found["thing"] is not None, stated, ended)
+
+
+def _pattern(phrases: str) -> re.Pattern[str]:
+    """Match any of these phrases, an English one as whole words."""
+    listed = [each.strip() for each in re.split(r",(?![^(]*\))", phrases) if each.strip()]
+    latin = "|".join(each.replace("… ", _GAP).replace("…", _GAP) for each in listed if each.isascii() or "…" in each)
+    chinese = "|".join(each for each in listed if not (each.isascii() or "…" in each))
+    return re.compile("|".join(filter(None, (latin and rf"\b(?:{latin})\b", chinese))), re.IGNORECASE)
+
+
+# What a question asks of the present, and whether a statement speaks of it.
+
+_IS = re.compile(
+    r"^\W*(?:(?:and|so|but|ok(?:ay)?)\W+)?(?:is|are|am)\b|^(?!.*过)[^，,]*(?:在|是)[^，,]*吗", re.IGNORECASE
+)
+_WAS_IT = re.compile(r"^\W*(?:(?:and|so|but|ok(?:ay)?)\W+)?(?:was|were|did|had)\b|过(?!敏)", re.IGNORECASE)
+_WHERE = re.compile(
+    r"^\W*(?:(?i:is|are|am)) [^?]*\b(?:in|at|to|near) (?:the )?[A-Z]"
+    r"|^[^，,]{1,8}?(?:还|现在|目前|仍)*在[^，,？?]{1,8}?吗"
+)
+#: Whoever lives, works or studies somewhere is there until something else is said.
+_SETTLED = re.compile(
+    r"\b(?:liv(?:e|es|ing)|moved|based|settled|relocated|resides?|works?|working|stud(?:y|ies|ying)|student"
+    r"|teach(?:es|ing)?|joined|for good)\b|住(?!院|酒店|宾馆)|搬|定居|上班|工作|常驻|读书|上学|老家",
+    re.IGNORECASE,
+)
+_WAS = re.compile(r"\b(?:was|were|used to|had been)\b|之前|以前|曾经?|当时|那时", re.IGNORECASE)
+_SINCE = re.compile(
+    r"\b(?:since|from|until|till|every|on (?:mon|tues|wednes|thurs|fri|satur|sun)days|born)\b|起|自从|以来|每",
+    re.IGNORECASE,
+)
+#: By what happened something came to be so: "got engaged", "went vegan".
+_BECAME = re.compile(
+    r"\b(?:is|are|am|be|been|got|gets|became|become|turned|went|gone|started|began|joined|moved|passed|signed|bought"
+    r"|found|booked|fixed|finished|made|has|have)\b|['’](?:s|m|re|ve)\b|[\u4e00-\u9fff]",
+    re.IGNORECASE,
+)
+_FIRST = re.compile(r"\b(?:I|my|we|our)\b|我", re.IGNORECASE)
+
+
+def asks_how_things_are(question: str) -> bool:
+    """Whether a question is for what is so now: "is Tomas in Gothenburg?", 小雅是学生吗."""
+    return _IS.search(question) is not None
+
+
+def asks_how_things_were(question: str) -> bool:
+    """Whether a question is for what was so at some time."""
+    return _WAS_IT.search(question) is not None
+
+
+def asks_whether_there(question: str) -> bool:
+    """Whether a question is for whether somebody is at a place."""
+    return _WHERE.search(question) is not None
+
+
+def is_settled(text: str) -> bool:
+    """Whether a text tells of a place where somebody stays until something else is said."""
+    return _SETTLED.search(text) is not None
+
+
+def tells_since_when(text: str) -> bool:
+    """Whether a text bounds or repeats what it tells, so that the days it names are not all of its time."""
+    return _SINCE.search(text) is not None
+
+
+def speaks_of_the_present(text: str, *, event: bool) -> bool:
+    """Whether a text tells how things are, or with `event` by what they came to be so, and not how they were."""
+    if _WAS.search(text) is not None and not tells_since_when(text):
+        return False
+    return not event or _BECAME.search(text) is not None
+
+
+def is_of_the_speaker(text: str) -> bool:
+    """Whether a text speaks of whoever says it, or of somebody of theirs."""
+    return _FIRST.search(text) is not None
