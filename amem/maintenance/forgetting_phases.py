@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from amem.language.predicates import Predicates
     from amem.maintenance.shift import Shift
     from amem.settings import Settings
-    from amem.storage.standings import Standings
     from amem.storage.store import Session, Store
+    from amem.storage.usage import Standings
     from amem.strength import Strength
 
 

@@ -21,7 +21,7 @@ from amem.retrieval.question import Intent
 from amem.retrieval.question_times import timely
 from amem.retrieval.router import Names, Router
 from amem.retrieval.words import Frequencies
-from amem.storage.standings import States
+from amem.storage.usage import States
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -17,7 +17,7 @@ from amem.query import Filter
 from amem.rendering import standing_text
 from amem.storage.rows import ROLE, coded, columns, conditions, from_plain, keys_from, listed, read_moment
 from amem.storage.search_tables import columns_of
-from amem.storage.standings import standings_among
+from amem.storage.usage import standings_among
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

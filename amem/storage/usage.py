@@ -1,4 +1,6 @@
-"""Use of notes: what was recalled, how often and when. Best effort, at most once per note and day, never versioned."""
+"""Use of notes, counted at most once a day and never versioned; and their standing, as ``amem.strength`` needs it.
+
+NumPy is imported by what fills columns: what only counts uses, or reads a list of notes, needs none of it."""
 
 from __future__ import annotations
 
@@ -6,21 +8,31 @@ import json
 import logging
 import math
 import threading
-from datetime import timedelta
+from dataclasses import dataclass, replace
+from datetime import UTC, timedelta
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from amem import strength
 from amem.errors import StorageBusy, StorageFull, StorageReadOnly
-from amem.note import Kind, Status
-from amem.storage.rows import listed, moment_or_never, read_time, time_text
-from amem.strength import USE_GROWTH, stability, trust
+from amem.note import Kind, Layer, Status
+from amem.storage.rows import coded, columns, conditions, listed, moment_or_never, read_time, time_text
+from amem.strength import USE_GROWTH, Strength, stability, trust
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from amem.clock import Clock
-    from amem.storage.standings import Standings
+    from amem.query import Filter
     from amem.storage.store import Session, Store
+    from amem.strength import Decay
+
+    Floats = NDArray[np.float64]
+
 
 logger = logging.getLogger("amem.retrieval")
 
@@ -44,7 +56,6 @@ _PATIENCE = 0.25
 #: Uses that bring an archived note back.
 _CALLED_FOR = 2
 _DAY = timedelta(days=1)
-_KINDS = frozenset(map(str, Kind))
 _TOUCH = (
     "INSERT INTO usage (note, recalls, last_access, growth, since_archived)"
     " SELECT notes.key, 1, :now, :growth, notes.status = 'archived'"
@@ -97,7 +108,7 @@ class Usage:
         for key, kind, pinned, reliability, _, growth, arrived, agreed, disputed in self._session.rows(
             _BELIEVED, keys=listed(int(key) for key in keys)
         ):
-            base = decay.days(Kind(kind) if kind in _KINDS else Kind.EPISODE)
+            base = decay.days(Kind(kind) if kind in _CODES else Kind.EPISODE)
             age = max(0.0, (now - moment_or_never(arrived)) / _DAY)
             grown = growth if _number(growth) > 0 else 1.0
             stays = math.inf if pinned else stability(base, grown)
@@ -106,8 +117,6 @@ class Usage:
 
     def standings(self, keys: Sequence[int] | None = None) -> Standings:
         """What ``amem.strength`` needs to know of these notes; of every active one when `keys` is None."""
-        from amem.storage.standings import standings
-
         return standings(self._session, keys)
 
     def _bring_back(self, counted: Sequence[tuple[int, int]]) -> None:
@@ -158,3 +167,323 @@ class Uses:
             if today != self._day:
                 self._day, self._counted = today, set()
             return [key for key in dict.fromkeys(keys) if key not in self._counted]
+
+
+# What the formulas need to know of notes, column by column: of a few, or of all at once.
+
+_KINDS = tuple(Kind)
+_CODES = {str(kind): code for code, kind in enumerate(_KINDS)}
+_LATEST = "max(notes.recorded_at, coalesce(used.last_access, ''))"
+_ABOUT = "coalesce(notes.at, notes.recorded_at)"
+# As `WITNESSES` has them, for all notes at once.
+_AGREED = (
+    "SELECT held.note AS key, count(DISTINCT held.who) AS number FROM corroborations AS held"
+    " JOIN operations ON operations.id = held.operation WHERE operations.undone_by IS NULL GROUP BY held.note"
+)
+_DISPUTED = (
+    "SELECT notes.key, count(*) AS number FROM links JOIN notes ON notes.id = links.target"
+    " LEFT JOIN notes AS against ON against.id = links.source"
+    " WHERE links.type = 'contradicts' AND coalesce(against.status, '') <> 'deleted' GROUP BY notes.key"
+)
+
+
+_STATUSES = tuple(Status)
+_STATES = f"SELECT key, {coded('status', _STATUSES, -1)} AS status, {coded('kind', _KINDS, -1)} AS kind FROM notes"
+
+
+@dataclass(frozen=True, slots=True)
+class States:
+    """The status and the kind of notes by key, as places in ``Status`` and ``Kind``; 2 bytes a note.
+
+    As of the value `seq` of the change counter; -1 for a key without a note.
+    """
+
+    seq: int
+    statuses: NDArray[np.int8]
+    kinds: NDArray[np.int8]
+
+    @classmethod
+    def of(cls, session: Session, held: States | None = None) -> States:
+        """Those of all notes that the session sees: `held`, where nothing has changed since, else with what has."""
+        import numpy as np
+
+        counter = session.counter
+        none = np.empty(0, dtype=np.int8)
+        if held is None or held.seq > counter:
+            # By the index that holds all of it, and not from the notes themselves.
+            return cls(counter, none, none)._with(session, "INDEXED BY notes_at")
+        if held.seq == counter:
+            return held
+        gone, statuses, kinds = session.vectors.states(held.seq)[0], held.statuses.copy(), held.kinds.copy()
+        for column in (statuses, kinds):
+            column[gone[gone < len(column)]] = -1
+        return cls(counter, statuses, kinds)._with(session, "WHERE seq > :after", after=held.seq)
+
+    @classmethod
+    def of_some(cls, session: Session, keys: NDArray[np.int64]) -> States:
+        """Those of these notes alone."""
+        import numpy as np
+
+        none = np.empty(0, dtype=np.int8)
+        some = "WHERE key IN (SELECT value FROM json_each(:keys))"
+        return cls(session.counter, none, none)._with(session, some, keys=listed(keys.tolist()))
+
+    def active(self, keys: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which of these notes are active."""
+        found: NDArray[np.bool_] = _at(self.statuses, keys) == _STATUSES.index(Status.ACTIVE)
+        return found
+
+    def of_kind(self, kind: Kind, keys: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which of these notes are of that kind."""
+        found: NDArray[np.bool_] = _at(self.kinds, keys) == _KINDS.index(kind)
+        return found
+
+    def _with(self, session: Session, which: str, **given: Any) -> States:
+        import numpy as np
+
+        read = columns(session, f"{_STATES} {which}", whole=("key", "status", "kind"), **given)
+        keys = read["key"]
+        length = max(len(self.kinds), int(keys.max(initial=-1)) + 1)
+        statuses, kinds = (np.full(length, -1, dtype=np.int8) for _ in range(2))
+        for grown, held, name in ((statuses, self.statuses, "status"), (kinds, self.kinds, "kind")):
+            grown[: len(held)] = held
+            grown[keys] = read[name]
+        return States(self.seq, statuses, kinds)
+
+
+def _at(column: NDArray[np.int8], keys: NDArray[np.int64]) -> NDArray[np.int8]:
+    """The value of each key; -1 for one beyond the last."""
+    import numpy as np
+
+    found = np.full(len(keys), -1, dtype=np.int8)
+    known = keys < len(column)
+    found[known] = column[keys[known]]
+    return found
+
+
+@dataclass(frozen=True)
+class Standings:
+    """Columns with a row for each note.
+
+    `kinds` are places in ``Kind``, `bases` the days of their stability; `arrived` and `used` (from when on they are
+    forgotten: see ``amem.strength.Decay``) are UTC; `reliability` is what trust starts from (0..1), `growth` what uses
+    made of stability.
+    """
+
+    keys: NDArray[np.int64]
+    active: NDArray[np.bool_]
+    kinds: NDArray[np.int64]
+    bases: Floats
+    long_term: NDArray[np.bool_]
+    pinned: NDArray[np.bool_]
+    importance: Floats
+    reliability: Floats
+    recalls: Floats
+    growth: Floats
+    arrived: NDArray[np.datetime64]
+    used: NDArray[np.datetime64]
+    corroborations: Floats
+    contradictions: Floats
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def where(self, rows: NDArray[np.bool_]) -> Standings:
+        """These rows alone."""
+        columns = self.__dataclass_fields__
+        return Standings(**{name: getattr(self, name)[rows] for name in columns})
+
+    def layered(self, long_term: NDArray[np.bool_]) -> Standings:
+        """The same notes in other layers."""
+        return replace(self, long_term=long_term)
+
+    def of_kind(self, *kinds: Kind) -> NDArray[np.bool_]:
+        """Which notes are of one of these kinds."""
+        import numpy as np
+
+        return np.isin(self.kinds, [_KINDS.index(kind) for kind in kinds])
+
+    @cached_property
+    def stability(self) -> Floats:
+        """Days; infinite for what does not decay."""
+        import numpy as np
+
+        grown = strength.stability(self.bases, self.growth)
+        return np.where(self.pinned, np.inf, grown)
+
+    def idle(self, at: datetime) -> Floats:
+        """Days since the later of arrival and last use, of what ages by its own time since then; at least 0."""
+        return _days(self.used, at)
+
+    def trust(self, at: datetime) -> Floats:
+        """How far each is believed then, 0..1."""
+        return strength.trust(self.reliability, _days(self.arrived, at), self.corroborations, self.contradictions)
+
+    def retention(self, at: datetime, decay_rate: float | None) -> Floats:
+        """What is remembered of each then, 0..1."""
+        import numpy as np
+
+        beta = np.where(self.long_term, strength.BETA[Layer.LONG_TERM], strength.BETA[Layer.SHORT_TERM])
+        return strength.retention(self.idle(at), self.stability, beta, decay_rate=decay_rate)
+
+    def fresh(self, at: datetime) -> Floats:
+        """The strength that each would have then if it had just been used or had just arrived."""
+        import numpy as np
+
+        return strength.strength(self.importance, self.trust(at), self.recalls, np.ones(len(self)))
+
+    def strength(self, at: datetime, decay_rate: float | None) -> Floats:
+        """The strength of each then."""
+        return self.fresh(at) * self.retention(at, decay_rate)
+
+    def terms(self, at: datetime, decay_rate: float | None) -> list[Strength]:
+        """As `strength`, each with what makes it so."""
+        columns = zip(
+            self.importance.tolist(),
+            self.trust(at).tolist(),
+            self.recalls.tolist(),
+            self.idle(at).tolist(),
+            self.stability.tolist(),
+            self.retention(at, decay_rate).tolist(),
+            self.long_term.tolist(),
+            strict=True,
+        )
+        return [
+            Strength(
+                importance=importance,
+                trust=trust,
+                recalls=int(recalls),
+                age_days=idle,
+                stability_days=stability,
+                retention=retention,
+                layer=Layer.LONG_TERM if long_term else Layer.SHORT_TERM,
+                decay_rate=decay_rate,
+            )
+            for importance, trust, recalls, idle, stability, retention, long_term in columns
+        ]
+
+
+def standings(session: Session, keys: Sequence[int] | None = None) -> Standings:
+    """The standing of each of these notes that exists; as `standings_among` of every active one when `keys` is None."""
+    if keys is None:
+        return _all_where(session, "status = 'active' ORDER BY notes.key", {})
+    return _of(session.rows(_SOME, keys=listed(int(key) for key in keys)), session.decay)
+
+
+def standings_among(session: Session, wanted: Filter) -> Standings:
+    """The standing of each note that passes the filter, in no order: column by column, for lists of all there is.
+
+    Times are cut to the second, numbers to 15 digits.
+    """
+    return _all_where(session, *conditions(wanted))
+
+
+def _all_where(session: Session, where: str, values: Mapping[str, Any]) -> Standings:
+    import numpy as np
+
+    statement = (
+        "SELECT notes.key, pinned, importance, reliability, status = 'active' AS active,"
+        f" layer = 'long_term' AS long_term, {coded('kind', _KINDS, 0)} AS kinds, {COUNTED},"
+        f" recorded_at AS arrived, {_LATEST} AS used, {_ABOUT} AS about"
+        f" FROM notes {USED} WHERE {where}"
+    )
+    held = columns(
+        session,
+        statement,
+        whole=("key", "active", "long_term", "pinned", "kinds"),
+        real=("importance", "reliability", "recalls", "growth"),
+        times=("arrived", "used", "about"),
+        **values,
+    )
+    keys = held.pop("key")
+    for name in ("active", "long_term", "pinned"):
+        held[name] = held[name].astype(np.bool_)
+    for name, query in (("corroborations", _AGREED), ("contradictions", _DISPUTED)):
+        counted = columns(session, query, whole=("key", "number"))
+        by_key = np.zeros(max(keys.max(initial=0), counted["key"].max(initial=0)) + 1)
+        by_key[counted["key"]] = counted["number"]
+        held[name] = by_key[keys]
+    held["growth"] = _grown(held["growth"])
+    held["bases"], held["used"] = _paced(session.decay, held["kinds"], held["used"], held.pop("about"))
+    return Standings(keys=keys, **held)
+
+
+_STANDING = (
+    f"SELECT notes.key, status, kind, layer, pinned, importance, reliability, {COUNTED}, recorded_at,"
+    f" {_LATEST}, {_ABOUT},"
+    f" {WITNESSES} FROM notes {USED} "
+)
+_SOME = _STANDING + "WHERE notes.key IN (SELECT value FROM json_each(:keys))"
+
+
+def _paced(
+    decay: Decay, kinds: NDArray[np.int64], used: NDArray[np.datetime64], about: NDArray[np.datetime64]
+) -> tuple[Floats, NDArray[np.datetime64]]:
+    """The base of each note's stability in days, and from when on it is forgotten."""
+    import numpy as np
+
+    bases = np.array([decay.days(kind) for kind in _KINDS])
+    own = np.array([decay.own_time(kind) for kind in _KINDS])
+    return bases[kinds], np.where(own[kinds], about, used)
+
+
+def _of(rows: Sequence[tuple[Any, ...]], decay: Decay) -> Standings:
+    import numpy as np
+
+    columns = list(zip(*rows, strict=True)) or [()] * 14
+    keys, states, named, layers, pinned, importance, reliability, recalls, growth, *rest = columns
+    arrived, latest, about, agreed, disputed = rest
+    kinds = np.array([_CODES.get(kind, 0) for kind in named], dtype=np.int64)
+    bases, used = _paced(decay, kinds, _moments(latest), _moments(about))
+    return Standings(
+        keys=np.array(keys, dtype=np.int64),
+        active=np.array([state == Status.ACTIVE for state in states], dtype=np.bool_),
+        kinds=kinds,
+        bases=bases,
+        long_term=np.array([layer == Layer.LONG_TERM for layer in layers], dtype=np.bool_),
+        pinned=_numbers(pinned) != 0,
+        importance=_numbers(importance),
+        reliability=_numbers(reliability),
+        recalls=_numbers(recalls),
+        growth=_grown(_numbers(growth)),
+        arrived=_moments(arrived),
+        used=used,
+        corroborations=np.array(agreed, dtype=np.float64),
+        contradictions=np.array(disputed, dtype=np.float64),
+    )
+
+
+def _numbers(values: Sequence[Any]) -> Floats:
+    import numpy as np
+
+    try:
+        return np.array(values, dtype=np.float64)
+    except (ValueError, TypeError):  # one of a row that cannot be read
+        return np.array([each if isinstance(each, int | float) else 0.0 for each in values], dtype=np.float64)
+
+
+def _grown(growth: Floats) -> Floats:
+    """How much each grew; what cannot be so did not grow."""
+    import numpy as np
+
+    return np.where(growth > 0, growth, 1.0)
+
+
+def _moments(texts: Sequence[str]) -> NDArray[np.datetime64]:
+    # numpy's times have no zone and want none: all that is stored is UTC.
+    import numpy as np
+
+    try:
+        return np.array([text[:-1] for text in texts], dtype="datetime64[us]")
+    except (ValueError, TypeError):  # one of a row that cannot be read
+        return np.array(
+            [moment_or_never(text).astimezone(UTC).replace(tzinfo=None) for text in texts], dtype="datetime64[us]"
+        )
+
+
+def _days(since: NDArray[np.datetime64], at: datetime) -> Floats:
+    import numpy as np
+
+    moment = np.datetime64(at.astimezone(UTC).replace(tzinfo=None), "us")
+    days: Floats = (moment - since) / np.timedelta64(1, "D")
+    return np.maximum(days, 0.0)

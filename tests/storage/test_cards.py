@@ -19,7 +19,7 @@ from amem.language import typed_words
 from amem.note import Kind, Layer, Link, LinkType, Status
 from amem.query import Filter
 from amem.storage.note_lists import ORDERS, Cards, local_days, ordered
-from amem.storage.standings import standings, standings_among
+from amem.storage.usage import standings, standings_among
 
 if TYPE_CHECKING:
     from amem.storage.store import Session, Store

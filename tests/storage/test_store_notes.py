@@ -12,7 +12,7 @@ from storing import change, put
 from amem.errors import AmbiguousId, InvalidInput, NoteNotFound, StaleNote
 from amem.note import Enrichment, Kind, Link, LinkType, MemoryNote, Source, Status
 from amem.query import Filter
-from amem.storage.standings import States
+from amem.storage.usage import States
 from amem.storage.vectors import text_hash
 
 if TYPE_CHECKING:
