@@ -3,7 +3,6 @@
 Its words are in ``demo_story.toml``; what is told with ``--all`` is the rest: samples of everything that was done.
 """
 
-import os
 import shutil
 import tomllib
 from collections.abc import Callable
@@ -25,6 +24,7 @@ from amem.cli.render import (
     cut,
     draw_hits,
     draw_receipt,
+    language_of_reader,
     on_terminal,
     one_line,
     short_id,
@@ -161,14 +161,6 @@ class _Teller:
 
 WIDTH, _LABEL = 80, 10
 _BY = {"offline": ("built-in rules, without a model", "内置规则（不需要模型）")}
-
-
-def language_of_reader(given: str | None = None) -> str:
-    """``zh`` or ``en``: as `given`, else as the locale has it."""
-    if given is not None:
-        return given
-    named = next((value for name in ("LC_ALL", "LC_MESSAGES", "LANG") if (value := os.environ.get(name))), "")
-    return "zh" if named.lower().startswith(("zh", "chinese")) else "en"
 
 
 class DemoStory(_Teller):

@@ -10,16 +10,29 @@ from amem import checks
 from amem.cli.command import Drawing, KnownAt, Shown, Table, argument, command, moment, not_empty, option, time_option
 from amem.cli.completion import complete_topic
 from amem.cli.invocation import Invocation, tell
-from amem.cli.render import Page, cell_width, counted, cut, on_terminal, one_line, short_id, styled, when
+from amem.cli.render import (
+    Page,
+    cell_width,
+    counted,
+    cut,
+    language_of_reader,
+    on_terminal,
+    one_line,
+    short_id,
+    styled,
+    when,
+)
 from amem.clock import zone
+from amem.language.scripts import written_in_cjk
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from datetime import tzinfo
 
     from rich.style import StyleType
 
     from amem.language.intervals import Interval
+    from amem.language.predicates import Predicates
     from amem.memory_system import AgenticMemorySystem
 
 
@@ -53,19 +66,20 @@ def facts(
         ever = [] if call.as_json else memory.timeline(subject, predicate, known_at=known)
         if not ever:
             return Shown(found, told=[] if call.as_json else [_unknown(memory, subject, predicate, known_at)])
-    name, told, local = ever[0].subject, [], zone(timezone)
+        predicates = memory.parts.predicates()
+    name, told, local, chinese = ever[0].subject, [], zone(timezone), _in_chinese(subject, predicate)
     if not found:
         told = [f"nothing of {name} is known to be true now; what was: {call.command('timeline', subject)}"]
     gone = presumed(ever, asked or datetime.now(UTC)) if on_terminal() else []
 
     def draw(page: Page) -> None:
         _draw_heading(page, name, as_of, known_at)
-        draw_intervals(page, found, local, grouped=True)
+        draw_intervals(page, found, local, predicates, grouped=True, chinese=chinese)
         if gone:
             tell(f"probably ended, as what {'it' if len(gone) == 1 else 'they'} depended on did:")
-            draw_intervals(page, gone, local, grouped=True)
+            draw_intervals(page, gone, local, predicates, grouped=True, chinese=chinese)
 
-    return Drawing(found, (cells(each, local) for each in found), draw, told=told)
+    return Drawing(found, (_cells(each, local, chinese) for each in found), draw, told=told)
 
 
 @command()
@@ -83,12 +97,18 @@ def timeline(
         found = memory.timeline(subject, predicate, known_at=known)
         if not found:
             return Shown(found, told=[] if call.as_json else [_unknown(memory, subject, predicate, known_at)])
+        predicates, chinese = memory.parts.predicates(), _in_chinese(subject, predicate)
 
     def draw(page: Page) -> None:
         _draw_heading(page, found[0].subject, None, known_at)
-        draw_intervals(page, found, local, grouped=False)
+        draw_intervals(page, found, local, predicates, grouped=False, chinese=chinese)
 
-    return Drawing(found, (cells(each, local) for each in found), draw)
+    return Drawing(found, (_cells(each, local, chinese) for each in found), draw)
+
+
+def _in_chinese(subject: str, predicate: str | None) -> bool:
+    """Whether what holds is told in Chinese: to whoever asks in Chinese, or has a Chinese locale."""
+    return written_in_cjk(f"{subject}{predicate or ''}") or language_of_reader() == "zh"
 
 
 def _draw_heading(page: Page, subject: str, as_of: str | None, known_at: str | None) -> None:
@@ -133,21 +153,30 @@ _HOLDS, _ENDED, _PRESUMED = ("● ", "green"), ("○ ", "dim"), ("◌ ", "yellow
 _MARK = 2
 
 
-def draw_intervals(page: Page, found: "Sequence[Interval]", zone: "tzinfo", *, grouped: bool) -> None:
+def draw_intervals(
+    page: Page,
+    found: "Sequence[Interval]",
+    zone: "tzinfo",
+    predicates: "Predicates",
+    *,
+    grouped: bool,
+    chinese: bool = False,
+) -> None:
     """A line for each; `grouped` names a predicate once for all that follow under it."""
     roomy, gap, last = page.width >= _ROOMY, " " * _GAP, ""
-    named = _column([words(each.predicate) for each in found], _LONGEST_PREDICATE)
-    times = _column([each.span(zone) for each in found], _LONGEST_TIMES)
+    names = {each.predicate: predicates.words(each.predicate, chinese=chinese) for each in found}
+    named = _column(names.values(), _LONGEST_PREDICATE)
+    times = _column([each.span(zone, chinese=chinese) for each in found], _LONGEST_TIMES)
     indent = _MARK + named + _GAP
     # What is left after the mark, the id and the gaps; a long object is cut.
     room = max(_LEAST_VALUE, page.width - named - times - _ID - _MARK - 3 * _GAP)
     valued = _column([each.object for each in found], room)
     for each in found:
-        name, last = "" if grouped and each.predicate == last else words(each.predicate), each.predicate
+        name, last = "" if grouped and each.predicate == last else names[each.predicate], each.predicate
         mark = _HOLDS if each.until is None else _ENDED if each.certain else _PRESUMED
         note = (f"{short_id(each.notes[0])}{f' +{len(each.notes) - 1}' if len(each.notes) > 1 else ''}", "cyan")
         weight, doubt = "bold" if each.until is None else "", "" if each.certain else "yellow"
-        when_so, end = each.span(zone), styled((each.ending(), "dim"))
+        when_so, end = each.span(zone, chinese=chinese), styled((each.ending(chinese=chinese), "dim"))
         if roomy:
             value, times_so = _fit(each.object, valued), _fit(when_so, times)
             line = styled(mark, _fit(name, named), gap, (value, weight), gap, (times_so, doubt), gap, note)
@@ -164,18 +193,14 @@ def draw_intervals(page: Page, found: "Sequence[Interval]", zone: "tzinfo", *, g
             page.write(text, indent=indent)
 
 
-def cells(each: "Interval", zone: "tzinfo") -> tuple[str, ...]:
+def _cells(each: "Interval", zone: "tzinfo", chinese: bool) -> tuple[str, ...]:
     """Predicate, object, since, until, ids, what ended it."""
     since, until = (when(at, zone, minutes=False) for at in (each.since, each.until))
-    return (each.predicate, each.object, since, until, ",".join(map(short_id, each.notes)), each.ending())
+    ids = ",".join(map(short_id, each.notes))
+    return (each.predicate, each.object, since, until, ids, each.ending(chinese=chinese))
 
 
-def words(predicate: str) -> str:
-    """A predicate as it is read."""
-    return predicate.replace("_", " ")
-
-
-def _column(texts: "Sequence[str]", most: int) -> int:
+def _column(texts: "Iterable[str]", most: int) -> int:
     return min(most, max((cell_width(one_line(text)) for text in texts), default=0))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from dataclasses import fields, is_dataclass
 from datetime import datetime
@@ -75,6 +76,14 @@ def json_line(value: Any) -> str:
 def on_terminal() -> bool:
     """Whether standard output is a terminal that a person reads."""
     return sys.stdout.isatty()
+
+
+def language_of_reader(given: str | None = None) -> str:
+    """``zh`` or ``en``: as `given`, else as the locale has it."""
+    if given is not None:
+        return given
+    named = next((value for name in ("LC_ALL", "LC_MESSAGES", "LANG") if (value := os.environ.get(name))), "")
+    return "zh" if named.lower().startswith(("zh", "chinese")) else "en"
 
 
 def console() -> Console:

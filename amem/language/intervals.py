@@ -154,8 +154,9 @@ class Interval:
     """`subject` `predicate` `object` from `since` until `until` (None: it still is so).
 
     `notes` state it, the first first; `ended_by` is the note that says what came after, None where none does.
-    `certain` is False where the end is only presumed; `because` says in words what ended it. Where nobody said when it
-    began, only that it ended, `since` is `until`. `doubted_by` are notes because of which it may be out of date.
+    `certain` is False where the end is only presumed; `because` says in words what ended it, in the language of what
+    did, `reasons` in English and in Chinese. Where nobody said when it began, only that it ended, `since` is `until`.
+    `doubted_by` are notes because of which it may be out of date.
     """
 
     subject: str
@@ -168,35 +169,45 @@ class Interval:
     certain: bool = True
     because: str = ""
     doubted_by: tuple[str, ...] = ()
+    reasons: tuple[str, str] = ("", "")
 
     def at(self, moment: datetime) -> bool:
         """Whether it was so at that time."""
         return self.since <= moment and (self.until is None or moment < self.until)
 
-    def span(self, zone: tzinfo) -> str:
+    def span(self, zone: tzinfo, *, chinese: bool = False) -> str:
         """From when to when: ``since 2024-02-01``, ``2024-02-01 – 2026-03-01``, ``until 2020-01-01 ?`` for a guess."""
         since = self.since.astimezone(zone).date().isoformat()
         if self.until is None:
-            return f"since {since}"
+            return f"{since} 起" if chinese else f"since {since}"
         until = self.until.astimezone(zone).date().isoformat() + ("" if self.certain else " ?")
-        return f"until {until}" if self.since == self.until else f"{since} – {until}"
+        if self.since != self.until:
+            return f"{since} – {until}"
+        return f"至 {until}" if chinese else f"until {until}"
 
-    def ending(self) -> str:
-        """What ended it: ``ended: OpenAI since``, 已结束：后来是柏林; while it holds, which notes put that in doubt."""
+    def ending(self, *, chinese: bool | None = None) -> str:
+        """What ended it: ``ended: OpenAI since``, 已结束：后来是柏林; while it holds, which notes put that in doubt.
+
+        In Chinese, in English, or (`chinese` None) in the language of what ended it or is in doubt.
+        """
         if self.doubted_by:
             ids = ", ".join(map(short_id, self.doubted_by))
-            return f"可能已过时：见 {ids}" if written_in_cjk(self.object) else f"may be out of date: see {ids}"
-        if self.until is None or not self.because:
+            chinese = written_in_cjk(self.object) if chinese is None else chinese
+            return f"可能已过时：见 {ids}" if chinese else f"may be out of date: see {ids}"
+        because = self.because if chinese is None else self.reasons[chinese] or self.because
+        if self.until is None or not because:
             return ""
-        if written_in_cjk(self.because):
-            return f"{'已结束' if self.certain else '推测已结束'}：{self.because}"
-        return f"{'ended' if self.certain else 'presumed ended'}: {self.because}"
+        if written_in_cjk(because) if chinese is None else chinese:
+            return f"{'已结束' if self.certain else '推测已结束'}：{because}"
+        return f"{'ended' if self.certain else 'presumed ended'}: {because}"
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready; times are ISO 8601 in UTC."""
         until = None if self.until is None else self.until.isoformat()
         lists = {"notes": list(self.notes), "doubted_by": list(self.doubted_by)}
-        return asdict(self) | {"since": self.since.isoformat(), "until": until} | lists
+        held = asdict(self) | {"since": self.since.isoformat(), "until": until} | lists
+        del held["reasons"]
+        return held
 
 
 def presumed(ever: Sequence[Interval], at: datetime) -> list[Interval]:
@@ -224,11 +235,20 @@ def intervals(evidence: Iterable[Evidence], predicates: Predicates) -> list[Inte
     return sorted((run.interval() for run in runs), key=_by_subject)
 
 
+#: Why something ended, in English and in Chinese.
+_STATED = "the note says until when", "笔记写明了到什么时候"
+_TAKEN_BACK = "it was taken back", "已撤回"
+_SUPERSEDED = "another note superseded it", "已被另一条笔记取代"
+
+
 @dataclass(frozen=True, slots=True)
 class _End:
+    """`reasons` say why, in English and Chinese; `chinese` tells in which of these what ended it is written."""
+
     at: datetime
     by: str | None
-    because: str
+    reasons: tuple[str, str]
+    chinese: bool = False
     certain: bool = True
     word: Evidence | None = None
 
@@ -271,13 +291,12 @@ class _Run:
         self.notes.setdefault(each.note)
         self.last = each
         self.kept = self.kept or each.kept
-        stated = None if each.until is None else _End(each.until, None, "the note says until when")
+        stated = None if each.until is None else _End(each.until, None, _STATED)
         if each.ended is None:
             self._stands = True
             self._stated = stated or self._stated
             return
-        because = "it was taken back" if each.retracted else "another note superseded it"
-        ceased = _End(max(each.ended, each.since), each.successor, because)
+        ceased = _End(max(each.ended, each.since), each.successor, _TAKEN_BACK if each.retracted else _SUPERSEDED)
         ceased = stated if stated is not None and stated.at < ceased.at else ceased
         if self._ceased is None or ceased.at >= self._ceased.at:
             self._ceased = ceased
@@ -290,7 +309,8 @@ class _Run:
         """End it by what came after (None: nothing did), or earlier where its own notes say so."""
         self.end = self.own_end()
         if by is not None and (self.end is None or by.since < self.end.at):
-            self.end = _End(by.since, by.note, _after(by.object, holds=by.holds), word=by)
+            reasons = _after(by.object, holds=by.holds)
+            self.end = _End(by.since, by.note, reasons, written_in_cjk(by.object), word=by)
 
     def goes_on(self, each: Evidence) -> bool:
         """Whether this word for it still concerns it, and not its return after it had ended."""
@@ -303,7 +323,9 @@ class _Run:
         parts = (self.subject, self.predicate, self.object)
         if end is None:
             return Interval(*parts, self.since, None, tuple(self.notes))
-        return Interval(*parts, min(self.since, end.at), end.at, tuple(self.notes), end.by, end.certain, end.because)
+        because = end.reasons[end.chinese]
+        times = min(self.since, end.at), end.at
+        return Interval(*parts, *times, tuple(self.notes), end.by, end.certain, because, reasons=end.reasons)
 
 
 def _groups(evidence: Iterable[Evidence], predicates: Predicates) -> dict[tuple[str, str, str], list[Evidence]]:
@@ -442,10 +464,9 @@ def _end_what_hangs_on(runs: Iterable[_Run], predicates: Predicates) -> None:
             if place == len(moments) or run.kept or (run.end is not None and run.end.at <= moments[place]):
                 continue
             end, gone = ends[place]
-            chinese = written_in_cjk(gone.object)
-            phrase = predicates.phrase(gone.predicate, gone.object, chinese=chinese)
-            because = f"此前{phrase}" if chinese else f"{phrase} until then"
-            run.end = _End(end.at, end.by, because, certain=False)
+            english, chinese = (predicates.phrase(gone.predicate, gone.object, chinese=each) for each in (False, True))
+            reasons = f"{english} until then", f"此前{chinese}"
+            run.end = _End(end.at, end.by, reasons, written_in_cjk(gone.object), certain=False)
 
 
 def _overtaken(last: Evidence, end: _End) -> bool:
@@ -453,11 +474,11 @@ def _overtaken(last: Evidence, end: _End) -> bool:
     return end.word is not None and overtakes(end.word, last)
 
 
-def _after(object: str, *, holds: bool) -> str:
-    """What came of it, in the language of what did: "OpenAI since", 后来是柏林, "no longer vegetarian"."""
-    if written_in_cjk(object):
-        return f"后来是{object}" if holds else f"不再是{object}"
-    return f"{object} since" if holds else f"no longer {object}".rstrip()
+def _after(object: str, *, holds: bool) -> tuple[str, str]:
+    """What came of it, in English and in Chinese: "OpenAI since", 后来是柏林, "no longer vegetarian"."""
+    if holds:
+        return f"{object} since", f"后来是{object}"
+    return f"no longer {object}".rstrip(), f"不再是{object}" if object else "不再如此"
 
 
 def _depth(predicate: str, predicates: Predicates) -> int:

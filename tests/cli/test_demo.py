@@ -13,7 +13,8 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from amem import AgenticMemorySystem, load_settings
-from amem.cli.demo import DemoStory, language_of_reader
+from amem.cli.demo import DemoStory
+from amem.cli.render import language_of_reader
 from amem.interop.demo_data import demo_folder, demo_questions
 
 if TYPE_CHECKING:

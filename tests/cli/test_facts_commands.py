@@ -13,6 +13,7 @@ from rich.console import Console
 from amem.cli.facts import draw_intervals
 from amem.cli.render import Page
 from amem.language.intervals import Interval
+from amem.language.predicates import load_predicates
 
 if TYPE_CHECKING:
     from conftest import Cli
@@ -56,6 +57,33 @@ def test_a_timeline_says_what_ended_what_and_what_is_only_presumed(employed: Cli
     assert google["ended_by"] == openai["notes"][0]
     assert (boss["object"], boss["certain"]) == ("Priya", False)
     assert "presumed ended: works at Google until then" in employed.ok("timeline", "me")
+
+
+_MIXED = """\
+{"content": "我在字节跳动上班。", "facts": [["我", "works_at", "字节跳动"]], "time": "2024-02-01"}
+{"content": "My manager is Priya.", "facts": [["user", "manager", "Priya"]], "time": "2024-02-10"}
+{"content": "我住在上海。", "facts": [["我", "住在", "上海"]], "time": "2024-03-01"}
+{"content": "I joined OpenAI.", "facts": [["user", "works_at", "OpenAI"]], "time": "2026-02-20"}
+{"content": "我搬到了杭州。", "facts": [["我", "住在", "杭州"]], "time": "2026-03-01"}
+"""
+
+
+_ENDS = {
+    "en": ["ended: OpenAI since", "presumed ended: works at 字节跳动 until then", "ended: 杭州 since"],
+    "zh": ["已结束：后来是OpenAI", "推测已结束：此前工作于：字节跳动", "已结束：后来是杭州"],
+}
+
+
+@pytest.mark.parametrize(
+    ("subject", "locale", "language"), [("me", "en_GB", "en"), ("我", "en_GB", "zh"), ("me", "zh_CN", "zh")]
+)
+def test_a_list_is_told_in_one_language_that_of_the_question_or_of_a_chinese_locale(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, subject: str, locale: str, language: str
+) -> None:
+    cli.ok("import", "-", "--format", "jsonl", input=_MIXED)
+    monkeypatch.setenv("LC_ALL", f"{locale}.UTF-8")
+    rows = [line.split("\t") for line in cli.ok("timeline", subject).splitlines()]
+    assert [row[5] for row in rows if row[5]] == _ENDS[language]
 
 
 def test_without_a_subject_it_says_whom_there_is_to_ask_about(employed: Cli) -> None:
@@ -117,9 +145,9 @@ SHOWN = [
 ]
 
 
-def drawn(width: int, *, grouped: bool) -> list[str]:
+def drawn(width: int, *, grouped: bool, chinese: bool = False) -> list[str]:
     out = Console(file=io.StringIO(), width=width, highlight=False, force_terminal=False)
-    draw_intervals(Page(out), SHOWN, UTC, grouped=grouped)
+    draw_intervals(Page(out), SHOWN, UTC, load_predicates(), grouped=grouped, chinese=chinese)
     assert isinstance(out.file, io.StringIO)
     return out.file.getvalue().splitlines()
 
@@ -141,6 +169,12 @@ def test_why_it_ended_is_said_in_one_language() -> None:
         for certain in (True, False)
     ]
     assert said == ["已结束：后来是比亚迪", "推测已结束：后来是比亚迪"]
+
+
+def test_who_asks_in_chinese_has_predicates_and_times_in_chinese_too() -> None:
+    lines = [words(line) for line in drawn(140, grouped=False, chinese=True)]
+    assert lines[0] == "○ 工作于 Google 2024-02-01 – 2026-03-01 note-1 已结束：OpenAI since"
+    assert lines[1] == "● 工作于 OpenAI 2024-02-01 起 note-1"
 
 
 def test_a_predicate_is_named_once_for_what_follows_under_it() -> None:
