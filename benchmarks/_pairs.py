@@ -29,6 +29,10 @@ FRESH = ("fresh", "fresh-held")
 KINDS = ("kinds", "kinds-held")
 #: The same said with and without a no, each beside a twin that turns it round, split in the same way.
 NEGATIONS = ("negations", "negations-held")
+#: Pairs in ordinary wording, three fifths of which overturn nothing; a half, drawn by lot, is held.
+EVERYDAY = ("everyday", "everyday-held")
+#: Every set of which a part is held.
+SPLIT = (*FRESH, *KINDS, *NEGATIONS, *EVERYDAY)
 #: Each half as it was until 2026-11-23, so that older figures can be compared: without pairs of several statements, and
 #: the unseen half with the forty pairs that have been looked at since.
 BEFORE = ("tuned-before", "unseen-before")
@@ -86,8 +90,8 @@ class Outcome:
 
 
 def read_pairs(half: str) -> list[Pair]:
-    """All pairs of a half, in the order of the files: one of HALVES, FRESH, KINDS, NEGATIONS or BEFORE."""
-    if half in (*FRESH, *KINDS, *NEGATIONS):
+    """All pairs of a half, in the order of the files: one of HALVES, SPLIT or BEFORE."""
+    if half in SPLIT:
         return [pair for pair in _file(half.removesuffix("-held")) if pair.held == half.endswith("-held")]
     if half not in BEFORE:
         return _file(half)

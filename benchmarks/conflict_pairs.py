@@ -10,9 +10,8 @@ note that was hidden though one of its statements stands. The table by statement
 fell were found (marked, hidden with their note, or put before a person by name), how many of these were ended at once,
 and how many that stand were ended wrongly. ``tuned-before`` and ``unseen-before`` are the halves as they
 were until 2026-11-23, for comparison with older figures; ``both`` leaves them out. ``--errors`` lists the pairs that
-come out wrong, of ``tuned``, ``fresh``, ``kinds``, ``negations``, ``lookalikes`` alone, so that nobody tunes on the
-others. The table
-by judge gives precision and share of all overturned pairs for each judge that spoke.
+come out wrong, of ``tuned``, ``fresh``, ``kinds``, ``negations``, ``lookalikes``, ``everyday`` alone, so that nobody
+tunes on the others. The table by judge gives precision and share of all overturned pairs for each judge that spoke.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from _pairs import BEFORE, FRESH, HALVES, KINDS, LABELS, NEGATIONS, Bench, Outcome, Pair, Remembered, read_pairs
+from _pairs import BEFORE, HALVES, LABELS, SPLIT, Bench, Outcome, Pair, Remembered, read_pairs
 from rich.console import Console
 from rich.table import Table
 
@@ -39,9 +38,9 @@ if TYPE_CHECKING:
 
 #: Either of these says that the earlier note does not stand unharmed.
 OVERTURNED = frozenset({"supersedes", "contradicts"})
-CHOICES = (*HALVES, *FRESH, *KINDS, *NEGATIONS, "lookalikes", *BEFORE, "both")
+CHOICES = (*HALVES, *SPLIT, "lookalikes", *BEFORE, "both")
 #: What may be looked at while rules are tuned.
-OPEN = ("tuned", "fresh", "kinds", "negations", "lookalikes")
+OPEN = ("tuned", "fresh", "kinds", "negations", "lookalikes", "everyday")
 
 
 @dataclass(frozen=True, slots=True)
