@@ -176,9 +176,7 @@ class Teacher:
         lot = replace(lot, messages=tuple(_without_orders(message) for message in lot.messages))
         # What the system says is no part of the conversation: nobody is asked to learn from it.
         heard = tuple(message for message in lot.messages if message.content and message.role is not Role.SYSTEM)
-        known = known_procedures(self._store, self._finder, heard, lot.scope)
-        language = language_of(" ".join(message.content for message in heard))
-        passage = Passage(heard, earlier, known.shown, rules.told_in(language))
+        passage, known = self._passage(heard, earlier, lot.scope, rules)
         before = spent_by(self._analyst())
         extraction, made_by, error = self._ask(passage)
         spent = spent_by(self._analyst()) - before
@@ -192,6 +190,16 @@ class Teacher:
         lesson = self._keep(lot, admitted, known, extraction.prompt, made_by, error, operation, rules, replaces, again)
         cost = sum((receipt.cost for receipt in lesson.receipts), lesson.cost + cost_of(spent))
         return replace(lesson, cost=replace(cost, seconds=perf_counter() - started))
+
+    def _passage(
+        self, heard: tuple[Message, ...], earlier: tuple[Message, ...], scope: Scope, rules: Rules
+    ) -> tuple[Passage, Known]:
+        """What is asked about; a model is told the rules as well, and procedures, for which notes are searched."""
+        if self._analyst().local:
+            return Passage(heard, earlier), Known()
+        known = known_procedures(self._store, self._finder, heard, scope)
+        language = language_of(" ".join(message.content for message in heard))
+        return Passage(heard, earlier, known.shown, rules.told_in(language)), known
 
     def _ask(self, passage: Passage) -> tuple[Extraction, str, str | None]:
         """The analyst's answer, or when it fails the rules', with who gave it and what went wrong."""
