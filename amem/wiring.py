@@ -393,7 +393,8 @@ class Parts:
     @service
     def worker(self) -> Worker:
         """The thread in the background."""
-        from amem.writing.worker import Owner, Worker
+        from amem.storage.jobs import Owner
+        from amem.writing.worker import Worker
 
         return Worker(lambda: self.backlog.hands(), Owner(), self.called_off, background=self.given.background)
 

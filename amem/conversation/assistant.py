@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from amem.conversation.rule_file import Rules
     from amem.note import Receipt
     from amem.storage.chats import ChatSession
+    from amem.storage.jobs import Owner
     from amem.storage.store import Session, Store
     from amem.storage.undo import UndoReport
-    from amem.writing.worker import Owner
 
 #: A model that babbles on is cut off here; no answer is meant to be as long as a book.
 _LONGEST_ANSWER = 100_000

@@ -23,7 +23,8 @@ from amem.language.terms import tokens
 from amem.llm.prompts import EARLIER
 from amem.note import EVERYONE, Message, Role, Status
 from amem.storage.chats import Learning, TurnState
-from amem.writing.worker import Owner, Patience, is_gone
+from amem.storage.jobs import Owner, is_gone
+from amem.writing.worker import Patience
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -16,12 +16,12 @@ from amem.conversation.messages import without_forgotten
 from amem.conversation.procedures import Known, Renewer, content_of, known_procedures, metadata_of, says_the_same
 from amem.conversation.revocation import any_taken_back, renew_summaries, taken_back
 from amem.errors import Cancelled, with_hint
-from amem.llm.guarded import Spent
+from amem.llm.guarded import Spent, cost_of, spent_by
 from amem.llm.ladder import MOST_AGAIN
 from amem.llm.prompts import language_of
 from amem.note import Cost, Enrichment, Kind, Role, Status
 from amem.writing.intake import NewNote
-from amem.writing.reanalysis import OFFLINE, cost_of, spent_by
+from amem.writing.reanalysis import OFFLINE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

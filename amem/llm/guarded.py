@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 from amem.errors import BudgetSpent, Cancelled, ServiceUnavailable
 from amem.language.terms import tokens
+from amem.note import Cost
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from amem.note import Message
-    from amem.protocols import ChatModel
+    from amem.protocols import Analyst, ChatModel
 
 
 # What the calls of a chat model cost: one counter that many threads may share.
@@ -129,6 +130,17 @@ class Metered(Protocol):
 
     @property
     def usage(self) -> Usage: ...
+
+
+def cost_of(spent: Spent) -> Cost:
+    """What a model was asked for, as a receipt tells it."""
+    return Cost(spent.calls, spent.tokens_in, spent.tokens_out, rungs=dict(spent.rungs))
+
+
+def spent_by(analyst: Analyst) -> Spent:
+    """What an analyst has used so far in this thread: others may be asking the same model meanwhile."""
+    usage = getattr(analyst, "usage", None)
+    return Spent() if usage is None else usage.here
 
 
 # Leaving a server alone for a while after it failed several times in a row.

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from amem.errors import MaintenanceRunning
 from amem.maintenance.cycle import CONSOLIDATION, CYCLES, Cycle, due, quiet_since
 from amem.protocols import MergeWriter, PageWriter
+from amem.storage.jobs import is_gone
 from amem.storage.purging import owed
-from amem.writing.worker import is_gone
 
 if TYPE_CHECKING:
     import threading

@@ -1,10 +1,15 @@
-"""Work that waits or runs: jobs, runs of maintenance, remarks, and what model calls cost."""
+"""Work that waits or runs: jobs and who holds them, runs of maintenance, remarks, and what model calls cost."""
 
 from __future__ import annotations
 
+import itertools
 import json
+import os
+import socket
+import uuid
 from dataclasses import asdict, dataclass
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from amem.storage.rows import listed, read_moment, read_time, time_text
@@ -388,3 +393,62 @@ class Spending:
         sql = "SELECT day, model, calls, tokens_in, tokens_out FROM spending WHERE day IN"
         sql += " (SELECT DISTINCT day FROM spending ORDER BY day DESC LIMIT :days) ORDER BY day DESC, model"
         return [DaySpent(*row) for row in self._session.rows(sql, days=days)]
+
+
+# Who holds a job: a name that says which process it is, so that the jobs of one that was killed are free at once.
+
+
+class Owner:
+    """Names for the work of one open collection: `name` begins each, `one_more` makes one for each piece of work.
+
+    `used` tells whether there was any. They say which process it is: this one, or the one of that number.
+    """
+
+    def __init__(self, process: int | None = None) -> None:
+        self.name = f"{socket.gethostname()}:{_process(process or os.getpid())}:{uuid.uuid4().hex[:8]}:"
+        self.used = False
+        self._numbers = itertools.count(1)
+
+    def one_more(self) -> str:
+        """A name no other piece of work has."""
+        self.used = True
+        return f"{self.name}{next(self._numbers)}"
+
+
+def is_gone(owner: str) -> bool:
+    """True when the owner is a process of this machine that runs no more; False when nobody can tell.
+
+    A lease that is taken from a process which only cannot be seen (in another container of the same name) costs one
+    analysis: what comes late is left out.
+    """
+    host, _, process = owner.rpartition(":")[0].rpartition(":")[0].rpartition(":")
+    number, _, began = process.partition("+")
+    if host != socket.gethostname() or not number.isdigit() or os.name != "posix":
+        return False
+    try:
+        os.kill(int(number), 0)
+    except ProcessLookupError:
+        return True
+    except OSError:  # it runs, as somebody else
+        pass
+    now = _began(int(number))
+    return bool(began and now is not None and now != began)
+
+
+def _process(number: int) -> str:
+    """A process by its number and, since another may be given the same (a container's first is always 1), its start."""
+    began = _began(number)
+    return str(number) if began is None else f"{number}+{began}"
+
+
+def _began(number: int) -> str | None:
+    """When that process was started, in ticks since the machine was; "" once it has ended; None where nobody can tell.
+
+    A process that was killed is still listed until its parent has heard of it.
+    """
+    try:
+        # The name of the program comes before these, in brackets, and may itself hold spaces and brackets.
+        fields = Path(f"/proc/{number}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return None
+    return "" if fields[0] in ("Z", "X") else fields[19]

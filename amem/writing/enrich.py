@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 
 from amem.errors import Cancelled, NoteNotFound, StorageError
 from amem.labels import short_id
+from amem.llm.guarded import cost_of
 from amem.note import Cost, Enrichment, Receipt, Scope, Status
 from amem.storage.jobs import ADD
 from amem.writing.evolution import Outcome, write_down
 from amem.writing.fields import ENRICH_JOB
-from amem.writing.reanalysis import cost_of
 from amem.writing.worker import LEASE_SECONDS, SHORT_WAIT, EnrichReport, ahead, leased
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from amem.clock import zone
 from amem.conflict.candidates import Candidate, unknown_cosines
 from amem.errors import BudgetSpent, Cancelled, MissingExtra, MissingModel, NoteNotFound, ServiceUnavailable, with_hint
 from amem.labels import short_id
-from amem.llm.guarded import Spent
-from amem.note import Cost, Scope, Status
+from amem.llm.guarded import Spent, spent_by
+from amem.note import Scope, Status
 from amem.protocols import BatchAnalyst
 from amem.writing.batch import FrequencyCache, StoreVocabulary
 from amem.writing.evolution import Shown, best, sharing, show
@@ -349,14 +349,3 @@ class Thinker:
 
     def _cosines(self, vector: NDArray[np.float32], keys: Sequence[int]) -> list[float]:
         return [float(cosine) for cosine in self._dense.cosines(vector, np.array(keys, dtype=np.int64))]
-
-
-def cost_of(spent: Spent) -> Cost:
-    """What a model was asked for, as a receipt tells it."""
-    return Cost(spent.calls, spent.tokens_in, spent.tokens_out, rungs=dict(spent.rungs))
-
-
-def spent_by(analyst: Analyst) -> Spent:
-    """What an analyst has used so far in this thread: others may be asking the same model meanwhile."""
-    usage = getattr(analyst, "usage", None)
-    return Spent() if usage is None else usage.here

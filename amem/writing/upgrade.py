@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from amem.errors import AmemError, Cancelled, InvalidInput, NoteNotFound, with_hint
 from amem.labels import short_id
 from amem.note import Enrichment, Status
+from amem.storage.jobs import is_gone
 from amem.writing.evolution import write_down
 from amem.writing.reanalysis import NOBODY, OFFLINE
-from amem.writing.worker import LEASE_SECONDS, EnrichReport, ahead, is_gone
+from amem.writing.worker import LEASE_SECONDS, EnrichReport, ahead
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 
     from amem.collection import Collection
     from amem.conflict.settling import Settler
+    from amem.storage.jobs import Owner
     from amem.writing.reanalysis import Thinker, Thought
-    from amem.writing.worker import Owner
 
 _log = logging.getLogger("amem")
 

@@ -14,10 +14,10 @@ from storing import change, put
 
 from amem.errors import ReviewNotFound
 from amem.note import Status
+from amem.storage.jobs import Owner, is_gone
 from amem.storage.store import Store
 from amem.storage.undo import undo
 from amem.storage.vectors import GONE, text_hash
-from amem.writing.worker import Owner, is_gone
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,9 +13,9 @@ import pytest
 
 from amem.analysts.rules import OfflineAnalyst
 from amem.conversation import learning as teaching
+from amem.storage.jobs import Owner, is_gone
 from amem.testing import ScriptedChat
-from amem.writing import worker as owners
-from amem.writing.worker import RETRY_SECONDS, Owner, Patience, Worker, is_gone
+from amem.writing.worker import RETRY_SECONDS, Patience, Worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,7 +96,7 @@ def test_what_failed_does_not_rest_until_tomorrow_when_the_clock_is_set_back(clo
 @pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="only Linux tells when a process was started")
 def test_a_process_that_was_killed_is_gone_before_its_parent_hears_of_it_and_when_its_number_is_another_s() -> None:
     process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    owner = f"{socket.gethostname()}:{owners._process(process.pid)}:cafe:1"
+    owner = Owner(process.pid).one_more()
     assert not is_gone(owner)
     process.kill()
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # it has ended, and nobody has heard of it

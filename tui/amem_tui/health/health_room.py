@@ -18,7 +18,7 @@ from amem.errors import AmemError, Cancelled
 from amem.labels import counted, short_id
 from amem.maintenance.cycle import CYCLES
 from amem.maintenance.health import Mark, amounts, health_lines
-from amem.writing.worker import is_gone
+from amem.storage.jobs import is_gone
 from amem_tui import changes
 from amem_tui.client import Refresher, in_own_thread
 from amem_tui.dialogs import Picker, Question
