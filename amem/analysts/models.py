@@ -68,7 +68,7 @@ class Models:
 
     def rules(self) -> Analyst:
         """The offline rules, whatever the settings name: they stand in for a model that is not there."""
-        from amem.analysts.rules import OfflineAnalyst
+        from amem.analysts.rules.rule_analyst import OfflineAnalyst
 
         return OfflineAnalyst(self._predicates)
 

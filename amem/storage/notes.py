@@ -387,6 +387,6 @@ class Sources:
         return int(self._session.value("SELECT count(*) FROM sources"))
 
     def _index(self, key: int, text: str) -> None:
-        from amem.language import index_terms
+        from amem.language.terms import index_terms
 
         self._session.insert("source_text", {"rowid": key, "content": " ".join(index_terms(text))})
