@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from amem.conflict.clauses import OF, THIRD, Of, is_noun, item_of, label_of, ordinal_of, value_places, values_of
+from amem.conflict.clause_parts import OF, THIRD, Of, is_noun, item_of, label_of, ordinal_of, value_places, values_of
 from amem.conflict.cues import EXPLICIT, Cue, is_state
 from amem.conflict.statements import read
 from amem.language import normalize, written_in_cjk

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from amem.conflict.candidates import NEAR_DUPLICATE, states_something
-from amem.conflict.clauses import Of
+from amem.conflict.clause_parts import Of
 from amem.conflict.statements import read
 from amem.language import normalize, written_in_cjk
 from amem.language.intervals import same_value

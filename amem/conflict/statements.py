@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from amem.conflict import cues
-from amem.conflict.clauses import NO_CLAIM, Frame, Of, Value, frame_of, kin, people_of, value_places, values_of
+from amem.conflict.clause_parts import NO_CLAIM, Frame, Of, Value, frame_of, kin, people_of, value_places, values_of
 from amem.conflict.cues import DENYING, EXPLICIT, Cue, Mark, chinese_names, concepts, is_state
 from amem.language import written_in_cjk
 from amem.language.lexicon import Sort, lexicon

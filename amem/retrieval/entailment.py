@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from amem.conflict.clauses import KIN, THIRD
+from amem.conflict.clause_parts import KIN, THIRD
 from amem.conflict.cues import Cue, replaces
 from amem.conflict.statements import read
 from amem.language.asking import (

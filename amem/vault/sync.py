@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING
 from amem.clock import zone
 from amem.errors import InvalidInput
 from amem.query import Filter
-from amem.vault.asking import Asking
 from amem.vault.export import EXPORTED, export_notes
 from amem.vault.folder import Folder
 from amem.vault.look import look_at
 from amem.vault.pages import Refs
 from amem.vault.state import State, SyncReport
 from amem.vault.to_files import Aside, ToFiles
-from amem.vault.to_notes import ToNotes
+from amem.vault.to_notes import Asking, ToNotes
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from amem import AgenticMemorySystem
-from amem.conflict.clauses import values_of
+from amem.conflict.clause_parts import values_of
 from amem.conversation.grounding import _claimed
 from amem.interop.front_matter import split_front_matter
 from amem.interop.importing import Importer
