@@ -25,18 +25,18 @@ def sidebar(pilot: Pilot[None]) -> Sidebar:
 
 
 def shown(pilot: Pilot[None]) -> list[tuple[str, int | None]]:
-    return [(line.text, line.count) for line in sidebar(pilot).lines]
+    return [(line.text, line.count) for line in sidebar(pilot).entries]
 
 
 async def go_to(pilot: Pilot[None], text: str) -> None:
     """Put the sidebar's cursor on a line, with the arrow keys."""
-    await wait_until(pilot, lambda: text in [line.text for line in sidebar(pilot).lines])
+    await wait_until(pilot, lambda: text in [line.text for line in sidebar(pilot).entries])
     if not sidebar(pilot).has_focus:
         await pilot.press("s")
     await pilot.press("home")
-    place = [line.text for line in sidebar(pilot).lines].index(text)
+    place = [line.text for line in sidebar(pilot).entries].index(text)
     await pilot.press(*["down"] * place)
-    assert sidebar(pilot).lines[sidebar(pilot).cursor].text == text
+    assert sidebar(pilot).entries[sidebar(pilot).cursor].text == text
 
 
 async def test_everything_there_is_is_counted(memory: AgenticMemorySystem) -> None:
@@ -192,18 +192,18 @@ async def test_long_lists_of_tags_are_cut_and_can_be_searched(empty: AgenticMemo
         empty.add_note(f"cat {first}", tags=[f"tag-{number}" for number in range(first, first + 10)])
     async with browsing(empty) as pilot:
         await go_to(pilot, "… 28 more")
-        assert len([line for line in sidebar(pilot).lines if line.text.startswith("tag-")]) == 12
+        assert len([line for line in sidebar(pilot).entries if line.text.startswith("tag-")]) == 12
         await pilot.press("f", *"g-37")
-        await wait_until(pilot, lambda: [line.text for line in sidebar(pilot).lines] == ["Tags", "tag-37"])
+        await wait_until(pilot, lambda: [line.text for line in sidebar(pilot).entries] == ["Tags", "tag-37"])
         await pilot.press("enter", "down", "enter")
         await wait_until(pilot, lambda: titles(pilot) == ["cat 30"])
         await wait_until(pilot, lambda: ("tag-30", 1) in shown(pilot) and ("tag-0", 1) not in shown(pilot))
         await pilot.press("escape")
         await go_to(pilot, "… 28 more")
         await pilot.press("enter")
-        assert len([line for line in sidebar(pilot).lines if line.text.startswith("tag-")]) == 40
+        assert len([line for line in sidebar(pilot).entries if line.text.startswith("tag-")]) == 40
         await pilot.press("f", "x", "y", "escape")
-        await wait_until(pilot, lambda: len(sidebar(pilot).lines) > 40)
+        await wait_until(pilot, lambda: len(sidebar(pilot).entries) > 40)
         assert sidebar(pilot).has_focus
 
 
@@ -225,7 +225,7 @@ async def test_moving_about_in_the_sidebar(memory: AgenticMemorySystem) -> None:
         await go_to(pilot, "tea")
         here = sidebar(pilot)
         await pilot.press("end")
-        assert here.cursor == len(here.lines) - 1
+        assert here.cursor == len(here.entries) - 1
         await pilot.press("pageup", "k", "j", "pagedown", "home")
         assert here.cursor == 0
         await pilot.press("G", "s")
@@ -256,7 +256,7 @@ async def test_choosing_another_collection_opens_it(memory: AgenticMemorySystem,
     async with app.run_test(size=(120, 36)) as pilot:
         await wait_until(pilot, lambda: len(app.screen_stack) > 1 and bool(app.screen.query(Sidebar)))
         await wait_until(pilot, lambda: listed(pilot).count == 3)
-        await wait_until(pilot, lambda: "Collections" in [line.text for line in sidebar(pilot).lines])
+        await wait_until(pilot, lambda: "Collections" in [line.text for line in sidebar(pilot).entries])
         await go_to(pilot, "Collections")
         await pilot.press("enter")
         await go_to(pilot, "another")

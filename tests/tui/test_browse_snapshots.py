@@ -53,7 +53,7 @@ def test_a_filter_keeps_to_what_the_sidebar_says(
         await settled(pilot)
         await pilot.press("s", *["down"] * 3, "enter", "f", *"zebra", "enter")
         sidebar = pilot.app.screen.query_one(Sidebar)
-        await wait_until(pilot, lambda: ("preference", 0) in [(line.text, line.count) for line in sidebar.lines])
+        await wait_until(pilot, lambda: ("preference", 0) in [(line.text, line.count) for line in sidebar.entries])
         await pilot.press("s")
         await settled(pilot)
 

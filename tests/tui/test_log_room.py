@@ -99,12 +99,12 @@ async def test_any_operation_can_be_undone_and_redone_and_looks_undone(memory: A
     async with browsing(memory) as pilot:
         log = await enter(pilot)
         await go_to(pilot, log, "add", CAT[:8])
-        number = log.chosen.id if log.chosen is not None else 0
+        number = log.line.id if log.line is not None else 0
         await pilot.press("u")
         await wait_until(pilot, lambda: has(pilot, "undone", CAT[:8]))
         assert "Undone: " in toasts(pilot)
-        assert log.chosen is not None
-        assert log.chosen.id == number  # though a line was added above
+        assert log.line is not None
+        assert log.line.id == number  # though a line was added above
         await wait_until(pilot, lambda: titles(pilot) == [KETTLE, TEA])
         await pilot.press("u")  # offered no more
         await pilot.press("ctrl+r")
@@ -143,12 +143,12 @@ async def test_what_was_undone_elsewhere_meanwhile_is_refused_in_words(
     async with browsing(memory) as pilot:
         log = await enter(pilot)
         await go_to(pilot, log, "add", CAT[:8])
-        assert log.chosen is not None
+        assert log.line is not None
         screen = pilot.app.screen
         assert isinstance(screen, LogScreen)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(screen, "reload", lambda: None)  # the news has not come yet
-            other.undo(log.chosen.id)
+            other.undo(log.line.id)
             await pilot.press("u")
             await wait_until(pilot, lambda: "is undone already" in toasts(pilot))
         await wait_until(pilot, lambda: has(pilot, "undone", CAT[:8]))
@@ -286,15 +286,15 @@ async def test_what_others_write_appears_on_top_and_the_cursor_stays(
     async with browsing(memory) as pilot:
         log = await enter(pilot)
         await go_to(pilot, log, "add", TEA[:12])
-        before = log.chosen
+        before = log.line
         other.add("From another process")
         await wait_until(pilot, lambda: has(pilot, "▲ other", "From another process"))
-        assert log.chosen == before
+        assert log.line == before
         await pilot.press("home")
-        before = log.chosen
+        before = log.line
         other.add("And once more")
         await wait_until(pilot, lambda: has(pilot, "And once more"))
-        assert log.chosen == before
+        assert log.line == before
 
 
 @pytest.mark.thorough

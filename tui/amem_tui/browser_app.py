@@ -19,7 +19,7 @@ from amem_tui.client import CollectionClient, words
 from amem_tui.dialogs import NotePicker
 from amem_tui.failures import FailureHandling, UnreadableScreen
 from amem_tui.footer import display, help_screen
-from amem_tui.keymap import APP_KEYS, as_textual_wants, own_keys, room_keys
+from amem_tui.keymap import ROOM_KEYS, as_textual_wants, own_keys, room_keys
 from amem_tui.note_form import NoteForm, write_in_editor
 from amem_tui.rooms import ROOMS, START, NotesScreen, RoomBar, open_room
 from amem_tui.switchers import PROVIDERS, CollectionsScreen
@@ -69,7 +69,7 @@ class NotesApp(ThemedApp, FailureHandling):
     CSS_PATH = "styles.tcss"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 (Textual declares it so)
     VERTICAL_BREAKPOINTS = [(0, "-low"), (18, "-high")]  # noqa: RUF012
-    BINDINGS: ClassVar[list[BindingType]] = [*APP_KEYS]
+    BINDINGS: ClassVar[list[BindingType]] = [*ROOM_KEYS["app"]]
     COMMANDS = PROVIDERS
 
     def __init__(

@@ -144,8 +144,6 @@ _HELP = "keys"
 class KeyFooter(WordLine):
     """As many keys as there is room for; help stands at the right, where it is always found. A click presses one."""
 
-    DEFAULT_CSS = "KeyFooter { dock: bottom; color: $footer-description-foreground; background: $footer-background; }"
-
     def __init__(self) -> None:
         super().__init__()
         self._keys: Sequence[Word] = ()

@@ -85,16 +85,24 @@ def begun_late(pieces: Sequence[Piece], width: int, *, show: str) -> list[Piece]
 class CursorList(ScrollView, can_focus=True):
     """Entries by their place from 0, each `row_height` lines high.
 
-    Whoever derives from it says how many there are (`count`) and what their lines say (`pieces`), and hears where the
-    cursor came to (`came`) and what was clicked on (`clicked`). `empty` stands in a list without entries.
+    Whoever derives from it says what their lines say (`pieces`). `empty` stands in a list without entries.
     """
 
+    @dataclass
+    class Moved(Message):
+        """The cursor came to rest on another entry."""
+
+        list: CursorList
+        line: Any
+
+    @dataclass
+    class Opened(Message):
+        """The entry under the cursor is to be opened."""
+
+        list: CursorList
+        line: Any
+
     COMPONENT_CLASSES: ClassVar[set[str]] = {"list--cursor"}
-    DEFAULT_CSS = """
-    CursorList { height: 1fr; overflow-x: hidden; }
-    CursorList .list--cursor { background: $block-cursor-blurred-background; color: $foreground; }
-    CursorList:focus .list--cursor { background: $block-cursor-background; color: $block-cursor-foreground; }
-    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "step(-1)", "Up", show=False),
@@ -111,11 +119,21 @@ class CursorList(ScrollView, can_focus=True):
         super().__init__(id=id)
         self._row_height = row_height
         self._looks: dict[str, Style] = {}
+        self.entries: Sequence[Any] = ()
         self.empty = ""
 
     @property
     def count(self) -> int:
-        raise NotImplementedError
+        return len(self.entries)
+
+    def entry_at(self, place: int) -> Any:
+        """The entry at a place; None beyond the end, or while it is on its way."""
+        return self.entries[place] if place < self.count else None
+
+    @property
+    def line(self) -> Any:
+        """The entry under the cursor, when it is here."""
+        return self.entry_at(self.cursor)
 
     def pieces(self, place: int, part: int, width: int) -> Sequence[Piece]:
         """Line `part` (0 is the first) of an entry: pieces of text in at most `width` cells."""
@@ -123,9 +141,17 @@ class CursorList(ScrollView, can_focus=True):
 
     def came(self) -> None:
         """The cursor was moved, and is in sight."""
+        if self.line is not None:
+            self.post_message(self.Moved(self, self.line))
+
+    def action_open(self) -> None:
+        if self.line is not None:
+            self.post_message(self.Opened(self, self.line))
 
     def clicked(self, x: int, *, again: bool, double: bool) -> None:
         """There was a click in this column of the entry under the cursor, which stood there before if `again`."""
+        if again:
+            self.action_open()
 
     def resting(self, place: int, by: int) -> int:
         """Where the cursor comes to rest that was to go to `place`, upwards if `by` is negative."""
@@ -223,18 +249,6 @@ PAGE = 100
 _PAGES_KEPT = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Missing:
-    """A page that is to be read; `generation` says for which contents of the list."""
-
-    page: int
-    generation: int
-
-    @property
-    def start(self) -> int:
-        return self.page * PAGE
-
-
 class PagedList(CursorList, Generic[Entry]):
     """Its owner answers `Wanted` with `fetch`."""
 
@@ -243,20 +257,6 @@ class PagedList(CursorList, Generic[Entry]):
         """Entries that are on screen, or next to it, are not here."""
 
         list: PagedList[Any]
-
-    @dataclass
-    class Moved(Message):
-        """The cursor came to rest on another line."""
-
-        list: PagedList[Any]
-        line: Any
-
-    @dataclass
-    class Opened(Message):
-        """The line under the cursor is to be opened."""
-
-        list: PagedList[Any]
-        line: Any
 
     def __init__(self, *, row_height: int = 1, id: str | None = None) -> None:
         super().__init__(row_height=row_height, id=id)
@@ -268,13 +268,7 @@ class PagedList(CursorList, Generic[Entry]):
     def count(self) -> int:
         return self._count
 
-    @property
-    def line(self) -> Entry | None:
-        """The entry under the cursor, when it is here."""
-        return self.entry_at(self.cursor)
-
     def entry_at(self, place: int) -> Entry | None:
-        """The entry at a place; None beyond the end or while its page is on its way."""
         entries = self.pages.get(place // PAGE, ())
         return entries[place % PAGE] if 0 <= place < self._count and place % PAGE < len(entries) else None
 
@@ -284,48 +278,37 @@ class PagedList(CursorList, Generic[Entry]):
         self._count, self.pages = count, OrderedDict(pages)
         self._resized()
 
-    def missing(self) -> Missing | None:
+    def missing(self) -> int | None:
         """The page that is wanted most; None when nothing is. What is seen comes first, then what is next to it."""
         seen = self.seen
         first, last = seen.start // PAGE, max(seen.start, seen.stop - 1) // PAGE
-        for page in (self.cursor // PAGE, *range(first, last + 1), last + 1, first - 1):
-            if page not in self.pages and 0 <= page * PAGE < self._count:
-                return Missing(page, self._generation)
-        return None
+        wanted: Sequence[int] = (self.cursor // PAGE, *range(first, last + 1), last + 1, first - 1)
+        return next((page for page in wanted if page not in self.pages and 0 <= page * PAGE < self._count), None)
 
-    def fill(self, wanted: Missing, entries: Sequence[Entry]) -> None:
-        """Take in a page; one meant for earlier contents is dropped."""
-        if wanted.generation != self._generation:
-            return
-        self.pages[wanted.page] = entries
-        self.pages.move_to_end(wanted.page)
+    async def fetch(self, read: Callable[[int], Awaitable[Sequence[Entry]]]) -> None:
+        """Read what is on screen until nothing is missing; what was passed on the way there is left out."""
+        try:
+            while (page := self.missing()) is not None:
+                meant_for, entries = self._generation, await read(page)
+                if meant_for == self._generation:
+                    self._fill(page, entries)
+        finally:
+            self._asked = False
+
+    def _fill(self, page: int, entries: Sequence[Entry]) -> None:
+        self.pages[page] = entries
+        self.pages.move_to_end(page)
         while len(self.pages) > _PAGES_KEPT:
             self.pages.popitem(last=False)
         self.refresh()
-        if self.cursor // PAGE == wanted.page:
+        if self.cursor // PAGE == page:
             self.came()
-
-    async def fetch(self, read: Callable[[Missing], Awaitable[Sequence[Entry]]]) -> None:
-        """Read what is on screen until nothing is missing; what was passed on the way there is left out."""
-        try:
-            while (wanted := self.missing()) is not None:
-                self.fill(wanted, await read(wanted))
-        finally:
-            self._asked = False
 
     def want(self) -> None:
         """Ask for what is missing."""
         if not self._asked and self.missing() is not None:
             self._asked = True
             self.post_message(self.Wanted(self))
-
-    def came(self) -> None:
-        if self.line is not None:
-            self.post_message(self.Moved(self, self.line))
-
-    def action_open(self) -> None:
-        if self.line is not None:
-            self.post_message(self.Opened(self, self.line))
 
     def watch_cursor(self) -> None:
         super().watch_cursor()
@@ -364,10 +347,6 @@ class LineList(PagedList[ListLine]):
         self.empty = self.empty if empty is None else empty
         self.replace(count, {start // PAGE: held[start : start + PAGE] for start in range(0, len(held), PAGE)})
         self.put_cursor(place)
-
-    def clicked(self, x: int, *, again: bool, double: bool) -> None:
-        if again:
-            self.action_open()
 
     def pieces(self, place: int, part: int, width: int) -> Sequence[Piece]:
         line = self.entry_at(place)

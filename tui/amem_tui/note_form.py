@@ -21,7 +21,7 @@ from amem_tui.client import words
 from amem_tui.dialogs import Question
 from amem_tui.footer import KeyFooter
 from amem_tui.formatting import GLYPHS, clean, command, one_line, title, typeable
-from amem_tui.keymap import FORM_KEYS
+from amem_tui.keymap import ROOM_KEYS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -133,7 +133,7 @@ class NoteForm(ModalScreen[None]):
     With `at_once` it is saved as it stands, and only seen when that is refused.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [*FORM_KEYS]
+    BINDINGS: ClassVar[list[BindingType]] = [*ROOM_KEYS["form"]]
 
     def __init__(
         self, client: CollectionClient, note: MemoryNote | None, text: str | None = None, *, at_once: bool = False

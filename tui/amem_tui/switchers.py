@@ -22,7 +22,7 @@ from amem_tui.client import words
 from amem_tui.dialogs import Prompt, found_by
 from amem_tui.footer import KeyFooter
 from amem_tui.formatting import clean, day, one_line, title
-from amem_tui.keymap import COLLECTION_KEYS
+from amem_tui.keymap import ROOM_KEYS
 from amem_tui.lists import fit
 from amem_tui.rooms import NotesScreen
 
@@ -111,7 +111,7 @@ _NAME_ROOM = 24
 class CollectionsScreen(ModalScreen[None]):
     """Every collection with how many notes and bytes it holds."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*COLLECTION_KEYS]
+    BINDINGS: ClassVar[list[BindingType]] = [*ROOM_KEYS["collections"]]
 
     def __init__(self, client: CollectionClient) -> None:
         super().__init__()

@@ -27,7 +27,6 @@ class Word:
 class WordLine(Widget):
     """Whoever derives from it says what there is room for (`words`) and what a click does (`choose`)."""
 
-    DEFAULT_CSS = "WordLine { height: 1; text-wrap: nowrap; }"
     #: The word under the mouse.
     hovered: reactive[str] = reactive("")
 

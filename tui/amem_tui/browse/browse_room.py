@@ -31,7 +31,7 @@ from amem_tui.browse.sidebar import Conditions, Facets, Sidebar, read_facets
 from amem_tui.client import Refresher
 from amem_tui.dialogs import Question, path_prompt
 from amem_tui.formatting import one_line, title
-from amem_tui.keymap import BROWSE_KEYS
+from amem_tui.keymap import ROOM_KEYS
 from amem_tui.rooms import NotesScreen
 
 if TYPE_CHECKING:
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from amem_tui.browse.note_list import Row
     from amem_tui.browse.note_listing import Contents, News
     from amem_tui.client import CollectionClient
-    from amem_tui.lists import Missing
 
 
 #: What needs a note, open or marked.
@@ -81,7 +80,7 @@ _PATIENCE = 1.5
 _LOOK = 0.25
 #: Below so many cells, or lines, there is room for the list or for the note, not for both.
 _SMALL = (60, 18)
-_LETTERS = frozenset(binding.action.partition("(")[0] for binding in BROWSE_KEYS) - {"back"}
+_LETTERS = frozenset(binding.action.partition("(")[0] for binding in ROOM_KEYS["browse"]) - {"back"}
 
 
 class BrowseScreen(NotesScreen):
@@ -244,9 +243,9 @@ class BrowseScreen(NotesScreen):
         await self._notes.fetch(self._read_page)
         self._follow_cursor()
 
-    async def _read_page(self, wanted: Missing) -> Sequence[Row | None]:
+    async def _read_page(self, page: int) -> Sequence[Row | None]:
         assert self._shelf is not None, "hits are all here"
-        return await self.ask(page_of, self.memory, self._shelf, self._client.zone, wanted.page)
+        return await self.ask(page_of, self.memory, self._shelf, self._client.zone, page)
 
     def action_order(self) -> None:
         self._start_over(self._listing.next_order())
@@ -291,6 +290,8 @@ class BrowseScreen(NotesScreen):
 
     @on(NoteList.Moved)
     def _moved(self, event: NoteList.Moved) -> None:
+        if event.list is not self._notes:
+            return
         self._pane.trail.clear()
         if event.line.id != self._pane.wanted:
             self._pane.want(event.line.id)

@@ -239,8 +239,8 @@ class NoteList(PagedList[Row | None]):
     def clicked(self, x: int, *, again: bool, double: bool) -> None:
         if x < _MARGIN and self.line is not None:
             self.post_message(self.Ticked(self.line))
-        elif double and again:
-            self.action_open()
+        else:
+            super().clicked(x, again=again and double, double=double)
 
     def pieces(self, place: int, part: int, width: int) -> Sequence[Piece]:
         row = self.entry_at(place)

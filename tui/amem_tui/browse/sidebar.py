@@ -37,11 +37,7 @@ class Condition:
 
     facet: Facet
     value: str
-    label: str
-
-    def same(self, other: Condition) -> bool:
-        """Whether it is the same choice, whatever it is called."""
-        return (self.facet, self.value) == (other.facet, other.value)
+    label: str = field(compare=False)
 
     @property
     def words(self) -> str:
@@ -59,12 +55,9 @@ class Conditions:
     def __bool__(self) -> bool:
         return bool(self.chosen)
 
-    def __contains__(self, condition: Condition) -> bool:
-        return any(each.same(condition) for each in self.chosen)
-
     def toggled(self, condition: Condition) -> Conditions:
         """With the condition, or without it when it is chosen already."""
-        left = tuple(each for each in self.chosen if not each.same(condition))
+        left = tuple(each for each in self.chosen if each != condition)
         if len(left) < len(self.chosen):
             return Conditions(left)
         if condition.facet in _ONE_AT_A_TIME:
@@ -210,10 +203,6 @@ class Sidebar(CursorList):
         Binding("enter", "choose", "Choose", show=False),
         Binding("space", "choose(True)", "Choose and stay", show=False),
     ]
-    DEFAULT_CSS = """
-    Sidebar .list--cursor { color: $foreground; background: $background; }
-    Sidebar:focus .list--cursor { background: $block-cursor-background; color: $block-cursor-foreground; }
-    """
 
     @dataclass
     class Chosen(Message):
@@ -227,20 +216,8 @@ class Sidebar(CursorList):
         self._facets = Facets()
         self._conditions = Conditions()
         self._opened = set(_OPEN)
-        self._wanted = ""
-        self._lines: list[SidebarLine] = []
-
-    @property
-    def count(self) -> int:
-        return len(self._lines)
-
-    @property
-    def lines(self) -> list[SidebarLine]:
-        return self._lines
-
-    @property
-    def wanted(self) -> str:
-        return self._wanted
+        #: Words that what is shown holds.
+        self.wanted = ""
 
     def show(self, facets: Facets) -> None:
         """Draw these; the cursor stays on its line."""
@@ -253,20 +230,20 @@ class Sidebar(CursorList):
 
     def narrow(self, wanted: str) -> None:
         """Show only what holds these words; all again for none."""
-        self._wanted = wanted.strip()
+        self.wanted = wanted.strip()
         self._write()
 
     def _write(self) -> None:
-        key = self._lines[self.cursor].key if self.cursor < len(self._lines) else ""
-        self._lines = self._all_lines()
+        key = "" if self.line is None else self.line.key
+        self.entries = self._all_lines()
         self._resized()
-        place = next((at for at, line in enumerate(self._lines) if line.key == key), self.cursor)
+        place = next((at for at, line in enumerate(self.entries) if line.key == key), self.cursor)
         self.put_cursor(place, steady=True)
 
     def _all_lines(self) -> list[SidebarLine]:
         """All that are to be seen; with words wanted those that hold them, whether their sections are open or not."""
         facets = self._facets
-        found = [] if self._wanted else [SidebarLine("all", "All notes", facets.total, 0, chosen=not self._conditions)]
+        found = [] if self.wanted else [SidebarLine("all", "All notes", facets.total, 0, chosen=not self._conditions)]
         found += self._section("collection", "Collections", [self._collection(name) for name in facets.collections])
         for facet, title in _TITLES.items():
             counted = facets.choices.get(facet, {})
@@ -283,23 +260,23 @@ class Sidebar(CursorList):
     def _section(self, name: str, title: str, inside: list[SidebarLine], more: int = 0) -> list[SidebarLine]:
         """The heading, and below it what is to be seen; nothing at all where there is nothing."""
         ticked = any(each.chosen and each.collection is None for each in inside)
-        if self._wanted:
-            inside = [each for each in inside if self._wanted.casefold() in each.text.casefold()]
+        if self.wanted:
+            inside = [each for each in inside if self.wanted.casefold() in each.text.casefold()]
         if not inside:
             return []
-        is_open = bool(self._wanted) or name in self._opened
+        is_open = bool(self.wanted) or name in self._opened
         heading = SidebarLine(name, title, depth=0, opened=is_open, chosen=ticked and not is_open)
         return [heading, *(self._first(name, inside, more) if is_open else [])]
 
     def _first(self, name: str, inside: list[SidebarLine], more: int) -> list[SidebarLine]:
         if name not in ("tag", "topic"):
             return inside
-        asked = bool(self._wanted) or f"more {name}" in self._opened
+        asked = bool(self.wanted) or f"more {name}" in self._opened
         shown = inside[: _MANY if asked else _FEW]
         # What is chosen stays in sight, however few notes carry it.
         shown += [each for each in inside[len(shown) :] if each.chosen]
         left = len(inside) + more - len(shown)
-        if not left or self._wanted:
+        if not left or self.wanted:
             return shown
         return [*shown, SidebarLine(f"more {name}", f"… {left:,} more{', f finds them' if asked else ''}")]
 
@@ -310,7 +287,7 @@ class Sidebar(CursorList):
             months = list(group)
             is_open = f"period {year}" in self._opened
             found.append(self._choice("period", year, (year, sum(said[1] for _, said in months)), opened=is_open))
-            if is_open or self._wanted:
+            if is_open or self.wanted:
                 found += [self._choice("period", *month, depth=2) for month in months]
         return found
 
@@ -323,26 +300,26 @@ class Sidebar(CursorList):
     ) -> SidebarLine:
         label, count = said
         condition = Condition(facet, str(value), str(label))
-        chosen = condition in self._conditions
+        chosen = condition in self._conditions.chosen
         return SidebarLine(f"{facet} {value}", one_line(label, 60), count, depth, opened, chosen, condition)
 
     def action_unfold(self) -> None:
-        line = self._line
+        line = self.line
         if line is not None and line.opened is False:
             self._turn(line.key)
 
     def action_fold(self) -> None:
-        line = self._line
-        if line is None or self._wanted:
+        line = self.line
+        if line is None or self.wanted:
             return
         if line.opened:
             self._turn(line.key)
         else:
             above = range(self.cursor - 1, -1, -1)
-            self.go(next((at for at in above if self._lines[at].depth < line.depth), self.cursor))
+            self.go(next((at for at in above if self.entries[at].depth < line.depth), self.cursor))
 
     def action_choose(self, stay: bool = False) -> None:
-        line = self._line
+        line = self.line
         if line is None:
             return
         if line.condition is not None or line.key == "all" or line.collection is not None:
@@ -351,22 +328,18 @@ class Sidebar(CursorList):
             self._turn(line.key)
 
     def clicked(self, x: int, *, again: bool, double: bool) -> None:
-        line = self._lines[self.cursor]
+        line = self.entries[self.cursor]
         if line.opened is not None and not line.section and x < 2 * line.depth + 2:
             self._turn(line.key)
         else:
             self.action_choose()
-
-    @property
-    def _line(self) -> SidebarLine | None:
-        return self._lines[self.cursor] if self.cursor < len(self._lines) else None
 
     def _turn(self, key: str) -> None:
         self._opened ^= {key}
         self._write()
 
     def pieces(self, place: int, part: int, width: int) -> Sequence[Piece]:
-        line = self._lines[place]
+        line = self.entries[place]
         look = "bold $accent" if line.chosen else "bold $muted" if line.section else ""
         number = "" if line.count is None else f" {line.count:,} "
         arrow = {None: " ", True: "▾", False: "▸"}[line.opened]

@@ -32,7 +32,7 @@ from amem_tui.chat.turn_view import Transcript, TurnView, drawn, note_choices
 from amem_tui.client import Refresher, settle
 from amem_tui.dialogs import Picker
 from amem_tui.formatting import command, moment, one_line, title, typeable
-from amem_tui.keymap import CHAT_KEYS, LETTERS, WHILE_TYPING
+from amem_tui.keymap import ROOM_KEYS
 from amem_tui.page import Named, Page, ToNote
 from amem_tui.rooms import NotesScreen
 
@@ -162,8 +162,11 @@ _GREETING = """What you tell the assistant becomes notes; what you ask is looked
 What was recalled for an answer, and learnt from what you said, stands beside it (p)."""
 _FORGET = "Nothing is forgotten before you choose it."
 _UNTIL_THEN = " Until then what you tell is saved as a note, and what you ask is looked up."
+#: Actions whose keys only work in the input; those of the others are letters, and wait until one has left it.
+_WHILE_TYPING = frozenset(("send", "new_line", "again_now", "unfocus"))
+_LETTERS = frozenset(key.action.partition("(")[0] for key in ROOM_KEYS["chat"]) - _WHILE_TYPING - {"stop", "new_chat"}
 #: Actions of letters that the palette has while somebody types.
-_PALETTE = LETTERS - {"down", "up", "leave", "write", "turn"}
+_PALETTE = _LETTERS - {"down", "up", "leave", "write", "turn"}
 
 
 class ChatScreen(NotesScreen):
@@ -469,12 +472,12 @@ class ChatScreen(NotesScreen):
         """What keys of letters would do if nobody were typing, for the palette."""
         if not self.typing:
             return
-        for binding in CHAT_KEYS:
+        for binding in ROOM_KEYS["chat"]:
             if binding.action in _PALETTE and self.works(binding.action):
                 yield binding.description, getattr(self, f"action_{binding.action}")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action in (LETTERS if self.typing else WHILE_TYPING):
+        if action in (_LETTERS if self.typing else _WHILE_TYPING):
             return False
         return self.works(action)
 

@@ -336,22 +336,17 @@ class GraphTree(CursorList, inherit_bindings=False):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._scene: Scene | None = None
-        self._branches: Sequence[Branch] = ()
-
-    @property
-    def count(self) -> int:
-        return len(self._branches)
 
     @property
     def chosen(self) -> str | None:
-        return self._branches[self.cursor].node.id if self.cursor < self.count else None
+        return None if self.line is None else self.line.node.id
 
     @chosen.setter
     def chosen(self, id: str) -> None:
         self.put_cursor(self.order().index(id))
 
     def show(self, scene: Scene, chosen: str) -> None:
-        self._scene, self._branches = scene, branches(scene)
+        self._scene, self.entries = scene, branches(scene)
         self._resized()
         self.chosen = chosen
 
@@ -368,7 +363,7 @@ class GraphTree(CursorList, inherit_bindings=False):
         return ids[there] if 0 <= there < len(ids) else None
 
     def order(self) -> Sequence[str]:
-        return tuple(branch.node.id for branch in self._branches)
+        return tuple(branch.node.id for branch in self.entries)
 
     def on_resize(self) -> None:
         self.reveal()
@@ -378,7 +373,7 @@ class GraphTree(CursorList, inherit_bindings=False):
             self.post_message(NodeClicked(self.chosen, entered=double))
 
     def pieces(self, place: int, part: int, width: int) -> Sequence[Piece]:
-        branch = self._branches[place]
+        branch = self.entries[place]
         node = branch.node
         shown: list[Piece] = [(f" {branch.lead}", "$muted")]
         if branch.edge is not None and branch.edge.type is not None:

@@ -24,7 +24,7 @@ from amem_tui.dialogs import Lines, Question
 from amem_tui.footer import KeyFooter
 from amem_tui.formatting import clean, link_words, one_line, title, titles_of
 from amem_tui.history.field_changes import changed_text, compared
-from amem_tui.keymap import FORK_KEYS
+from amem_tui.keymap import ROOM_KEYS
 from amem_tui.page import Block, Page, space
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ class ForkScreen(ModalScreen[None]):
     """What each side did as a list, the change under the cursor word by word beside it, and the merge below."""
 
     CSS_PATH = "history.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [*FORK_KEYS]
+    BINDINGS: ClassVar[list[BindingType]] = [*ROOM_KEYS["fork"]]
     AUTO_FOCUS = "#fork-list"
 
     _found: Comparison | None = None

@@ -169,14 +169,6 @@ class LogList(CursorList):
     class Wanted(Message):
         ids: list[int]
 
-    @dataclass
-    class Moved(Message):
-        """The cursor came to another line."""
-
-    @dataclass
-    class Opened(Message):
-        """A click on the line under the cursor."""
-
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
         self.outline = Outline()
@@ -184,18 +176,16 @@ class LogList(CursorList):
         self._stale: set[int] = set()
         self._asked: set[int] = set()
 
-    @property
-    def chosen(self) -> OutlineLine | None:
-        lines = self.outline.lines
-        return lines[self.cursor] if self.cursor < len(lines) and lines[self.cursor].id else None
+    def entry_at(self, place: int) -> OutlineLine | None:
+        return line if place < self.count and (line := self.outline.lines[place]).id else None
 
     @property
     def row(self) -> LogRow | None:
-        return None if self.chosen is None else self.rows.get(self.chosen.id)
+        return None if self.line is None else self.rows.get(self.line.id)
 
     def show(self, outline: Outline) -> None:
         """Replace what is listed. The cursor stays on its operation, and whoever is on top sees what is new there."""
-        before, self.outline = self.chosen, outline
+        before, self.outline, self.entries = self.line, outline, outline.lines
         self._stale, self._asked = set(self.rows), set()
         place = None if before is None else outline.place(before.id)
         self._resized()
@@ -209,26 +199,18 @@ class LogList(CursorList):
         self._asked -= rows.keys()
         self.refresh()
 
-    def came(self) -> None:
-        self.post_message(self.Moved())
-
     def toggle(self) -> None:
         """Fold what the operation under the cursor set off, or unfold it."""
-        if self.chosen is not None:
+        if self.line is not None:
             self.outline.toggle(self.cursor)
             self._resized()
             self.refresh()
 
     def clicked(self, x: int, *, again: bool, double: bool) -> None:
-        line = self.chosen
-        if line is not None and line.steps and x in self._fold_marks(line):
+        if self.line is not None and self.line.steps and x in self._fold_marks(self.line):
             self.toggle()
-        elif again:
-            self.post_message(self.Opened())
-
-    @property
-    def count(self) -> int:
-        return len(self.outline.lines)
+        else:
+            super().clicked(x, again=again, double=double)
 
     def resting(self, place: int, by: int) -> int:
         """That place, or the one next to it where a day's name stands there."""
@@ -428,7 +410,7 @@ class LogScreen(NotesScreen):
     @work(exclusive=True, group="doings")
     async def _show(self, rest: float = 0) -> None:
         await asyncio.sleep(rest)
-        line = self._list.chosen
+        line = self._list.line
         if line is None:
             everything = self._actor is None and self._since == "all"
             who = "" if self._actor is None else f" by {maker(self._actor).plain}"
@@ -441,7 +423,7 @@ class LogScreen(NotesScreen):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if not self.query(LogList):
             return action not in _NEEDS_A_LINE
-        line, row = self._list.chosen, self._list.row
+        line, row = self._list.line, self._list.row
         if action == "undo_one":
             return row is not None and not row.operation.undone and row.operation.action not in _NOT_UNDONE
         if action == "read":
@@ -461,7 +443,7 @@ class LogScreen(NotesScreen):
     action_unfold = action_fold
 
     def action_fold_away(self) -> None:
-        line = self._list.chosen
+        line = self._list.line
         if line is not None and line.steps and not line.folded:
             self.action_fold()
         elif line is not None:
@@ -469,7 +451,7 @@ class LogScreen(NotesScreen):
 
     @work(group="change")
     async def action_undo_one(self) -> None:
-        line = self._list.chosen
+        line = self._list.line
         if line is not None:
             await self._client.carry_out(changes.undo, self.memory, line.id)
             self.load()

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from amem.memory_system import AgenticMemorySystem
     from amem.storage.note_lists import Card, Shelf
     from amem_tui.client import CollectionClient
-    from amem_tui.lists import Missing
 
 
 def filter_of(day: date, zone: tzinfo) -> Filter:
@@ -205,9 +204,9 @@ class TimelineScreen(PanedScreen):
     async def _fetch(self, event: LineList.Wanted) -> None:
         await event.list.fetch(self._read_page)
 
-    async def _read_page(self, wanted: Missing) -> list[ListLine]:
+    async def _read_page(self, page: int) -> list[ListLine]:
         assert self._shelf is not None, "only the list of a day is longer than a page"
-        return await self.ask(read_lines, self.memory, self._shelf, wanted.start, self._client.zone)
+        return await self.ask(read_lines, self.memory, self._shelf, page * PAGE, self._client.zone)
 
     @on(LineList.Moved)
     def _moved(self, event: LineList.Moved) -> None:
