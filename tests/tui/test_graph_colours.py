@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from amem_tui.graph.canvas import GraphCanvas
-from amem_tui.graph.drawing import LOOKS
+from amem_tui.graph.drawing import LOOKS, GraphCanvas
 from amem_tui.graph.graph_room import TypeRow
 from amem_tui.themes import AA, CONTRAST, contrast
 from driving import browsing, listed, settled

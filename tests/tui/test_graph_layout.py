@@ -9,8 +9,7 @@ from typing import get_args
 
 import pytest
 from amem_tui.graph import drawing as braille
-from amem_tui.graph.canvas import Way, beyond
-from amem_tui.graph.drawing import LOOKS, Stroke, branches, draw, drawn
+from amem_tui.graph.drawing import LOOKS, Stroke, Way, beyond, branches, draw, drawn
 from amem_tui.graph.layout import Layout, natural, place, toward
 from amem_tui.graph.scene import Edge, Node, Scene
 from rich.cells import cell_len

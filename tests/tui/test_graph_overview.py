@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from amem_tui.graph.canvas import GraphCanvas
+from amem_tui.graph.drawing import GraphCanvas
 from amem_tui.graph.graph_room import GraphScreen
 from amem_tui.graph.scene import LOOSE
 from driving import said, screen_text, wait_until

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from amem_tui.browse.browse_room import BrowseScreen
 from amem_tui.dialogs import Prompt
-from amem_tui.graph.canvas import GraphCanvas
+from amem_tui.graph.drawing import GraphCanvas
 from amem_tui.graph.graph_room import GraphScreen, TypeRow
 from driving import offset_of, said, screen_text, wait_until
 from linked_notes import TEXTS, collection, hub, in_the_graph, move, press, rested

@@ -6,8 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
-from amem_tui.graph.canvas import GraphCanvas
-from amem_tui.graph.drawing import draw
+from amem_tui.graph.drawing import GraphCanvas, draw
 from driving import burst, wait_until
 from linked_notes import collection, in_the_graph, move, press, rested
 

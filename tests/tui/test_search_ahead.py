@@ -6,7 +6,7 @@ from threading import Event
 
 import pytest
 from amem_tui.browse import browse_room
-from amem_tui.graph.canvas import GraphCanvas
+from amem_tui.graph.drawing import GraphCanvas
 from amem_tui.graph.graph_room import GraphScreen
 from conftest import TEA
 from driving import browsing, burst, listed, settled, titles, wait_until

@@ -9,8 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from amem_tui.lists import LineList
 from amem_tui.timeline.calendar import HeatMap
-from amem_tui.timeline.retention import Forgetting
-from amem_tui.timeline.timeline_room import filter_of
+from amem_tui.timeline.timeline_room import Forgetting, filter_of
 from conftest import CAT, KETTLE, TEA
 from driving import opened, screen_text, settled, toasts, wait_until
 from visiting import enter, in_room, visiting

@@ -7,8 +7,7 @@ from datetime import date, timedelta
 import numpy as np
 import pytest
 from amem_tui.timeline.calendar import SHADES, Window, days_of, monday, months, streak
-from amem_tui.timeline.retention import dots, marks, scale
-from amem_tui.timeline.timeline_room import farther, nearer
+from amem_tui.timeline.timeline_room import dots, farther, marks, nearer, scale
 
 LEAP = date(2024, 2, 29)
 

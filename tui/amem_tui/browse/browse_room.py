@@ -15,11 +15,12 @@ from textual.widgets import Input
 from amem.interop.exporting import export_chosen
 from amem.labels import counted
 from amem_tui import changes
-from amem_tui.browse.note_list import LEGEND, NoteList
-from amem_tui.browse.note_listing import (
+from amem_tui.browse.note_list import (
+    LEGEND,
     Listing,
     ListRequest,
     NewsToasts,
+    NoteList,
     how_to_begin,
     how_to_widen,
     page_of,
@@ -44,8 +45,7 @@ if TYPE_CHECKING:
     from amem.note import MemoryNote
     from amem.query import Query
     from amem.storage.note_lists import Shelf
-    from amem_tui.browse.note_list import Row
-    from amem_tui.browse.note_listing import Contents, News
+    from amem_tui.browse.note_list import Contents, News, Row
     from amem_tui.client import CollectionClient
 
 

@@ -1,8 +1,10 @@
-"""The notes as a list of any length: how a row is read, drawn, marked and opened."""
+"""The list of notes: what it shows, how that is read in a thread, and how a row is drawn, marked and opened."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
@@ -10,16 +12,22 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.reactive import reactive
 
+from amem.labels import counted
 from amem.note import Enrichment, Kind, Layer, Status
-from amem.retrieval.confidence import Support
-from amem_tui.formatting import GLYPHS, SIGNS, Author, author, clean, one_line, title
-from amem_tui.lists import PagedList, begun_late, fit, fitted, split_at
+from amem.query import Filter, Query
+from amem.retrieval.confidence import Support, best_support
+from amem.storage.note_lists import ORDERS, Order, Shelf
+from amem_tui.browse.sidebar import Conditions
+from amem_tui.formatting import GLYPHS, SIGNS, Author, author, clean, command, maker, moment, one_line, title
+from amem_tui.lists import PAGE, PagedList, begun_late, fit, fitted, split_at
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence, Set
     from datetime import datetime, tzinfo
 
+    from amem.memory_system import AgenticMemorySystem
     from amem.retrieval.hit import Hit
+    from amem.settings import Settings
     from amem.storage.note_lists import Card
     from amem_tui.lists import Piece
 
@@ -251,3 +259,266 @@ class NoteList(PagedList[Row | None]):
             return below(row, width)
         # A scrollbar stands where a row would end with a blank.
         return laid_out(row, width + self.show_vertical_scrollbar, marked=row.id in self.marked, year=self.year)
+
+
+_EMPTY = """No notes yet.
+
+Press n to write the first one, or let an agent write here:
+
+  {add}
+  {bring}
+{others}
+New notes appear by themselves."""
+#: So many other collections are named.
+_NAMED = 3
+
+
+def how_to_begin(settings: Settings, collections: Mapping[str, int | None]) -> str:
+    """`collections` are those of the home with their notes, None for one that does not open."""
+    add = command(settings, 'add "The first thing to remember"')
+    return _EMPTY.format(
+        add=add, bring=command(settings, "import notes.jsonl"), others=_elsewhere(settings, collections)
+    )
+
+
+def _elsewhere(settings: Settings, collections: Mapping[str, int | None]) -> str:
+    held = [(name, count) for name, count in collections.items() if count and name != settings.collection]
+    if not held:
+        return ""
+    held.sort(key=lambda each: -each[1])
+    named = ", ".join(f"{name} ({count:,})" for name, count in held[:_NAMED])
+    more = f" and {len(held) - _NAMED} more" if len(held) > _NAMED else ""
+    return f"\nThere are notes in {named}{more}: ctrl+o opens {'it' if len(held) == 1 else 'them'}.\n"
+
+
+_LOOKED_AT = 200
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """`newest` is the last operation that was looked at, `made` who wrote which notes after the one before."""
+
+    newest: int = 0
+    made: Mapping[str, list[str]] = field(default_factory=dict)
+
+
+def read_news(memory: AgenticMemorySystem, since: int | None) -> News:
+    """The notes that were written after operation `since`; none for None, which only finds out where to begin."""
+    newest = memory.pulse()[1]
+    if since is None or newest <= since:
+        return News(newest)
+    made: dict[str, list[str]] = {}
+    for each in reversed(memory.log(limit=min(newest - since, _LOOKED_AT))):
+        if each.id > since and each.created and not each.undone:
+            made.setdefault(each.actor, []).extend(each.created)
+    return News(newest, made)
+
+
+def news_words(counts: Mapping[str, int]) -> str:
+    """``3 new notes by ▲ scribe``."""
+    authors = [str(maker(actor)) for actor in counts]
+    more = f" and {len(authors) - _NAMED} more" if len(authors) > _NAMED else ""
+    return f"{counted(sum(counts.values()), 'new note')} by {', '.join(authors[:_NAMED])}{more}"
+
+
+def deletion_words(memory: AgenticMemorySystem, id: str, zone: tzinfo) -> tuple[str, bool]:
+    """What to say of a note that cannot be read any more, and whether it can be brought back."""
+    card = memory.cards_of([id]).get(id)
+    if card is None:
+        return "This note was destroyed for good.", False
+    if card.status is not Status.DELETED:
+        return "This note was gone for a moment.", False
+    gone = next((each for each in memory.log(limit=_LOOKED_AT) if id in each.notes), None)
+    who = "" if gone is None else f" by {maker(gone.actor)}, {moment(gone.at, zone)}"
+    return f"Deleted{who}.\n\n“{title(card.text)}”\n\n{one_line(card.text, 400)}\n\nu brings it back.", True
+
+
+#: Seconds between two of them.
+_PAUSE = 4.0
+
+
+class NewsToasts:
+    """Gathers news and `say`s them at most every few seconds; `later` calls something after so many seconds."""
+
+    def __init__(self, say: Callable[[str], None], later: Callable[[float, Callable[[], None]], object]) -> None:
+        self._say, self._later = say, later
+        self._counts: Counter[str] = Counter()
+        self._free = 0.0
+        self._waiting = False
+
+    def add(self, news: News, *, but: Set[str]) -> None:
+        """Take in what is new, and say it, now or soon; `but` need not be told of."""
+        for actor, ids in news.made.items():
+            if unseen := len(set(ids) - but):
+                self._counts[actor] += unseen
+        if self._counts and not self._waiting:
+            self._waiting = (left := self._free - monotonic()) > 0
+            if self._waiting:
+                self._later(left, self._tell)
+            else:
+                self._tell()
+
+    def _tell(self) -> None:
+        self._say(news_words(self._counts))
+        self._counts.clear()
+        self._free = monotonic() + _PAUSE
+        self._waiting = False
+
+
+HITS = 50
+#: A search always has its most hits, however little they have to do with what was asked. The score of one that was
+#: found by its words, or clearly by its meaning, stays well above this share of the best one's; what is merely the
+#: next in meaning falls below it. So many are shown in any case: who asked badly sees what there is.
+WEAK, LEAST = 0.15, 3
+_RELEVANCE = "relevance"
+_HIT_ORDERS = (_RELEVANCE, "time", "recorded", "strength", "recalls")
+_ORDER_WORDS = {
+    "time": "newest first",
+    "recorded": "last written first",
+    "strength": "strongest first",
+    "recalls": "most recalled first",
+    "importance": "most important first",
+    _RELEVANCE: "best first",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What was read: how many rows there are, the pages around `place`, and the shelf that holds the others.
+
+    `total` counts all active notes. `weaker` hits were left out; `certain` tells whether any of them surely
+    answers.
+    """
+
+    count: int
+    pages: Mapping[int, Sequence[Row | None]]
+    place: int
+    total: int
+    shelf: Shelf | None = None
+    weaker: int = 0
+    certain: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """`question` lists its best hits, `starting` the notes that hold these words, each perhaps unfinished.
+
+    `weak` lists those hits too that have little to do with the question.
+    """
+
+    conditions: Conditions = field(default_factory=Conditions)
+    question: str = ""
+    starting: str = ""
+    weak: bool = False
+    order: Order = "time"
+    hit_order: str = _RELEVANCE
+
+    @property
+    def heading(self) -> str:
+        if self.question:
+            what = f"Search “{one_line(self.question, 40)}”"
+        else:
+            what = f"Filter “{one_line(self.starting, 40)}”" if self.starting else "Notes"
+        return f"{what} · {self.conditions.words}" if self.conditions else what
+
+    @property
+    def ordered(self) -> str:
+        return _ORDER_WORDS[self.hit_order if self.question else self.order]
+
+    def query(self, zone: tzinfo, *, passages: bool = False) -> Query:
+        """What its hits answer."""
+        return Query(self.question, HITS, self.conditions.filter(zone), touch=False, passages=passages)
+
+    @property
+    def asks(self) -> bool:
+        """Whether words decide what is listed."""
+        return bool(self.question or self.starting)
+
+    @property
+    def narrowed(self) -> bool:
+        """Whether anything but the order was asked for."""
+        return bool(self.conditions) or self.asks
+
+    def counted(self, contents: Contents) -> str:
+        count, total = contents.count, contents.total
+        if self.question:
+            left = f", {counted(contents.weaker, 'weaker one')} left out" if contents.weaker else ""
+            unsure = "" if contents.certain or not count else "; nothing certain"
+            return f"{counted(count, 'hit')}{left}{unsure}"
+        return f"{count:,} of {counted(total, 'note')}" if self.narrowed else counted(count, "note")
+
+    def next_order(self) -> Listing:
+        if self.question:
+            return replace(self, hit_order=_HIT_ORDERS[(_HIT_ORDERS.index(self.hit_order) + 1) % len(_HIT_ORDERS)])
+        return replace(self, order=ORDERS[(ORDERS.index(self.order) + 1) % len(ORDERS)])
+
+    def read(self, memory: AgenticMemorySystem, zone: tzinfo, place: int, keep: str | None) -> Contents:
+        """The list with its cursor on the note with the id `keep`, or at `place` where that is not listed."""
+        total = memory.count(Filter())
+        if self.question:
+            rows, weaker, certain = self._hits(memory, zone)
+            found = next((at for at, row in enumerate(rows) if row.id == keep), None)
+            place = _within(place, len(rows), found)
+            return Contents(len(rows), {0: rows}, place, total, weaker=weaker, certain=certain)
+        shelf = memory.shelf(self.conditions.filter(zone), starting=self.starting, order=self.order)
+        found = None if keep is None else memory.place(shelf, keep)
+        place = _within(place, len(shelf), found)
+        # Only what a screen can show at once, so that the first sight of a long list does not wait for more.
+        near = sorted({max(0, place - PAGE // 2) // PAGE, place // PAGE, (place + PAGE // 2) // PAGE})
+        pages = {page: page_of(memory, shelf, zone, page) for page in near if page * PAGE < len(shelf)}
+        return Contents(len(shelf), pages, place, total, shelf)
+
+    def _hits(self, memory: AgenticMemorySystem, zone: tzinfo) -> tuple[list[Row], int, bool]:
+        """The hits as rows, how many weak ones are not among them, and whether any surely answers."""
+        every = memory.ask(self.query(zone, passages=True))
+        best = every[0].score if every else 0.0
+        hits = [hit for n, hit in enumerate(every) if self.weak or n < LEAST or hit.score >= WEAK * best]
+        cards = memory.cards_of([hit.id for hit in hits])
+        found = [(cards[hit.id], hit) for hit in hits if hit.id in cards]
+        if self.hit_order != _RELEVANCE:
+            found.sort(key=lambda pair: _rank(pair[0], self.hit_order), reverse=True)
+        certain = best_support(every) is Support.STRONG
+        return [row_of(card, zone, hit) for card, hit in found], len(every) - len(hits), certain
+
+
+def page_of(memory: AgenticMemorySystem, shelf: Shelf, zone: tzinfo, page: int) -> list[Row | None]:
+    """One page of a shelf; None in the place of a note that was destroyed since."""
+    start, stop = page * PAGE, min(len(shelf), (page + 1) * PAGE)
+    held = {card.key: card for card in memory.cards(shelf, start, stop)}
+    found = (held.get(key) for key in shelf.keys[start:stop].tolist())
+    return [None if card is None else row_of(card, zone) for card in found]
+
+
+def _within(place: int, count: int, found: int | None) -> int:
+    return max(0, min(place, count - 1)) if found is None else found
+
+
+def _rank(card: Card, order: str) -> float:
+    if order == "time":
+        return card.at.timestamp()
+    return float({"recorded": card.key, "strength": card.strength, "recalls": card.recalls}[order])
+
+
+@dataclass(frozen=True, slots=True)
+class ListRequest:
+    """A list to be read. `fresh` ones were asked for by the person, who then reads the note at `place`, or `keep`."""
+
+    listing: Listing
+    fresh: bool
+    place: int = 0
+    keep: str | None = None
+
+
+def read_list(memory: AgenticMemorySystem, zone: tzinfo, asked: ListRequest, seen: int | None) -> tuple[Contents, News]:
+    """The list, and what others wrote since the operation `seen`."""
+    news = read_news(memory, seen)
+    return asked.listing.read(memory, zone, asked.place, asked.keep), news
+
+
+def how_to_widen(listing: Listing) -> str:
+    if listing.question or listing.starting:
+        last = "the search" if listing.question else "the filter"
+    else:
+        last = listing.conditions.chosen[-1].words
+    other = "\n/ asks for it by meaning" if listing.starting else ""
+    return f"Nothing was found.\n\nescape takes away {last}{other}\ns, then All notes, shows everything"

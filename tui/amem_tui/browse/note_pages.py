@@ -53,12 +53,18 @@ if TYPE_CHECKING:
 class OpenedNote:
     """A note, and how much there is around it: what is read of every note that the cursor rests on.
 
-    `catalog` is the one that the note is in, '' for one of the open collection.
+    `catalog` is the one that the note is in, '' for one of the open collection. `question` is that of the search the
+    note is a hit of, '' without one; `found` says why it was found. `unfolded` names what the person wants to be told
+    more about.
     """
 
     note: MemoryNote
     around: Surroundings
+    zone: tzinfo
     catalog: str = ""
+    question: Query | str = ""
+    found: str = ""
+    unfolded: AbstractSet[str] = frozenset()
 
     @property
     def counts(self) -> dict[str, int]:
@@ -72,31 +78,13 @@ class OpenedNote:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class PageRequest:
-    """`question` is that of the search the note is a hit of, '' without one; `found` says why it was found.
-
-    `unfolded` names what the person wants to be told more about.
-    """
-
-    opened_note: OpenedNote
-    zone: tzinfo
-    question: Query | str = ""
-    found: str = ""
-    unfolded: AbstractSet[str] = frozenset()
-
-    @property
-    def note(self) -> MemoryNote:
-        return self.opened_note.note
-
-
-def load_note(memory: AgenticMemorySystem, id: str) -> OpenedNote | None:
+def load_note(memory: AgenticMemorySystem, id: str, zone: tzinfo) -> OpenedNote | None:
     """A note with what is around it; None when there is no such note."""
     note = memory.read(id)
     if note is None:
         return None
     try:
-        return OpenedNote(note, memory.surroundings(id), memory.catalog_of(id))
+        return OpenedNote(note, memory.surroundings(id), zone, memory.catalog_of(id))
     except NoteNotFound:  # purged between the two reads
         return None
 
@@ -133,10 +121,10 @@ LEGEND = (
 )
 
 
-def mark(field: str, opened_note: OpenedNote, owned: Mapping[str, str]) -> Content:
+def mark(field: str, asked: OpenedNote, owned: Mapping[str, str]) -> Content:
     """The sign of whose words a field's are, and a blank; `owned` is what `memory.owned_fields` says."""
     how = owned.get(field)
-    who = "person" if how == "edited" else author(opened_note.around.author) if how == "given" else "machine"
+    who = "person" if how == "edited" else author(asked.around.author) if how == "given" else "machine"
     sign, colour = SIGNS[who]
     return Content.styled(f"{sign} ", colour)
 
@@ -152,7 +140,7 @@ _LONG = 600
 _ENTRIES = 8
 
 
-def read_note(memory: AgenticMemorySystem, asked: PageRequest, *, text: str | None = None) -> list[Part]:
+def read_note(memory: AgenticMemorySystem, asked: OpenedNote, *, text: str | None = None) -> list[Part]:
     """The page. `text` shows only these words of the note, its beginning, and leaves the rest for later."""
     note = asked.note
     parts: list[Part] = [_head(asked), *_status(memory, note), space()]
@@ -165,14 +153,14 @@ def read_note(memory: AgenticMemorySystem, asked: PageRequest, *, text: str | No
     return [*parts, space(), Rule(), *about, space(), Block(legend(used))]
 
 
-def _head(asked: PageRequest) -> Block:
-    note, catalog = asked.note, asked.opened_note.catalog
+def _head(asked: OpenedNote) -> Block:
+    note, catalog = asked.note, asked.catalog
     facts = [
         *([Content.styled(f"catalog {one_line(catalog, 30)}", "$accent")] if catalog else []),
         Content.styled(f"{GLYPHS[note.kind]} {note.kind}", "$secondary"),
         Content.styled(moment(note.at, asked.zone), "$muted"),
         *([Content.styled(one_line(note.speaker, 30), "$foreground")] if note.speaker else []),
-        maker(asked.opened_note.around.author),
+        maker(asked.around.author),
         Content.styled(str(note.layer).replace("_", "-"), "$muted"),
         *([Content.styled("▪ pinned", "$accent")] if note.pinned else []),
     ]
@@ -211,8 +199,8 @@ def _warned(said: str, between: str, id: str | None, cards: Mapping[str, Card]) 
     return Block(lead + name, (Place(len(lead), len(lead) + len(name), ToNote(id)),))
 
 
-def _about(memory: AgenticMemorySystem, asked: PageRequest) -> Iterator[Block]:
-    note, opened_note = asked.note, asked.opened_note
+def _about(memory: AgenticMemorySystem, asked: OpenedNote) -> Iterator[Block]:
+    note = asked.note
     try:
         owned: Mapping[str, str] = memory.owned_fields(note.id)
         strength = memory.strength(note.id)
@@ -228,9 +216,9 @@ def _about(memory: AgenticMemorySystem, asked: PageRequest) -> Iterator[Block]:
         ("kind", str(note.kind)),
     ):
         if words:
-            yield labelled(name, mark(name, opened_note, owned) + Content(words))
+            yield labelled(name, mark(name, asked, owned) + Content(words))
     for number, fact in enumerate(note.facts):
-        yield labelled("" if number else "facts", mark("facts", opened_note, owned) + _fact(fact, note, asked.zone))
+        yield labelled("" if number else "facts", mark("facts", asked, owned) + _fact(fact, note, asked.zone))
     ends = [f"{word} {moment(at, asked.zone)}" for word, at in (("from", note.valid_from), ("to", note.valid_to)) if at]
     if ends:
         yield labelled("valid", Content(" ".join(ends)))
@@ -244,14 +232,14 @@ def _about(memory: AgenticMemorySystem, asked: PageRequest) -> Iterator[Block]:
         by = "summed up by " if "episode" in note.metadata else "by "
         yield labelled("analysed", Content.assemble(by, maker(note.analyst)))
     recorded = f", recorded {moment(note.recorded_at, asked.zone)}, version {note.version}"
-    yield labelled("written", Content.assemble("by ", maker(opened_note.around.author), recorded))
+    yield labelled("written", Content.assemble("by ", maker(asked.around.author), recorded))
     if note.retrieval_count:
         yield labelled("recalled", Content(counted(note.retrieval_count, "time")))
     if note.conversation_id:
         turn = f", turn {note.ordinal}" if note.ordinal is not None else ""
         yield labelled("conversation", Content(f"{one_line(note.conversation_id, 60)}{turn}"))
     if note.category and note.category != "Uncategorized":
-        yield labelled("category", mark("category", opened_note, owned) + Content(one_line(note.category, 100)))
+        yield labelled("category", mark("category", asked, owned) + Content(one_line(note.category, 100)))
     for name, value in list(note.metadata.items())[:_ENTRIES]:
         yield labelled(one_line(name, 10), Content(one_line(str(value), _LONG)))
     yield labelled("id", Content.styled(one_line(note.id, 200), "$muted"))
@@ -270,7 +258,7 @@ def _fact(fact: Fact, note: MemoryNote, zone: tzinfo) -> Content:
 # Links from the note and to it: of what type, why, by whom, how sure.
 
 
-def read_links(memory: AgenticMemorySystem, asked: PageRequest, *, back: bool = False) -> list[Part]:
+def read_links(memory: AgenticMemorySystem, asked: OpenedNote, *, back: bool = False) -> list[Part]:
     """What the note links to, or `back` what links to it."""
     links = memory.backlinks(asked.note.id) if back else memory.links(asked.note.id)
     if not links:
@@ -304,7 +292,7 @@ This note is alone, or has no vector: the embedding model was not there when it 
 {reindex} makes the vectors that are missing."""
 
 
-def read_similar(memory: AgenticMemorySystem, asked: PageRequest) -> list[Part]:
+def read_similar(memory: AgenticMemorySystem, asked: OpenedNote) -> list[Part]:
     """Each with its cosine, nearest first."""
     found = memory.similar(asked.note.id, _SHOWN)
     if not found:
@@ -325,7 +313,7 @@ def read_similar(memory: AgenticMemorySystem, asked: PageRequest) -> list[Part]:
 _AROUND = 80
 
 
-def read_history(memory: AgenticMemorySystem, asked: PageRequest) -> list[Part]:
+def read_history(memory: AgenticMemorySystem, asked: OpenedNote) -> list[Part]:
     """What came of the note since it was written."""
     versions = sorted(memory.history(asked.note.id), key=lambda each: -each.version)
     titles = titles_of(memory, (end for each in versions[:MOST] for end in each.changes.get("superseded_by", ())))
@@ -333,7 +321,7 @@ def read_history(memory: AgenticMemorySystem, asked: PageRequest) -> list[Part]:
     return [*parts, *_others(len(versions), "version")]
 
 
-def _version(each: Version, asked: PageRequest, titles: dict[str, str]) -> Iterator[Part]:
+def _version(each: Version, asked: OpenedNote, titles: dict[str, str]) -> Iterator[Part]:
     when = (f"  {moment(each.at, asked.zone)}  ", "$muted")
     head = Content.assemble((f"v{each.version}", "bold"), when, maker(each.actor))
     why = f"{each.action}: {one_line(each.cause)}" if each.cause else each.action
@@ -352,7 +340,7 @@ _NONE = "Written directly; there is no source behind it."
 _TEXT = 8_000
 
 
-def read_sources(memory: AgenticMemorySystem, asked: PageRequest) -> list[Part]:
+def read_sources(memory: AgenticMemorySystem, asked: OpenedNote) -> list[Part]:
     """The sources in their order, word for word."""
     note = asked.note
     found = memory.sources([note.id]).get(note.id, [])
@@ -362,7 +350,7 @@ def read_sources(memory: AgenticMemorySystem, asked: PageRequest) -> list[Part]:
     return [*parts, *_others(len(found), "source")]
 
 
-def _source(source: Source, asked: PageRequest, note: MemoryNote) -> Iterator[Part]:
+def _source(source: Source, asked: OpenedNote, note: MemoryNote) -> Iterator[Part]:
     where = [source.kind if source.speaker else None, source.conversation, source.ref]
     head = Content.assemble(
         (one_line(source.speaker, 40) if source.speaker else one_line(source.kind, 40), "bold $secondary"),
@@ -396,7 +384,7 @@ Search (/) and this page tells why the note is found, leg by leg."""
 _DEPTH = 5
 
 
-def read_why(memory: AgenticMemorySystem, asked: PageRequest) -> list[Part]:
+def read_why(memory: AgenticMemorySystem, asked: OpenedNote) -> list[Part]:
     """The explanation of a hit, or the ground of a note."""
     if asked.question:
         why = memory.explain(asked.question, asked.note.id)
@@ -496,7 +484,7 @@ def _row(head: str, rank: str, share: float, most: float, detail: str) -> Block:
 
 if TYPE_CHECKING:
     #: Reads a page of what is asked for, in a thread.
-    Reader = Callable[[AgenticMemorySystem, PageRequest], list[Part]]
+    Reader = Callable[[AgenticMemorySystem, OpenedNote], list[Part]]
 
 _PAGES: Sequence[tuple[Name, Reader]] = (
     (Name("note", "Note"), read_note),

@@ -17,9 +17,9 @@ from amem.errors import AmemError, StorageError
 from amem.note import LinkType
 from amem_tui import changes
 from amem_tui.browse import note_pages as note_tab
-from amem_tui.browse.note_listing import deletion_words
+from amem_tui.browse.note_list import deletion_words
 from amem_tui.browse.note_markdown import beginning
-from amem_tui.browse.note_pages import NAMES, READERS, PageRequest, load_note
+from amem_tui.browse.note_pages import NAMES, READERS, load_note
 from amem_tui.client import Refresher, words
 from amem_tui.dialogs import NotePicker
 from amem_tui.formatting import link_words, one_line, title
@@ -73,7 +73,7 @@ class NotePane(Vertical):
     ) -> None:
         super().__init__(id=id)
         self._client, self._told_of, self._rest = client, told_of, rest
-        self._asked: PageRequest | None = None
+        self._asked: OpenedNote | None = None
         self._offered = (False, False)
         self.opened_note: OpenedNote | None = None
         #: The id of the note that is to be read, and whether it was deleted and can be brought back.
@@ -164,7 +164,7 @@ class NotePane(Vertical):
         found, question = self._told_of(id)
         same = self._asked is not None and self._asked.note.id == id
         unfolded = self._asked.unfolded if self._asked is not None else frozenset()
-        self._asked = PageRequest(opened_note, self._client.zone, question, found, unfolded)
+        self._asked = replace(opened_note, question=question, found=found, unfolded=unfolded)
         tab, self._wanted_tab = self._wanted_tab or self.tab, None
         if tab != self.tab:
             self.query_one(TabStrip).mark(tab, opened_note.counts)
@@ -181,7 +181,7 @@ class NotePane(Vertical):
 
     def open_tab(self, tab: str) -> None:
         if self._asked is not None and tab != self.tab:
-            self.query_one(TabStrip).mark(tab, self._asked.opened_note.counts)
+            self.query_one(TabStrip).mark(tab, self._asked.counts)
             self._open_page()
 
     @work(exclusive=True, group="page")
@@ -206,7 +206,7 @@ class NotePane(Vertical):
         finally:
             reading.cancel()
 
-    async def _read(self, asked: PageRequest, reader: Reader) -> list[Part]:
+    async def _read(self, asked: OpenedNote, reader: Reader) -> list[Part]:
         try:
             return await self._client.ask(reader, self._client.memory, asked)
         except StorageError:
@@ -214,13 +214,13 @@ class NotePane(Vertical):
         except AmemError as error:  # of this page alone: the note may have gone, or a model may be away
             return [remark(line, "$error") for line in words(error).splitlines()]
 
-    async def _put(self, asked: PageRequest, tab: str, parts: list[Part], *, keep: bool) -> None:
+    async def _put(self, asked: OpenedNote, tab: str, parts: list[Part], *, keep: bool) -> None:
         if not self.is_attached or self._asked is not asked or self.tab != tab:
             return
-        self.opened_note = asked.opened_note
+        self.opened_note = asked
         self.set_class(False, "-empty")
         self.border_title = Content(title(asked.note.content))
-        self.query_one(TabStrip).mark(tab, asked.opened_note.counts)
+        self.query_one(TabStrip).mark(tab, asked.counts)
         await self.page.show(parts, keep=keep, choose=tab != "note")
         self._offer()
 
@@ -276,7 +276,7 @@ class NotePane(Vertical):
 
 def _load(memory: AgenticMemorySystem, id: str, zone: tzinfo) -> tuple[OpenedNote | None, str, bool]:
     """A note; where it is not there, what is to be said of it, and whether it can be brought back."""
-    opened_note = load_note(memory, id)
+    opened_note = load_note(memory, id, zone)
     return (opened_note, *(("", False) if opened_note is not None else deletion_words(memory, id, zone)))
 
 

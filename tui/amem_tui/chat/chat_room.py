@@ -27,8 +27,7 @@ from amem.labels import counted
 from amem.llm.model_names import full_name
 from amem.storage.chats import Learning, TurnState
 from amem_tui import changes
-from amem_tui.chat.recall_panel import RecallPanel
-from amem_tui.chat.turn_view import Transcript, TurnView, drawn, note_choices
+from amem_tui.chat.turn_view import RecallPanel, Transcript, TurnView, drawn, note_choices
 from amem_tui.client import Refresher, settle
 from amem_tui.dialogs import Picker
 from amem_tui.formatting import command, moment, one_line, title, typeable

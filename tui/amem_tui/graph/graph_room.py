@@ -19,8 +19,7 @@ from amem.note import LinkType, Status
 from amem.storage.links import TELLING
 from amem_tui.dialogs import path_prompt
 from amem_tui.formatting import GLYPHS, day, link_words, maker, one_line, title
-from amem_tui.graph.canvas import GraphCanvas
-from amem_tui.graph.drawing import LOOKS, GraphTree, NodeClicked
+from amem_tui.graph.drawing import LOOKS, GraphCanvas, GraphTree, NodeClicked
 from amem_tui.graph.scene import LOOSE, GraphQuery, GraphResult, facts, read_graph
 from amem_tui.lists import fit
 from amem_tui.rooms import NotesScreen
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from amem.neighbourhood import LocalGraph
     from amem.note import Link
     from amem_tui.client import CollectionClient
-    from amem_tui.graph.canvas import Way
+    from amem_tui.graph.drawing import Way
 
 
 class TypeRow(WordLine, can_focus=True):
