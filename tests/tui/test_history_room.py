@@ -127,7 +127,7 @@ async def test_rolling_back_asks_once_and_can_be_undone(memory: AgenticMemorySys
         await wait_until(pilot, lambda: chosen(pilot) is not None and len(versions(pilot)) == 6)
         done = memory.history(id)[3].operation
         assert f"redo: rolled back: back to version 1 (operation {done})" in versions(pilot)[0]
-        assert f"undo: rollback, back to version 1 (operation {done})" in versions(pilot)[1]
+        assert f"undo: rolled back: back to version 1 (operation {done})" in versions(pilot)[1]
         note = memory.read(id)
         assert note is not None
         assert note.content == TEA

@@ -122,15 +122,15 @@ async def test_a_search_lists_its_hits_and_why(crowd: AgenticMemorySystem) -> No
 async def test_the_sidebar_counts_all_and_narrows_to_what_it_counted(crowd: AgenticMemorySystem) -> None:
     async with browsing(crowd, notes=ACTIVE) as pilot:
         sidebar = pilot.app.screen.query_one(Sidebar)
-        await wait_until(pilot, lambda: len(sidebar.lines) > 5)
-        counts = {line.text: line.count for line in sidebar.lines}
+        await wait_until(pilot, lambda: len(sidebar.entries) > 5)
+        counts = {line.text: line.count for line in sidebar.entries}
         census = crowd.census()
         assert counts["All notes"] == ACTIVE == census.statuses[Status.ACTIVE]
         assert counts["code"] in (census.kinds[Kind.CODE], census.tags["code"])
-        line = next(line for line in sidebar.lines if line.text == "decision")
+        line = next(line for line in sidebar.entries if line.text == "decision")
         assert line.count == census.kinds[Kind.DECISION]
         await pilot.press("s")
-        for _ in range(sidebar.lines.index(line)):
+        for _ in range(sidebar.entries.index(line)):
             await pilot.press("down")
         await pilot.press("enter")
         await wait_until(pilot, lambda: listed(pilot).count == line.count)

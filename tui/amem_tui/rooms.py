@@ -113,7 +113,7 @@ class NotesScreen(Screen[None]):
 
     def __init__(self, client: CollectionClient) -> None:
         super().__init__()
-        self._client = client
+        self.client = client
 
     def compose(self) -> ComposeResult:
         settings = self.memory.settings
@@ -137,13 +137,9 @@ class NotesScreen(Screen[None]):
             self.call_after_refresh(self.reload)
 
     @on(events.ScreenResume)
-    def _entered(self) -> None:
-        if not self._client.left:
-            self.reload()
-
     @on(CollectionChanged)
-    def _changed(self) -> None:
-        if self.is_current and not self._client.left:
+    def _reload_in_front(self) -> None:
+        if self.is_current and not self.client.left:
             self.reload()
 
     @property
@@ -152,17 +148,13 @@ class NotesScreen(Screen[None]):
         return super().active_bindings if self.is_mounted and self.display else {}
 
     @property
-    def client(self) -> CollectionClient:
-        return self._client
-
-    @property
     def memory(self) -> AgenticMemorySystem:
         """The collection; to be asked through `ask` alone."""
-        return self._client.memory
+        return self.client.memory
 
     async def ask(self, question: Callable[Given, Answer], *args: Given.args, **named: Given.kwargs) -> Answer:
         """Answer a question in a thread; the worker that waits for it ends with the screen."""
-        answer = await self._client.ask(question, *args, **named)
+        answer = await self.client.ask(question, *args, **named)
         if not self.app.is_running or not self.is_attached:
             raise asyncio.CancelledError
         return answer
@@ -170,7 +162,7 @@ class NotesScreen(Screen[None]):
     @work(group="change")
     async def change(self, change: Callable[..., str], *args: object) -> None:
         """Carry out one of `amem_tui.changes` and say what it did."""
-        await self._client.carry_out(change, *args)
+        await self.client.carry_out(change, *args)
 
     def action_undo(self) -> None:
         self.change(changes.undo, self.memory)
@@ -179,7 +171,7 @@ class NotesScreen(Screen[None]):
         self.change(changes.redo, self.memory)
 
     def action_leave(self) -> None:
-        self._client.app.leave()
+        self.client.app.leave()
 
 
 class PanedScreen(NotesScreen):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tomllib
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from importlib.resources import files
+from typing import TYPE_CHECKING
 
 from rich.color import ColorType
 from rich.segment import Segment
@@ -17,7 +19,7 @@ from amem.errors import InvalidInput
 from amem.labels import without_driving
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from amem.settings import Settings
 
@@ -26,48 +28,18 @@ if TYPE_CHECKING:
 AA, AAA = 4.5, 7.0
 
 
-def _theme(
-    name: str, colours: str, *, cursor: tuple[str, str], blurred: tuple[str, str], selection: str, **more: str
-) -> Theme:
-    """A theme of `colours` in the order of `_NAMES`, with (background, foreground) of the cursor's line."""
-    named: dict[str, Any] = dict(zip(_NAMES, colours.split(), strict=True))
-    variables = {
-        "block-cursor-background": cursor[0],
-        "block-cursor-foreground": cursor[1],
-        "block-cursor-text-style": "bold",
-        "block-cursor-blurred-background": blurred[0],
-        "block-cursor-blurred-foreground": blurred[1],
-        "footer-key-foreground": named["accent"],
-        "input-selection-background": selection,
-    }
-    dark = Color.parse(named["background"]).brightness < 0.5
-    return Theme(name, warning=named["accent"], dark=dark, variables=variables | more, **named)
+def _own_themes() -> Iterator[Theme]:
+    """The themes of ``themes.toml``."""
+    told = tomllib.loads(files("amem_tui").joinpath("themes.toml").read_text(encoding="utf-8"))
+    for name, colours in told.items():
+        variables = {"block-cursor-text-style": "bold", "footer-key-foreground": colours["accent"]}
+        variables |= colours.pop("variables")
+        dark = Color.parse(colours["background"]).brightness < 0.5
+        yield Theme(name, warning=colours["accent"], dark=dark, variables=variables, **colours)
 
 
-_NAMES = ("primary", "secondary", "accent", "success", "error", "foreground", "background", "surface", "panel")
-INK = _theme(
-    "amem",
-    "#7aa2d8 #8fb8a8 #e0af68 #9ec586 #e88a8a #d5d9e3 #14171f #1a1e28 #262c3a",
-    cursor=("#33405c", "#f2f4f8"),
-    blurred=("#232a3a", "#d5d9e3"),
-    selection="#7aa2d8 35%",
-)
-PAPER = _theme(
-    "amem-light",
-    "#1f56a3 #2f6152 #834c00 #2c661c #a81f28 #22262e #fbfaf6 #f3f1ea #e6e3d9",
-    cursor=("#c3d5f2", "#10141c"),
-    blurred=("#dfe5ee", "#22262e"),
-    selection="#1f56a3 25%",
-)
-CONTRAST = _theme(
-    "amem-contrast",
-    "#8ec5ff #7ff0cf #ffd75e #8cf58c #ffa3a3 #ffffff #000000 #000000 #1c1c1c",
-    cursor=("#ffffff", "#000000"),
-    blurred=("#333333", "#ffffff"),
-    selection="#8ec5ff 45%",
-    border="#8ec5ff",
-)
-THEMES = (INK, PAPER, CONTRAST)
+THEMES = tuple(_own_themes())
+INK, PAPER, CONTRAST = THEMES
 _GROUNDS = ("background", "surface", "panel")
 _SIGNALS = ("primary", "secondary", "accent", "success", "warning", "error")
 

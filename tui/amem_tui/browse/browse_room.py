@@ -115,7 +115,7 @@ class BrowseScreen(NotesScreen):
         #: The newest operation that was seen, and the notes that the person opened by other ways than the list.
         self._seen: int | None = None
         self._own: set[str] = set()
-        self._news = NewsToasts(self._client.say, self.set_timer)
+        self._news = NewsToasts(self.client.say, self.set_timer)
         self._facets = Facets()
         #: What the facets were counted besides: conditions, and words that notes hold.
         self._counted: tuple[Conditions, str] = (Conditions(), "")
@@ -127,7 +127,7 @@ class BrowseScreen(NotesScreen):
         with Horizontal(id="panes"):
             yield Sidebar(id="sidebar")
             yield NoteList(id="notes")
-            yield NotePane(self._client, self._told_of, self._rest, id="note")
+            yield NotePane(self.client, self._told_of, self._rest, id="note")
 
     def on_mount(self) -> None:
         self._furnished = True
@@ -180,8 +180,8 @@ class BrowseScreen(NotesScreen):
             keep = self._to_reveal or (None if row is None else row.id)
             asked = replace(asked, listing=self._listing, place=self._notes.cursor, keep=keep)
         try:
-            with self._client.refusals(self._refused):
-                contents, news = await self.ask(read_list, self.memory, self._client.zone, asked, self._seen)
+            with self.client.refusals(self._refused):
+                contents, news = await self.ask(read_list, self.memory, self.client.zone, asked, self._seen)
                 if not asked.fresh:  # the cursor may have gone on meanwhile
                     contents = replace(contents, place=contents.place + self._notes.cursor - asked.place)
                 self._show(asked, contents, news)
@@ -245,7 +245,7 @@ class BrowseScreen(NotesScreen):
 
     async def _read_page(self, page: int) -> Sequence[Row | None]:
         assert self._shelf is not None, "hits are all here"
-        return await self.ask(page_of, self.memory, self._shelf, self._client.zone, page)
+        return await self.ask(page_of, self.memory, self._shelf, self.client.zone, page)
 
     def action_order(self) -> None:
         self._start_over(self._listing.next_order())
@@ -260,7 +260,7 @@ class BrowseScreen(NotesScreen):
         every = all(id in self._marked for id in ids)
         self._mark(ids, not every)
         if not every and self._notes.count > len(ids):
-            self._client.say(f"Marked the first {len(ids):,} of {self._notes.count:,}")
+            self.client.say(f"Marked the first {len(ids):,} of {self._notes.count:,}")
 
     # The open note.
 
@@ -270,7 +270,7 @@ class BrowseScreen(NotesScreen):
     def _told_of(self, id: str) -> tuple[str, Query | str]:
         row = self._notes.line
         found = row.why if row is not None and row.id == id else ""
-        return found, self._listing.query(self._client.zone) if self._listing.question else ""
+        return found, self._listing.query(self.client.zone) if self._listing.question else ""
 
     def turn_to(self, id: str) -> None:
         """Open a note, wherever it stands in the list."""
@@ -286,7 +286,7 @@ class BrowseScreen(NotesScreen):
     def _follow_cursor(self) -> None:
         """Whoever asks in the same moment is told of the note under the cursor, which is read a little later."""
         if self._notes.line is not None:
-            self._client.note = self._notes.line.id
+            self.client.note = self._notes.line.id
 
     @on(NoteList.Moved)
     def _moved(self, event: NoteList.Moved) -> None:
@@ -313,7 +313,7 @@ class BrowseScreen(NotesScreen):
 
     def action_link(self) -> None:
         if self._pane.opened_note is not None:
-            self.app.push_screen(LinkPicker(self._client, self._pane.opened_note.note))
+            self.app.push_screen(LinkPicker(self.client, self._pane.opened_note.note))
 
     def action_unlink(self) -> None:
         if (link := self._pane.chosen_link) is not None:
@@ -349,25 +349,25 @@ class BrowseScreen(NotesScreen):
             super().action_undo()
 
     def action_edit(self) -> None:
-        self._client.app.hold_keys(self._with_note(self._client.app.write_note))
+        self.client.app.hold_keys(self._with_note(self.client.app.write_note))
 
     def action_edit_elsewhere(self) -> None:
-        self._client.app.hold_keys(self._with_note(self._client.app.write_elsewhere))
+        self.client.app.hold_keys(self._with_note(self.client.app.write_elsewhere))
 
     def action_copy_note(self) -> None:
         self._with_note(self._copy)
 
     def _copy(self, note: MemoryNote) -> None:
         self.app.copy_to_clipboard(note.content)
-        self._client.say(f"Copied the text ({counted(len(note.content), 'character')})")
+        self.client.say(f"Copied the text ({counted(len(note.content), 'character')})")
 
     def action_copy_id(self) -> None:
-        if self._client.note is not None:
-            self.app.copy_to_clipboard(self._client.note)
-            self._client.say(f"Copied the id {self._client.note}")
+        if self.client.note is not None:
+            self.app.copy_to_clipboard(self.client.note)
+            self.client.say(f"Copied the id {self.client.note}")
 
     def action_pin(self) -> None:
-        self._with_note(lambda note: self._client.carry_out(changes.pin, self.memory, note))
+        self._with_note(lambda note: self.client.carry_out(changes.pin, self.memory, note))
 
     @work(group="note action")
     async def _with_note(self, do: Callable[[MemoryNote], Awaitable[object] | None]) -> None:
@@ -378,12 +378,12 @@ class BrowseScreen(NotesScreen):
             await done
 
     async def _read_open(self) -> MemoryNote | None:
-        id = self._client.note
+        id = self.client.note
         return None if id is None else await self.ask(self.memory.read, id)
 
     def _chosen(self) -> list[str]:
         """The ids of the marked notes, or that of the open one."""
-        return list(self._marked) or [id for id in [self._client.note] if id is not None]
+        return list(self._marked) or [id for id in [self.client.note] if id is not None]
 
     @work(group="change")
     async def action_delete(self) -> None:
@@ -395,7 +395,7 @@ class BrowseScreen(NotesScreen):
         if await self.app.push_screen_wait(_deletion(titles)):
             self._pane.let_go(ids)
             self._mark(ids, False)
-            if not await self._client.carry_out(changes.delete_notes, self.memory, ids):
+            if not await self.client.carry_out(changes.delete_notes, self.memory, ids):
                 self._pane.let_go([])
 
     @work(group="export")
@@ -407,10 +407,10 @@ class BrowseScreen(NotesScreen):
         name = _file_name(title(named.content) if named is not None else f"{self.memory.settings.collection} notes")
 
         def write(path: Path, replace: bool) -> int:
-            return export_chosen(self.memory, ids, path, self._client.zone, replace=replace)
+            return export_chosen(self.memory, ids, path, self.client.zone, replace=replace)
 
         heading, forms = f"Write {counted(len(ids), 'note')} to a file", ".md to read, .jsonl to import"
-        self.app.push_screen(path_prompt(self._client, heading, f"{name}.md", write, forms=forms))
+        self.app.push_screen(path_prompt(self.client, heading, f"{name}.md", write, forms=forms))
 
     # The sidebar: what the list can be narrowed by.
 
@@ -420,7 +420,7 @@ class BrowseScreen(NotesScreen):
 
     async def _count(self) -> None:
         conditions, starting = self._counted = self._listing.conditions, self._listing.starting
-        wanted = conditions.filter(self._client.zone)
+        wanted = conditions.filter(self.client.zone)
         self._facets = await self.ask(read_facets, self.memory, self._facets.collections, wanted, starting)
         self._sidebar.show(self._facets)
         nothing = self._shelf is not None and not self._notes.count
@@ -437,7 +437,7 @@ class BrowseScreen(NotesScreen):
         if collection is None:
             self._narrow(Conditions() if condition is None else self._listing.conditions.toggled(condition))
         elif collection != self.memory.settings.collection:
-            self._client.app.switch_collection(collection)
+            self.client.app.switch_collection(collection)
 
     def _narrow(self, conditions: Conditions, *, keep: str | None = None) -> None:
         self._sidebar.tick(conditions)
@@ -518,7 +518,7 @@ class BrowseScreen(NotesScreen):
             shown = self.query(NotePane)  # none before the screen is furnished
             return any(pane.chosen_link if action == "unlink" else pane.opened_note for pane in shown)
         if action in _NEEDS_A_NOTE:
-            return self._client.note is not None or (action in ("delete", "export") and bool(self._marked))
+            return self.client.note is not None or (action in ("delete", "export") and bool(self._marked))
         return action not in ("order", "mark", "mark_all") or self._notes.count > 0
 
     def action_back(self) -> None:

@@ -284,14 +284,14 @@ class ChatScreen(NotesScreen):
     @work(group="answer")
     async def _say(self, text: str) -> None:
         """Ask, show the answer as it is written, and say how it ended."""
-        view = self.answering = TurnView(text, self._client.zone)
+        view = self.answering = TurnView(text, self.client.zone)
         try:
             async with self._reading:  # a chat that is just being opened comes first
                 self.transcript.choose(None)
                 await self.transcript.add(view)
             self.refresh_bindings()
             self._show_aside()
-            with self._client.refusals():
+            with self.client.refusals():
                 try:
                     reply = await self._hear_out(view, self._thread.question(text))
                 except AmemError:
@@ -308,7 +308,7 @@ class ChatScreen(NotesScreen):
     @work(group="answer")
     async def _run(self, text: str) -> None:
         try:
-            with self._client.refusals():
+            with self.client.refusals():
                 await self._show_lines(lambda: commands.run(self.conversation, text))
         except commands.Leave:
             self.action_leave()
@@ -316,7 +316,7 @@ class ChatScreen(NotesScreen):
         self._show_answerer(self.answerer)
         self._look_who_answers()
         self._show_aside()
-        await self._client.look()
+        await self.client.look()
 
     async def _show_lines(self, run: Callable[[], Iterator[Shown]]) -> None:
         """Show what a command has to show, and have the person choose where it asks which notes are meant."""
@@ -385,7 +385,7 @@ class ChatScreen(NotesScreen):
         self._tell()
         self._show_aside()
         if not self.is_current:
-            self._client.say("No model answered; c shows what memory holds" if unanswered else "Answered; c shows it")
+            self.client.say("No model answered; c shows what memory holds" if unanswered else "Answered; c shows it")
 
     def _hear(self, learnt: Learnt) -> None:
         """Called by the thread that learns."""
@@ -397,10 +397,10 @@ class ChatScreen(NotesScreen):
         said = learnt.words(undo="; u in the chat undoes it" if learnt.operations else "")
         repeated = self.conversation.news(learnt) is not learnt
         if said and not repeated and (learnt.error or not self.is_current or not self.panel.region.area):
-            self._client.say(said[:1].upper() + said[1:])
+            self.client.say(said[:1].upper() + said[1:])
         self._show_aside()
-        with self._client.refusals():
-            await self._client.look()
+        with self.client.refusals():
+            await self.client.look()
 
     @work(exclusive=True, group="aside")
     async def _show_aside(self) -> None:
@@ -428,8 +428,8 @@ class ChatScreen(NotesScreen):
             return
         receipt = await self.ask(self.conversation.remember, text)
         self.clear_selection()
-        self._client.say(f"Remembered “{one_line(text, 50)}”" if receipt.stored else "That is already saved")
-        await self._client.look()
+        self.client.say(f"Remembered “{one_line(text, 50)}”" if receipt.stored else "That is already saved")
+        await self.client.look()
         self._show_aside()
 
     @work(group="change")
@@ -444,15 +444,15 @@ class ChatScreen(NotesScreen):
         held = await self.ask(self.memory.read, chosen)
         forgotten = await self.ask(self.conversation.forget, chosen)
         if forgotten.operation is None or held is None:
-            self._client.say("It was gone already")
+            self.client.say("It was gone already")
             return
-        self._client.say(f"Forgot “{one_line(title(held.content), 50)}”; u brings it back")
-        await self._client.look()
+        self.client.say(f"Forgot “{one_line(title(held.content), 50)}”; u brings it back")
+        await self.client.look()
         self._show_aside()
 
     async def _meant(self, words: str) -> tuple[Sequence[tuple[str, Content]], str]:
         """The notes that may be meant, and what to say of them."""
-        with self._client.refusals():
+        with self.client.refusals():
             found = await self.ask(self.conversation.forget, words)
             if found.operation is not None:  # somebody gave an id in full
                 return [], "It is forgotten; u brings it back."
@@ -502,7 +502,7 @@ class ChatScreen(NotesScreen):
 
     def action_send(self) -> None:
         if self.answering is not None:
-            self._client.say("The answer is still being written; escape stops it")
+            self.client.say("The answer is still being written; escape stops it")
         elif text := self.composer.take():
             if is_command(text):
                 self._run(text)
@@ -576,9 +576,9 @@ class ChatScreen(NotesScreen):
         event.stop()
         match event.destination:
             case ToNote(id):
-                self._client.app.read_note(id)
+                self.client.app.read_note(id)
             case Named(name):
-                self._client.say(f"No note is called “{one_line(name, 60)}” (yet).")
+                self.client.say(f"No note is called “{one_line(name, 60)}” (yet).")
 
     def action_down(self) -> None:
         self.transcript.scroll_down(animate=False)
@@ -590,14 +590,14 @@ class ChatScreen(NotesScreen):
         looked_at = self.transcript.looked_at
         if looked_at is not None:
             self.app.copy_to_clipboard(looked_at.answer or looked_at.question)
-            self._client.say("Copied the answer" if looked_at.answer else "Copied the question")
+            self.client.say("Copied the answer" if looked_at.answer else "Copied the question")
 
     @work(group="choose")
     async def action_chats(self) -> None:
         found = await self.ask(self.conversation.chats)
         lines = []
         for each in found:
-            at, turns = f"{moment(each.last_at, self._client.zone)}  ", f"{counted(each.turns, 'turn'):<9} "
+            at, turns = f"{moment(each.last_at, self.client.zone)}  ", f"{counted(each.turns, 'turn'):<9} "
             line = Content.assemble((at, "$muted"), (turns, "$secondary"), one_line(each.opening, 80))
             lines.append((each.id, line))
         words = "" if lines else "There is no chat yet: whatever you ask begins one."
@@ -627,7 +627,7 @@ class ChatScreen(NotesScreen):
             Picker("Who answers from now on", lines, words=words, prompt="another model's name")
         )
         if name:
-            with self._client.refusals():
+            with self.client.refusals():
                 wanted = with_model(settings, name)
                 await self.ask(lambda: check(wanted, full_name(wanted.llm_backend, wanted.llm_model)))
                 self.conversation.settings = wanted

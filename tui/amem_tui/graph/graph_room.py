@@ -219,7 +219,7 @@ class GraphScreen(NotesScreen):
         self.set_focus(self._shown)
 
     def load(self) -> None:
-        note = self._client.note
+        note = self.client.note
         if note is not None and note != self._came_for:
             self._trail.clear()
             self._look(replace(self.view, centre=note, topics=False))
@@ -243,7 +243,7 @@ class GraphScreen(NotesScreen):
             if view.topics and self._result.topics is None:
                 self.bar.tell("Counting topics… ")
             self._asked_for = self._limits
-            with self._client.refusals(lambda words: self._show(GraphResult(hint=words), turn=False)):
+            with self.client.refusals(lambda words: self._show(GraphResult(hint=words), turn=False)):
                 self._show(await self.ask(read_graph, self.memory, view, *self._asked_for), turn=turn)
             turn = False
 
@@ -264,7 +264,7 @@ class GraphScreen(NotesScreen):
         self._tell()
 
     def _tell(self) -> None:
-        result, zone = self._result, self._client.zone
+        result, zone = self._result, self.client.zone
         about = Content("")
         if self._chosen is not None and result.scene is not None and self._chosen in result.scene.nodes:
             if result.graph is not None:
@@ -355,7 +355,7 @@ class GraphScreen(NotesScreen):
 
     def action_read(self) -> None:
         if self._chosen is not None:
-            self._client.app.read_note(self._chosen)
+            self.client.app.read_note(self._chosen)
 
     def action_depth(self, hops: int) -> None:
         self._look(replace(self.view, depth=hops), chosen=self._chosen)
@@ -383,7 +383,7 @@ class GraphScreen(NotesScreen):
             return write_page(self.memory, collection, path, about, depth, replace=replace)
 
         name, then = f"{collection}-graph.html", ": open it in a web browser"
-        self.app.push_screen(path_prompt(self._client, "Write the graph as a page", name, write, then=then))
+        self.app.push_screen(path_prompt(self.client, "Write the graph as a page", name, write, then=then))
 
     @property
     def _on_types(self) -> bool:

@@ -382,7 +382,7 @@ class HealthScreen(PanedScreen):
             self._ask_models()
 
     async def _look(self) -> None:
-        with self._client.refusals(lambda words: self._show_state([block("", words, Mark.WATCH)])):
+        with self.client.refusals(lambda words: self._show_state([block("", words, Mark.WATCH)])):
             self._state = await self.ask(read_state, self.memory)
             self._show()
 
@@ -397,7 +397,7 @@ class HealthScreen(PanedScreen):
     def _show(self) -> None:
         if self._state is None or not self.is_attached:
             return
-        zone = self._client.zone
+        zone = self.client.zone
         self._show_state([*state_blocks(self._state, self._models, zone), *self._below])
         head, lines = self._rehearsal or (
             run_words(self._state, zone, ours=self.job is not None),
@@ -469,7 +469,7 @@ class HealthScreen(PanedScreen):
         if dry_run:
             lines = await self.ask(rehearsal_lines, self.memory, report)
             self._rehearsal = rehearsal_words(report), lines
-        self._client.say(f"Dry run, {done_words(report)}" if dry_run else done_words(report))
+        self.client.say(f"Dry run, {done_words(report)}" if dry_run else done_words(report))
         await self._settle()
         self.go_to("maintenance")
 
@@ -480,7 +480,7 @@ class HealthScreen(PanedScreen):
         report = await self._carry_out(job, lambda: self.memory.enrich(progress=progress, cancelled=job.cancelled))
         if report is not None:
             self._below = retry_blocks(report)
-            self._client.say(f"What waited: {retried(report)}")
+            self.client.say(f"What waited: {retried(report)}")
             await self._settle()
 
     @work(group="job")
@@ -499,7 +499,7 @@ class HealthScreen(PanedScreen):
         if findings is not None:
             self._below = finding_blocks(findings)
             wrong = sum(1 for each in findings if each.level != "ok")
-            self._client.say("Everything is well." if not wrong else f"{wrong} findings; see below “Full check”.")
+            self.client.say("Everything is well." if not wrong else f"{wrong} findings; see below “Full check”.")
             await self._settle()
             self.go_to("state")
             self.query_one("#state").scroll_end(animate=False)
@@ -511,9 +511,9 @@ class HealthScreen(PanedScreen):
         try:
             return await in_own_thread(work)
         except Cancelled:
-            self._client.say(_STOPPED)
+            self.client.say(_STOPPED)
         except AmemError as error:
-            self._client.refuse(error)
+            self.client.refuse(error)
         finally:
             # Where the app is closing, whoever does it in its thread hears of it here.
             job.cancelled.set()
@@ -523,8 +523,8 @@ class HealthScreen(PanedScreen):
         return None
 
     async def _settle(self) -> None:
-        with self._client.refusals():
-            await self._client.look()
+        with self.client.refusals():
+            await self.client.look()
         self.reload()
 
     def action_stop(self) -> None:
@@ -542,7 +542,7 @@ class HealthScreen(PanedScreen):
     def action_open(self) -> None:
         shown = self.query_one(LineList)
         if shown.line is not None and shown.line.key:
-            self._client.app.read_note(shown.line.key)
+            self.client.app.read_note(shown.line.key)
 
     @on(LineList.Moved)
     def _moved(self) -> None:

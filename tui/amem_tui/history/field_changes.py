@@ -18,7 +18,8 @@ from amem.note_changes import (
     ordered_fields,
     word_diff,
 )
-from amem_tui.formatting import clean, one_line
+from amem.storage.operations import Operation, Version
+from amem_tui.formatting import clean, maker, moment, one_line
 from amem_tui.page import Block, remark, side_by_side, space
 
 if TYPE_CHECKING:
@@ -60,6 +61,20 @@ def _styled(piece: Piece) -> tuple[str, str]:
     # A line break that came or went would otherwise not be seen.
     marked = piece.kind is not DiffKind.SAME and not piece.text.strip() and "\n" in piece.text
     return (piece.text.replace("\n", "↵\n") if marked else piece.text), _STYLES[piece.kind]
+
+
+def operation_head(each: Operation | Version, number: int, cause: str, zone: tzinfo, *more: Content) -> Block:
+    """Who did something, when and why, as the operation of this number, and what the model was asked."""
+    undone = isinstance(each, Operation) and each.undone
+    when = f"  {moment(each.at, zone)}  operation {number}"
+    done = (f"  {each.action}", "bold strike" if undone else "bold"), ("  undone" if undone else "", "$warning")
+    lines = [Content.assemble(maker(each.actor), *done, (when, "$muted"))]
+    if cause:
+        lines.append(Content(one_line(cause, 400)))
+    lines += more
+    if each.prompts:
+        lines.append(Content.styled(f"prompts: {one_line(each.prompts)}", "$muted"))
+    return Block(Content("\n").join(lines))
 
 
 #: A list of so many characters goes on one line.

@@ -21,7 +21,7 @@ from amem.summaries import causes_in_words
 from amem_tui import changes
 from amem_tui.dialogs import Lines, Question
 from amem_tui.formatting import maker, moment, one_line, title
-from amem_tui.history.field_changes import FieldChange, compared
+from amem_tui.history.field_changes import FieldChange, compared, operation_head
 from amem_tui.page import Block, Page, remark, space
 from amem_tui.rooms import NotesScreen
 
@@ -100,23 +100,11 @@ def version_line(version: Version, cause: str, zone: tzinfo) -> Content:
     return Content("\n").join([head, Content.assemble((f"      {version.action}{sure}{why}", "$muted"))])
 
 
-def change_head(version: Version, cause: str, zone: tzinfo) -> Content:
+def change_head(version: Version, cause: str, zone: tzinfo) -> Block:
     """Who did it, when, why, how sure, and what the model was asked."""
-    lines = [
-        Content.assemble(
-            maker(version.actor),
-            (f"  {version.action}", "bold"),
-            (f"  {moment(version.at, zone)}  operation {version.operation}", "$muted"),
-        )
-    ]
-    if cause:
-        lines.append(Content(one_line(cause, 400)))
-    if version.proposed_by:
-        sure = "" if version.confidence is None else f", {version.confidence:.0%} sure"
-        lines.append(Content.assemble(("proposed by ", "$muted"), maker(version.proposed_by), (sure, "$muted")))
-    if version.prompts:
-        lines.append(Content.assemble((f"prompts: {one_line(version.prompts)}", "$muted")))
-    return Content("\n").join(lines)
+    sure = "" if version.confidence is None else f", {version.confidence:.0%} sure"
+    by = [Content.assemble(("proposed by ", "$muted"), maker(version.proposed_by), (sure, "$muted"))]
+    return operation_head(version, version.operation, cause, zone, *(by if version.proposed_by else ()))
 
 
 #: A cursor that is held down passes versions nobody wants to read.
@@ -168,11 +156,11 @@ class HistoryScreen(NotesScreen):
     @work(exclusive=True, group="history")
     async def load(self) -> None:
         """Read the versions anew; the cursor stays on its version, or goes to the newest after a change made here."""
-        id = self._asked or self._client.note
+        id = self._asked or self.client.note
         record = None if id is None else await self.ask(read_record, self.memory, id)
         other = record is None or self._record is None or record.id != self._record.id
         self._record = record
-        zone, options = self._client.zone, []
+        zone, options = self.client.zone, []
         if record is not None:
             lines = ((version_line(each, record.causes[each.cause], zone), each.version) for each in record.versions)
             options = [Option(line, id=str(number)) for line, number in lines]
@@ -203,11 +191,11 @@ class HistoryScreen(NotesScreen):
         if record is None or version is None:
             await self._view.say(_NO_NOTE if record is None else _DESTROYED)
         else:
-            about = self.memory, record, version, self._client.zone
+            about = self.memory, record, version, self.client.zone
             found = await self.ask(read_change, *about, with_now=self._with_now, whole=self._whole)
             fields: Sequence[Part] = found or [remark(self._nothing())]
-            head = change_head(version, record.causes[version.cause], self._client.zone)
-            await self._view.show([Block(head), space(), *fields], about=(record.id, version.version, self._with_now))
+            head = change_head(version, record.causes[version.cause], self.client.zone)
+            await self._view.show([head, space(), *fields], about=(record.id, version.version, self._with_now))
         self.refresh_bindings()
 
     def _sides(self, version: Version) -> str:
@@ -244,13 +232,10 @@ class HistoryScreen(NotesScreen):
     def action_stay(self) -> None:
         """Do nothing."""
 
+    @on(OptionList.OptionSelected)
     def action_read(self) -> None:
         if self._record is not None:
-            self._client.app.read_note(self._record.id)
-
-    @on(OptionList.OptionSelected, "#version-list")
-    def _read(self) -> None:
-        self.action_read()
+            self.client.app.read_note(self._record.id)
 
     @work(group="change")
     async def action_undo_version(self) -> None:
@@ -265,7 +250,7 @@ class HistoryScreen(NotesScreen):
             return
         would = await self.ask(self.memory.would_roll_back, record.id, version.version)
         if not would:
-            self._client.say(f"Nothing would change: the note is as it was in version {version.version}.")
+            self.client.say(f"Nothing would change: the note is as it was in version {version.version}.")
             return
         fields = ", ".join(map(field_name, ordered_fields(would)))
         details = f"It sets back {fields}. That makes a new version, which u undoes."
@@ -273,5 +258,5 @@ class HistoryScreen(NotesScreen):
             await self._carry_out(changes.roll_back, self.memory, record.id, version.version)
 
     async def _carry_out(self, change: Callable[..., str], *args: object) -> None:
-        self._to_newest = await self._client.carry_out(change, *args)
+        self._to_newest = await self.client.carry_out(change, *args)
         self.reload()

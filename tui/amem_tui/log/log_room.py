@@ -20,8 +20,8 @@ from amem.note import Status
 from amem.summaries import causes_in_words
 from amem_tui import changes
 from amem_tui.dialogs import Picker
-from amem_tui.formatting import SIGNS, author, maker, moment, one_line, title, titles_of
-from amem_tui.history.field_changes import compared
+from amem_tui.formatting import SIGNS, author, maker, one_line, title, titles_of
+from amem_tui.history.field_changes import compared, operation_head
 from amem_tui.history.history_room import HistoryScreen
 from amem_tui.lists import CursorList, Piece, fit
 from amem_tui.page import Block, Page, remark, space
@@ -285,7 +285,8 @@ def read_doings(memory: AgenticMemorySystem, operation: int) -> tuple[Doings, di
 def operation_parts(found: Doings, cards: Mapping[str, Card], cause: str, zone: tzinfo) -> list[Part]:
     """What an operation did, as parts of a page."""
     titles, operation = {id: title(card.text) for id, card in cards.items()}, found.operation
-    parts: list[Part] = [Block(_head(found, cause, zone)), space()]
+    parent = [] if operation.parent is None else [(f"set off by operation {operation.parent}", "$muted")]
+    parts: list[Part] = [operation_head(operation, operation.id, cause, zone, *map(Content.assemble, parent)), space()]
     made = [id for id in found.changes if id in operation.created]
     if len(made) > _IN_FULL:
         parts += [*(Block(_named("wrote", id, cards)) for id in made), space()]
@@ -307,25 +308,6 @@ def operation_parts(found: Doings, cards: Mapping[str, Card], cause: str, zone: 
         left = operation.created or operation.notes or operation.links
         parts.append(remark("Nothing is left of what it did." if left else "It changed no notes."))
     return parts
-
-
-def _head(found: Doings, cause: str, zone: tzinfo) -> Content:
-    each = found.operation
-    lines = [
-        Content.assemble(
-            maker(each.actor),
-            (f"  {each.action}", "bold strike" if each.undone else "bold"),
-            ("  undone" if each.undone else "", "$warning"),
-            (f"  {moment(each.at, zone)}  operation {each.id}", "$muted"),
-        )
-    ]
-    if cause:
-        lines.append(Content(one_line(cause, 400)))
-    if each.parent is not None:
-        lines.append(Content.styled(f"set off by operation {each.parent}", "$muted"))
-    if each.prompts:
-        lines.append(Content.styled(f"prompts: {one_line(each.prompts)}", "$muted"))
-    return Content("\n").join(lines)
 
 
 def _telling(fields: Mapping[str, tuple[Any, Any]], made: bool) -> Mapping[str, tuple[Any, Any]]:
@@ -400,7 +382,7 @@ class LogScreen(NotesScreen):
     @on(LogList.Wanted)
     @work(group="rows")
     async def _fetch(self, event: LogList.Wanted) -> None:
-        self._list.fill(await self.ask(read_rows, self.memory, event.ids, self._client.zone))
+        self._list.fill(await self.ask(read_rows, self.memory, event.ids, self.client.zone))
         self.refresh_bindings()
 
     @on(LogList.Moved)
@@ -418,7 +400,7 @@ class LogScreen(NotesScreen):
             return
         found, cards, cause = await self.ask(read_doings, self.memory, line.id)
         self._view.border_title = Content(f"Operation {line.id}")
-        await self._view.show(operation_parts(found, cards, cause, self._client.zone), about=line.id)
+        await self._view.show(operation_parts(found, cards, cause, self.client.zone), about=line.id)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if not self.query(LogList):
@@ -449,12 +431,9 @@ class LogScreen(NotesScreen):
         elif line is not None:
             self._list.cursor = self._list.outline.above(self._list.cursor)
 
-    @work(group="change")
-    async def action_undo_one(self) -> None:
-        line = self._list.line
-        if line is not None:
-            await self._client.carry_out(changes.undo, self.memory, line.id)
-            self.load()
+    def action_undo_one(self) -> None:
+        if self._list.line is not None:
+            self.change(changes.undo, self.memory, self._list.line.id)
 
     @on(LogList.Opened)
     @work(group="read")
@@ -465,13 +444,13 @@ class LogScreen(NotesScreen):
             return
         card = (await self.ask(self.memory.cards_of, [row.note])).get(row.note)
         if card is None:
-            self._client.say("That note was destroyed for good.")
+            self.client.say("That note was destroyed for good.")
         elif card.status is Status.DELETED:
-            self._client.app.visit("history")
+            self.client.app.visit("history")
             if isinstance(self.app.screen, HistoryScreen):
                 self.app.screen.turn_to(row.note)
         else:
-            self._client.app.read_note(row.note)
+            self.client.app.read_note(row.note)
 
     @work(exclusive=True, group="choose")
     async def action_choose_actor(self) -> None:

@@ -25,7 +25,7 @@ from amem_tui.page import Block, Page, remark, space
 from amem_tui.rooms import NotesScreen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime, tzinfo
 
     from textual.app import ComposeResult
@@ -337,7 +337,7 @@ class ReviewScreen(NotesScreen):
         self.refresh_bindings()
 
     async def _show_item(self, page: Page) -> None:
-        item, waiting, zone = self._chosen, self._waiting, self._client.zone
+        item, waiting, zone = self._chosen, self._waiting, self.client.zone
         if isinstance(item, Review) and waiting is not None:
             around = None if self._whole else _AROUND
             fields = await self.ask(compared, item.changes, zone, waiting.titles, around=around)
@@ -361,7 +361,7 @@ class ReviewScreen(NotesScreen):
         shown, dispute = self._chain, self._dispute
         head = Content(NOTHING["conflicts"]) if dispute is None else dispute_head(dispute)
         self.query_one("#dispute-head", Static).update(head)
-        shown.fill([] if dispute is None else timeline(dispute, self._client.zone, shown.size.width))
+        shown.fill([] if dispute is None else timeline(dispute, self.client.zone, shown.size.width))
 
     async def _read_dispute(self) -> Dispute | None:
         item = self._chosen
@@ -385,7 +385,7 @@ class ReviewScreen(NotesScreen):
             case "keep_both":
                 return isinstance(item, Conflict | Link)
             case "succession":
-                return self._client.note is not None
+                return self.client.note is not None
             case "read":
                 return self._list.chosen is not None
         return True
@@ -408,45 +408,37 @@ class ReviewScreen(NotesScreen):
 
     def action_succession(self) -> None:
         """Put the chain of the open note on top of the conflicts, with the cursor on it."""
-        self._chain_of, self._to_chain, self._arriving = self._client.note, True, False
+        self._chain_of, self._to_chain, self._arriving = self.client.note, True, False
         self._go_to("conflicts")
         self.reload()
 
+    @on(OptionList.OptionSelected)
     def action_read(self) -> None:
         """Open the note; in a conflict go to its notes first."""
         if self._section == "conflicts":
             if self.focused is not self._chain:
                 self._chain.focus()
             elif self._chain.chosen is not None:
-                self._client.app.read_note(self._chain.chosen)
+                self.client.app.read_note(self._chain.chosen)
             return
         if isinstance(item := self._chosen, Review | Flag):
-            self._client.app.read_note(item.note)
-
-    @on(OptionList.OptionSelected)
-    def _read(self) -> None:
-        self.action_read()
+            self.client.app.read_note(item.note)
 
     def action_decide(self, how: str) -> None:
         """Carry out the change of that name with the chosen proposal, or with the note that may be out of date."""
         if isinstance(item := self._chosen, Review | Flag):
-            self._decide(getattr(changes, how), self.memory, item.id if isinstance(item, Review) else item.note)
+            self.change(getattr(changes, how), self.memory, item.id if isinstance(item, Review) else item.note)
 
     def action_hold(self, place: int) -> None:
         if self._dispute is not None and place <= len(self._dispute.notes):
-            self._decide(_hold, self.memory, self._dispute, self._dispute.notes[place - 1].id)
+            self.change(_hold, self.memory, self._dispute, self._dispute.notes[place - 1].id)
 
     def action_keep_both(self) -> None:
         item = self._chosen
         if isinstance(item, Conflict):
-            self._decide(changes.keep_both, self.memory, item.earlier, item.later)
+            self.change(changes.keep_both, self.memory, item.earlier, item.later)
         elif isinstance(item, Link):
-            self._decide(lambda: f"Both are current: {changes.reinstate(self.memory, item.target)}")
-
-    @work(group="change")
-    async def _decide(self, decision: Callable[..., str], *args: object) -> None:
-        await self._client.carry_out(decision, *args)
-        self.load()
+            self.change(lambda: f"Both are current: {changes.reinstate(self.memory, item.target)}")
 
 
 def _hold(memory: AgenticMemorySystem, dispute: Dispute, id: str) -> str:

@@ -306,19 +306,6 @@ def _webview() -> Any:
 # An entry for the menu of a Linux desktop, with an icon, put there and taken away on request.
 
 _NAME = "amem"
-_ENTRY = """[Desktop Entry]
-Type=Application
-Name=amem
-GenericName=Memory browser
-Comment=See, correct and trust what your agents wrote
-Comment[zh_CN]=查看、修正并信任智能体写下的笔记
-Exec={command}
-Icon={icon}
-Terminal=false
-Categories=Office;
-Keywords=notes;memory;zettelkasten;agents;
-StartupNotify=true
-"""
 #: What a desktop entry gives a meaning of its own inside quotes.
 _RESERVED = re.compile(r'(["`$\\])')
 
@@ -359,7 +346,8 @@ def _entry_places(folder: Path | None) -> tuple[Path, Path]:
 
 
 def _entry(command: Sequence[str], icon: Path) -> str:
-    return _ENTRY.format(command=" ".join(_quoted(word) for word in command), icon=icon)
+    told = files("amem_tui.serving").joinpath("amem.desktop").read_text(encoding="utf-8")
+    return told.format(command=" ".join(_quoted(word) for word in command), icon=icon)
 
 
 def _quoted(word: str) -> str:

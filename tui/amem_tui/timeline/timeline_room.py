@@ -304,7 +304,7 @@ class TimelineScreen(PanedScreen):
         yield HeatMap(id="heat")
         with Horizontal(id="below"):
             yield LineList(empty="No notes on this day.", id="day-notes")
-            yield Forgetting(self._client.zone, id="forgetting")
+            yield Forgetting(self.client.zone, id="forgetting")
             with Vertical(id="fading"):
                 yield LineList(rows=2, id="fade-list")
 
@@ -321,12 +321,12 @@ class TimelineScreen(PanedScreen):
 
     @work(exclusive=True, group="days")
     async def _reload(self) -> None:
-        here = self._client.note if self._client.note != self._opened else None
+        here = self.client.note if self.client.note != self._opened else None
         days, at = await self.ask(_read_days, self.memory, here)
-        self._opened = self._client.note
+        self._opened = self.client.note
         if here is not None:
             self._note = here
-        self._heat.show(days, None if at is None else at.astimezone(self._client.zone).date())
+        self._heat.show(days, None if at is None else at.astimezone(self.client.zone).date())
         self._heat.border_title = _spanned(days)
         self.bar.tell(f"{counted(sum(days.counts.values()), 'note')} on {counted(len(days.counts), 'day')} ")
         await self._show_day()
@@ -343,7 +343,7 @@ class TimelineScreen(PanedScreen):
     async def _show_day(self) -> None:
         """List the notes of the day under the cursor; the first of them is chosen where no other note is."""
         day, shown = self._heat.day, self._of_day
-        shelf, lines = await self.ask(_read_day, self.memory, day, self._client.zone)
+        shelf, lines = await self.ask(_read_day, self.memory, day, self.client.zone)
         self._shelf = shelf
         place = shown.cursor if day == self._day_shown else 0
         if day != self._day_shown and self._note is not None:
@@ -361,7 +361,7 @@ class TimelineScreen(PanedScreen):
 
     async def _read_page(self, page: int) -> list[ListLine]:
         assert self._shelf is not None, "only the list of a day is longer than a page"
-        return await self.ask(read_lines, self.memory, self._shelf, page * PAGE, self._client.zone)
+        return await self.ask(read_lines, self.memory, self._shelf, page * PAGE, self.client.zone)
 
     @on(LineList.Moved)
     def _moved(self, event: LineList.Moved) -> None:
@@ -392,7 +392,7 @@ class TimelineScreen(PanedScreen):
         days, pane, shown = self._ahead, self.query_one("#fading"), self._fade_list
         pane.border_title = f"What fades within {counted(days, 'day')}"
         pane.border_subtitle = "looking ahead…"
-        with self._client.refusals():
+        with self.client.refusals():
             preview = await self.ask(self.memory.fade, days, most=MOST)
             lines = lines_of(preview)
             key = None if shown.line is None else shown.line.key
@@ -429,7 +429,7 @@ class TimelineScreen(PanedScreen):
 
     def action_open(self) -> None:
         if self._under_cursor is not None:
-            self._client.app.read_note(self._under_cursor)
+            self.client.app.read_note(self._under_cursor)
         elif self.pane == "heat":
             self.go_to("day-notes")
 
@@ -465,7 +465,7 @@ class TimelineScreen(PanedScreen):
     @on(LineList.Opened)
     def _line_opened(self, event: LineList.Opened) -> None:
         if event.line.key:
-            self._client.app.read_note(event.line.key)
+            self.client.app.read_note(event.line.key)
 
     @on(events.DescendantFocus)
     def _focused(self, event: events.DescendantFocus) -> None:
