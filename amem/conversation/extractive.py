@@ -15,12 +15,13 @@ from amem.conflict.cues import replaces
 from amem.conversation.listing import notes_of_a_deed, notes_of_a_sort, notes_of_a_time, of_a_time, timely
 from amem.conversation.reply import lines_for
 from amem.language import index_terms, query_terms
-from amem.language.asking import asks_when, asks_yes_or_no, tells_who
+from amem.language.asking import asks_for_a_name, asks_when, asks_yes_or_no, tells_who
 from amem.language.states import states_asked
-from amem.note import Kind
+from amem.note import Kind, Status
+from amem.query import Filter
 from amem.rendering import holding_text, mark
 from amem.retrieval.confidence import CALIBRATION, Support, best_support, supporting, told_over
-from amem.retrieval.entailment import Told, Verdict, bounds, deciding, is_over
+from amem.retrieval.entailment import Told, Verdict, bounds, deciding, deciding_then, is_over
 from amem.retrieval.explanation import passage, spans
 from amem.retrieval.question import Intent, Period
 
@@ -43,6 +44,8 @@ _MOST_FACTS = 3
 #: it is older this much.
 _NEAR, _NEARLY_EQUAL = 0.66, 0.9
 _MOST_NEWER = 2
+#: So much of what is asked is all of it.
+_ALL = 0.9
 #: So much of what is asked a later note holds that may change what the best one says.
 _HELD = 0.5
 #: From about ten notes on (`Signs.few`) there are others that hold as much.
@@ -51,6 +54,8 @@ _FEW = 0.75
 _MOST_LISTED = 10
 #: Notes that are looked at for the end of a state, the latest first.
 _LATEST = 1_000
+#: So many letters of a term a text holds in any of its forms.
+_STEM = 4
 #: So far from a time what is asked of it may have been.
 _LOOSE = timedelta(days=7)
 #: With these a time begins in the middle of a sentence.
@@ -105,6 +110,8 @@ def extract(
         return replace(answer.extract(answer.tell_list(done, words)), by_time=True)
     if not filled.exact and (several := notes_of_a_sort(question, filled.period, hits, notes)):
         return answer.extract(answer.tell_list(several))
+    if filled.period is not None and not filled.exact and answer.tell_whether_then(filled.period):
+        return answer.extract(Support.STRONG)
     if not filled.exact and asks_when(question) and answer.tell_span():
         return answer.extract(Support.STRONG)
     identity: Sequence[str] = ()
@@ -146,12 +153,14 @@ def extract(
         # Of a time that is over nothing that was noted later makes what was noted then out of date.
         over = filled.period is not None and filled.period.until is not None and filled.period.until <= now
         lead = answer.words.nearest if support is Support.WEAK else ""
-        if filled.period is None and (decided := answer.decided(best[0])):
+        if filled.period is None and (decided := answer.decided(best[0], filled.wider)):
             best, lead, support = (decided[0],), answer.words.verdict(decided[1], question), Support.STRONG
         answer.quote(best[0], lead, doubts=not over)
         support = Support.WEAK if answer.doubted else support
-    elif answer.doubted:
-        support = Support.WEAK
+    else:
+        support = Support.WEAK if answer.doubted else support
+        if filled.several and filled.verdict is None and filled.period is None:
+            answer.quote_unread()
     # What was noted later is of another time than one that is asked about, and no reason for what was before.
     if filled.period is None and not identity and (reading is None or Intent.CAUSAL not in reading.intents):
         answer.quote_others(alike=support is not Support.STRONG)
@@ -181,6 +190,7 @@ class _Answer:
         self._memory, self._question, self._now, self._cite = memory, question, now, cite
         self.words = lines_for(question)
         self._terms = frozenset(query_terms(question))
+        self._wants_a_name = asks_for_a_name(question)
         self._hits = {hit.id: hit for hit in hits}
         self._notes = dict(notes)
         self._numbers = {hit.id: place for place, hit in enumerate(hits, start=1)}
@@ -309,10 +319,39 @@ class _Answer:
         told = after.keys() & self._rests.keys()
         first = [each.by for each in gone if each.by in after.keys() - told and len(spans(each.text, asked)) > rest]
         now = "".join(f"{self._quotation(by)}{self._cited([by])}{self.words.semicolon}" for by in dict.fromkeys(first))
+        if doubts and not after and (newer := self._newer_against(id)) is not None:
+            self.doubted = self._hits[newer].support is not Support.STRONG
+            self.quote(newer, lead)
+            self.quote(id, self.words.before, doubts=False)
+            return
         cited = self._cited([id, *(by for by in after if by not in first)])
         doubt = self._doubt([id]) if doubts else ""
         self.say(f"{lead}{now}{self.words.before if now else ''}{quote}{cited}{doubt}")
         self._quoted = True
+
+    def quote_unread(self) -> None:
+        """Quote the hits that hold all that is asked, and state nothing that is read as a fact."""
+        unread = [
+            hit
+            for hit in self._hits.values()
+            if hit.id not in self._rests
+            and not self._notes[hit.id].facts
+            and hit.support is not Support.NONE
+            and hit.explanation.signs is not None
+            and hit.explanation.signs.held >= _ALL
+        ]
+        for hit in unread[:_MOST_NEWER]:
+            self.quote(hit.id, "")
+            self._quoted = False  # an older note is no history of the facts before it
+
+    def _newer_against(self, id: str) -> str | None:
+        """The later hit that puts a hit in doubt and says as much to the question; None where none does."""
+        for other in self._memory.doubted_by([id]):
+            signs = [None if (hit := self._hits.get(each)) is None else hit.explanation.signs for each in (id, other)]
+            old, new = signs
+            if old is not None and new is not None and new.held >= old.held > 0 and self._at(other) > self._at(id):
+                return other if not self._follows(other, [id]) else None
+        return None
 
     def quote_others(self, *, alike: bool) -> None:
         """Quote the newest hits that are nearly as much to the point and newer than what was told, else an older one.
@@ -353,15 +392,25 @@ class _Answer:
         """Whether a later note holds so much of what is asked, and says that something changed or is one of few: its
         score lies far below that of the best there."""
         signs = hit.explanation.signs
-        if signs is None or signs.read or signs.held < _HELD or self._at(hit.id) <= self._at(best.id):
+        if signs is None or self._at(hit.id) <= self._at(best.id):
+            return False
+        if self._wants_a_name and not signs.lacks and not signs.strangers and replaces(hit.content):
+            return True  # "Mia changes to Parkskolan"
+        if signs.read or signs.held < _HELD:
             return False
         return signs.few >= _FEW or replaces(hit.content) or tells_what_is_now(hit.content)
 
-    def decided(self, id: str) -> tuple[str, Verdict] | None:
-        """The note that says yes or no to the question, this hit or a newer one that is nearly as much to the point."""
-        near = [each.id for each in self._near([self._hits[id]], alike=False) if each.id != id]
-        ids = sorted([id, *near], key=self._at, reverse=True)
-        found = deciding(self._question, [self._told(self._notes[each]) for each in ids], self._now)
+    def decided(self, id: str, wider: str = "") -> tuple[str, Verdict] | None:
+        """The note that says yes or no to the question, the latest of those that bear on it; this hit or one that is
+        nearly as much to the point bears on it that speaks of it. What is not so of `wider` is not so, either."""
+        near = {id, *(each.id for each in self._near([self._hits[id]], alike=False))}
+        ids = sorted(self._hits, key=self._at, reverse=True)
+        notes = [self._told(self._notes[each]) for each in ids]
+        bearing = [each in near for each in ids]
+        found = deciding(self._question, notes, self._now, bearing)
+        if found is None and wider:
+            found = deciding(wider, notes, self._now, bearing)
+            found = None if found is None or found[1] is Verdict.YES else found
         return None if found is None else (ids[found[0]], found[1])
 
     def ending(self, filled: Filled) -> MemoryNote | None:
@@ -388,6 +437,33 @@ class _Answer:
 
     def _told(self, note: MemoryNote) -> Told:
         return Told(holding_text(note.content, note.overturned), note.at or self._now)
+
+    def tell_whether_then(self, period: Period) -> bool:
+        """Say yes or no to whether something was so in a time by what was noted until its end; whether that tells."""
+        if period.since is None or period.until is None or period.since > self._now:
+            return False
+        if not asks_yes_or_no(self._question):
+            return False
+        # What has been superseded since was so then.
+        then = Filter(until=period.until, statuses=(Status.ACTIVE, Status.SUPERSEDED))
+        asked = {term[:_STEM] for term in self._terms}
+        notes = [
+            note
+            for note in self._memory.list(then, limit=_LATEST)
+            if note.at is not None and note.speaker is None and any(term in note.content.casefold() for term in asked)
+        ]
+        notes.sort(key=lambda note: note.at or self._now)
+        question = self._question.replace(period.words, " ")
+        told = [Told(note.content, note.at or self._now) for note in notes]
+        found = deciding_then(question, told, period.since, period.until)
+        if found is None:
+            return False
+        places, verdict = found
+        self._notes |= {notes[place].id: notes[place] for place in places}
+        self.quote(notes[places[0]].id, self.words.verdict(verdict, self._question), doubts=False)
+        for place in places[1:]:
+            self.quote(notes[place].id, self.words.later, doubts=False)
+        return True
 
     def tell_span(self) -> bool:
         """Quote the notes in which what is asked about began and ended, if there are both; whether there are."""
@@ -418,10 +494,16 @@ class _Answer:
     def _doubt(self, ids: Sequence[str]) -> str:
         """That notes may be out of date, and what the note says because of which they may."""
         against = [id for id in self._memory.doubted_by(ids) if self._note(id) is not None]
-        if not against:
+        if not against or self._follows(against[0], ids):
             return ""
         self.doubted = True
         return f"{self.words.outdated}{self._quotation(against[0])}{self._cited(against[:1])}"
+
+    def _follows(self, id: str, ids: Sequence[str]) -> bool:
+        """Whether a note tells that the job has begun that others had in prospect, as an offer does."""
+        facts = self._notes[id].facts
+        named = [fact.object for fact in facts if fact.holds and fact.predicate == "works_at" and fact.object]
+        return any(each in self._notes[other].content for each in named for other in ids if self._note(other))
 
     def _cited(self, ids: Iterable[str]) -> str:
         for id in ids:

@@ -167,7 +167,8 @@ class Asker:
             if self._memory.settings.llm_backend not in NAMES_NO_MODEL:
                 return replace(plain, error=str(error), hint=error.hint)
             # To a certain answer a model has nothing to add.
-            more = () if plain.in_memory else (said.without_model.format(error),)
+            host = self._memory.settings.ollama_host
+            more = () if plain.in_memory else (said.unanswered(error, host),)
             return replace(plain, notes=(*plain.notes, *more))
         hits, ordering = self._ordered(question, hits, read)
         hits, remarks = hits[:k], (*remarks, *ordering)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from amem.errors import NoteNotFound, SessionNotFound
+from amem.errors import AmemError, NoteNotFound, ServiceUnavailable, SessionNotFound
 from amem.llm.prompts import CHINESE as ZH
 from amem.llm.prompts import language_of
 from amem.retrieval.confidence import Support
@@ -41,6 +41,7 @@ class Lines:
     aside: str
     foreign: str
     without_model: str
+    no_model: str
     nearest: str
     uncertain: str
     outdated: str
@@ -74,6 +75,11 @@ class Lines:
                     return yes if verdict is Verdict.YES else no
         return {Verdict.YES: self.yes, Verdict.NO: self.no, Verdict.NO_LONGER: self.no_longer, None: ""}[verdict]
 
+    def unanswered(self, error: AmemError, host: str) -> str:
+        """That no model answered, and why: in Chinese, which errors are not written in, where no model is at `host`."""
+        named = isinstance(error, ServiceUnavailable) and self.no_model
+        return self.without_model.format(self.no_model.format(host) if named else error)
+
     def support(self, support: Support) -> str:
         """What a model is told of how well the notes support an answer."""
         return {Support.STRONG: self.strong, Support.WEAK: self.weak, Support.NONE: self.none}[support]
@@ -101,6 +107,7 @@ ENGLISH = Lines(
     aside="Support for an answer: none or weak. These notes may have nothing to do with the message.",
     foreign="some notes are in a language that the embedding model cannot match with this question: one may hold it",
     without_model="answered without a model: {}",
+    no_model="",
     nearest="Nothing certain; nearest: ",
     uncertain="Nothing certain",
     outdated=", but this may be out of date: ",
@@ -134,6 +141,7 @@ CHINESE = Lines(
     aside="对答案的支持：弱或无。这些笔记可能与这条消息无关。",
     foreign="有些笔记的语言，嵌入模型无法与这个问题比对：答案可能就在其中",
     without_model="没有用模型回答：{}",
+    no_model="没有找到聊天模型（{} 上没有可用的 Ollama 模型）",
     nearest="没有确定的答案，最接近的是：",
     uncertain="没有确定的答案",
     outdated="，但可能已过时：",

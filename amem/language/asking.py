@@ -38,6 +38,10 @@ NEGATED = re.compile(
 """A question that is put as a denial: yes and no may mean either."""
 TAKING = re.compile(r"\b(?:eat|drink|have|give|serve|try|taste)\b|[吃喝](?!什么)", re.IGNORECASE)
 """It asks what is eaten, drunk or given, which is not what harms."""
+EATING = re.compile(r"\b(?:eats?|eating|drinks?|drinking|cook|serve)\b|[吃喝]", re.IGNORECASE)
+"""It asks what is eaten or drunk."""
+MEDICINE = re.compile(r"\b(?:medicines?|medications?|pills?|tablets?|drugs?)\b|药", re.IGNORECASE)
+"""It asks for medicines."""
 HARM = re.compile(r"\b(?:allerg|intoleran|react)|过敏|不耐受", re.IGNORECASE)
 """It asks what harms."""
 LIKING = re.compile(r"\b(?:like|love|enjoy)\b|(?<!不)喜欢", re.IGNORECASE)

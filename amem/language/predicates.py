@@ -276,6 +276,14 @@ class Predicates:
         )
         return list(dict.fromkeys(name for names in found for name in names))
 
+    def widened(self, text: str) -> str:
+        """The text with what its things fall under in their place: 我还喝咖啡吗 of 我还喝美式吗."""
+        for each, names in self.kinds.items():
+            name = next((name for name in names if name.isascii() is each.isascii()), "")
+            pattern = rf"\b{re.escape(each)}s?\b" if each.isascii() else re.escape(each)
+            text = re.sub(pattern, name, text, flags=re.IGNORECASE) if name else text
+        return text
+
     def within(self, object: str) -> list[str]:
         """The names of all that falls under a thing: "latte" of "coffee"; none for what has no kinds."""
         folded = normalize(object)

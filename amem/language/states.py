@@ -67,12 +67,12 @@ def _pattern(phrases: str) -> re.Pattern[str]:
 # What a question asks of the present, and whether a statement speaks of it.
 
 _IS = re.compile(
-    r"^\W*(?:(?:and|so|but|ok(?:ay)?)\W+)?(?:is|are|am)\b|^(?!.*过)[^，,]*(?:在|是)[^，,]*吗", re.IGNORECASE
+    r"^\W*(?:(?:and|so|but|ok(?:ay)?)\W+)?(?:is|are|am)\b|^(?!.*过)[^，,]*(?:(?<!现)在|是)[^，,]*吗", re.IGNORECASE
 )
 _WAS_IT = re.compile(r"^\W*(?:(?:and|so|but|ok(?:ay)?)\W+)?(?:was|were|did|had)\b|过(?!敏)", re.IGNORECASE)
 _WHERE = re.compile(
-    r"^\W*(?:(?i:is|are|am)) [^?]*\b(?:in|at|to|near) (?:the )?[A-Z]"
-    r"|^[^，,]{1,8}?(?:还|现在|目前|仍)*在[^，,？?]{1,8}?吗"
+    r"^\W*(?:(?i:is|are|am|was|were)) [^?]*\b(?:in|at|to|near) (?:the )?[A-Z]"
+    r"|^[^，,]{1,8}?(?:还|现在|目前|仍)*(?<!现)在[^，,？?]{1,8}?吗"
 )
 #: Whoever lives, works or studies somewhere is there until something else is said.
 _SETTLED = re.compile(

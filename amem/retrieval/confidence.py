@@ -48,8 +48,10 @@ if TYPE_CHECKING:
 _STATED = 0.85
 #: Below this cosine a note that holds no word of a question has nothing to do with it.
 _FAR = 0.2
-#: So much of what is asked with is all of it.
-_ALL = 0.9
+#: From this share of what is asked with, or this cosine, on memory does not say that it holds nothing.
+_MOST, _NEAR = 0.5, 0.4
+#: Words that take a question so far away from a note ask for something else.
+_OTHER = -0.1
 
 
 class Support(StrEnum):
@@ -91,6 +93,11 @@ class Signs:
         """The share that is held, squared: the half that is missing is what was asked for."""
         return self.held * self.held
 
+    @property
+    def bears(self) -> bool:
+        """Whether the note holds most of what is asked, or is near it and the words that it lacks ask for no other."""
+        return self.held >= _MOST or (self.cosine >= _NEAR and self.lift > _OTHER)
+
 
 #: What confidence is reckoned from.
 NAMES = ("covered", "lift", "apart", "fact", "strangers", "lacks", "first", "few")
@@ -130,9 +137,13 @@ class Calibration:
     def is_near(self, signs: Signs) -> bool:
         """Whether a note that is not sure to answer comes near enough to be shown in place of an answer.
 
-        One that holds all that is asked with does, whatever it lacks.
+        One that bears on it does, whatever it lacks.
         """
-        return signs.held >= _ALL or self.nearness(signs) >= (self.read if signs.read else self.unread).near
+        return (
+            signs.held >= _MOST
+            or signs.cosine >= _NEAR
+            or self.nearness(signs) >= (self.read if signs.read else self.unread).near
+        )
 
     def support(self, confidence: float, signs: Signs) -> Support:
         """What a note of this confidence gives an answer."""
@@ -141,7 +152,8 @@ class Calibration:
             return Support.STRONG
         # Being the first of the hits is no reason by itself.
         some = signs.held > 0.0 or signs.fact > 0.0 or signs.cosine >= _FAR
-        return Support.WEAK if some and confidence >= least.weak else Support.NONE
+        # Nothing is denied of which a note holds most, or which is much what it is about.
+        return Support.WEAK if some and (signs.bears or confidence >= least.weak) else Support.NONE
 
 
 #: Fitted on the development sets of ``tests/data/answers``: six notebooks of 45 to 49 notes, ten of 3 to 10.

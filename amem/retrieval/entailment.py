@@ -157,43 +157,52 @@ def verdict(question: str, text: str, at: datetime | None = None, now: datetime 
     what was done with it ("do I drink coffee?", "gave up coffee"). With `at`, when it was said, and `now` a statement
     says yes to what is so only as far as it is so still.
     """
+    return next((told for told, each in _decisive(question, text) if _counts(question, told, each, at, now)), None)
+
+
+def _decisive(question: str, text: str) -> list[tuple[Verdict, Statement]]:
+    """What the statements of a note that decide a question say to it, the latest first."""
     asked = _asked(question)
     if asked is None or asked.negative or not _decidable(question, asked):
-        return None
-    found: Verdict | None = None
+        return []
+    found: list[tuple[Verdict, Statement]] = []
     for each in _stated(text):
         told = _says(question, asked, each) if each.said and not each.planned and _same_people(asked, each) else None
-        if told is Verdict.YES and at is not None and now is not None and not _is_so_still(question, each, at, now):
-            told = None
-        if told is None and found is Verdict.YES and each.cues & {Cue.CHANGES, Cue.ENDS, Cue.OVER}:
-            found = None  # "takes it and has swollen feet, so the doctor changed it": a yes is none to what changed
-        found = told or found
-    return found
+        if told is not None:
+            found.append((told, each))
+        elif found and found[-1][0] is Verdict.YES and each.cues & {Cue.CHANGES, Cue.ENDS, Cue.OVER}:
+            found.clear()  # "takes it and has swollen feet, so the doctor changed it": a yes is none to what changed
+    return found[::-1]
+
+
+def _counts(question: str, told: Verdict, each: Statement, at: datetime | None, now: datetime | None) -> bool:
+    """Whether a verdict counts at `now`: a yes to how things are does where they may be taken to be so still."""
+    if told is not Verdict.YES or at is None or now is None or asks_how_things_were(question):
+        return True
+    return _lasts(question, each, at, now)
 
 
 #: Whoever is said to be somewhere, and not to live there, is there as long.
 _A_DAY = timedelta(days=1)
 
 
-def _is_so_still(question: str, each: Statement, at: datetime, now: datetime) -> bool:
-    """Whether what a statement says of how things are, or of where somebody is, may be taken as so now.
+def _lasts(question: str, each: Statement, at: datetime, then: datetime) -> bool:
+    """Whether what a statement says of how things are, or of where somebody is, may be taken as so `then`.
 
     It may not where it says what was so, was said of days that are over or to come, or tells of a visit.
     """
-    if asks_how_things_were(question):
-        return True
-    if any(state.lasts and now - at > state.lasts for state in states_asked(question)):
+    if any(state.lasts and then - at > state.lasts for state in states_asked(question)):
         return False
-    if not asks_how_things_are(question):
+    there = asks_whether_there(question)
+    if not (there or asks_how_things_are(question)):
         return True
     if not speaks_of_the_present(each.text, event=each.event):
         return False
-    there = asks_whether_there(question)
     days = _days(each, at)
-    here = any(first <= now.date() <= last for first, last in days)
+    here = any(first <= then.date() <= last for first, last in days)
     if days and not here and not (each.event and not there) and not tells_since_when(each.text):
         return False
-    return not there or here or is_settled(each.text) or now - at <= _A_DAY
+    return not there or here or is_settled(each.text) or then - at <= _A_DAY
 
 
 def _days(each: Statement, at: datetime) -> list[tuple[date, date]]:
@@ -264,21 +273,55 @@ def _words(text: str) -> list[str]:
     return re.findall(r"[^\W_]+", text.casefold())
 
 
-def deciding(question: str, notes: Sequence[Told], now: datetime) -> tuple[int, Verdict] | None:
+def deciding(
+    question: str, notes: Sequence[Told], now: datetime, bearing: Sequence[bool] | None = None
+) -> tuple[int, Verdict] | None:
     """The place of the first of these notes, the latest first, that bears on the question where it decides it.
 
-    What is not so, and was so by an earlier one of them, is so no longer.
+    What is not so, and was so by an earlier one of them, is so no longer. With `bearing`, only the notes for which it
+    is true bear on the question by what they speak of; any of them may decide it.
     """
+    asked = _asked(question)
     for place, note in enumerate(notes):
         found = verdict(question, note.text, note.at, now)
         if found is Verdict.NO and any(verdict(question, each.text) is Verdict.YES for each in notes[place + 1 :]):
             return place, Verdict.NO_LONGER
         if found is not None:
             return place, found
-        asked = _asked(question)
+        if bearing is not None and not bearing[place]:
+            continue
         if asked is None or any(each.said and _shares(asked, each) for each in read(note.text)):
             return None
     return None
+
+
+def deciding_then(
+    question: str, notes: Sequence[Told], since: datetime, until: datetime
+) -> tuple[list[int], Verdict | None] | None:
+    """The places of the notes, the earliest first, by which what a question asks was so between two moments or was not,
+    and which of the two; no verdict where it changed meanwhile. None where nothing tells.
+
+    Whatever was so before and lasts was so then, unless it ended before.
+    """
+    before: tuple[int, Verdict] | None = None
+    within: list[tuple[int, Verdict]] = []
+    for place, note in enumerate(notes):
+        found = next(iter(_decisive(question, note.text)), None) if note.at < until else None
+        if found is None:
+            continue
+        told, each = (Verdict.YES if found[0] is Verdict.YES else Verdict.NO), found[1]
+        if note.at >= since:
+            within.append((place, told))
+        elif told is Verdict.NO or (_is_habit(each, note.at) and _lasts(question, each, note.at, since)):
+            before = place, told
+    every = [*([before] if before else []), *within]
+    if not every or (before is None and within[0][1] is Verdict.NO):
+        return None
+    verdicts = {told for _, told in every}
+    if len(verdicts) == 1:
+        return [every[-1 if within else 0][0]], verdicts.pop()
+    changed = next(at for at in range(1, len(every)) if every[at][1] is not every[at - 1][1])
+    return [every[changed - 1][0], every[changed][0]], None
 
 
 def is_over(question: str, notes: Sequence[Told], now: datetime) -> int | None:
@@ -310,6 +353,11 @@ def _is_ahead(each: Statement, note: Told, now: datetime) -> bool:
     """Whether a statement is of a day to come."""
     days = _days(each, note.at)
     return bool(days) and all(first > now.date() for first, _ in days)
+
+
+def _is_habit(each: Statement, at: datetime) -> bool:
+    """Whether a statement tells what goes on, and not what happened or is of certain days."""
+    return not _days(each, at) and (not each.event or Cue.RETURNS in each.cues)
 
 
 def bounds(question: str, texts: Sequence[str]) -> tuple[int, int] | None:

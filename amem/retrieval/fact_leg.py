@@ -9,7 +9,18 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from amem.language import index_terms, normalize
-from amem.language.asking import HARM, LIKING, NEGATED, OPEN, ROLE_WORDS, TAKING, YES_NO, Asking
+from amem.language.asking import (
+    EATING,
+    HARM,
+    LIKING,
+    MEDICINE,
+    NEGATED,
+    OPEN,
+    ROLE_WORDS,
+    TAKING,
+    YES_NO,
+    Asking,
+)
 from amem.language.intervals import intervals, same_value
 from amem.language.predicates import (
     KIN_ZH,
@@ -319,7 +330,9 @@ class Filled:
 
     Where the question names a `period`, `facts` are those that were so in it, and `elsewhen` what filled the slot at
     other times only, the nearest first. `verdict` is what a question for a yes or a no has for an answer, as far as
-    that can be told: NO where what it names was so at other times only, and something else then.
+    that can be told: NO where what it names was so at other times only, and something else then. `wider` is the
+    question for what its things fall under (coffee for lattes), '' where that is the same; `several` tells that the
+    slot has room for more than one value.
     """
 
     facts: tuple[Interval, ...] = ()
@@ -330,6 +343,8 @@ class Filled:
     period: Period | None = None
     elsewhen: tuple[Interval, ...] = ()
     verdict: Verdict | None = None
+    wider: str = ""
+    several: bool = False
 
 
 class Slots:
@@ -349,6 +364,12 @@ class Slots:
         With `period`, the time that the text names, those that were so in it. No facts where it names nobody, asks for
         no slot of the table, or nothing is known. Raises InvalidInput for a table of predicates that cannot be read.
         """
+        found = self._filled(session, text, moment, period)
+        wider, rows = self._predicates().widened(text[:LONGEST]), self._predicates().rows
+        several = any(each.predicate in rows and not rows[each.predicate].one for each in found.facts)
+        return replace(found, wider="" if wider == text else wider, several=several)
+
+    def _filled(self, session: Session, text: str, moment: datetime, period: Period | None) -> Filled:
         if earlier := self._earlier(session, text, moment):
             return Filled(earlier, exact=True, period=Period("", None, None))
         if period is not None:
@@ -370,6 +391,7 @@ class Slots:
             wanted = frozenset()  # "When is Joel's birthday?" asks for the birthday, and for nothing of it
         if chain and wanted and (further := {subject_key(each.object) for each in found}):
             found, ended, elsewhen = self._of(session, further, asked, moment, period)
+        found, ended, elsewhen = (self._of_what_is_taken(text, each) for each in (found, ended, elsewhen))
         left = self._left_over(text, [*found, *ended, *elsewhen], [*names, chain])
         verdict: Verdict | None = None
         if YES_NO.search(text) and (period is not None or not OPEN.search(text)):
@@ -441,7 +463,7 @@ class Slots:
         """
         if NEGATED.search(text):
             return None
-        if naming := [each for each in found if _names(text, each.object)]:
+        if naming := [each for each in found if _names(text, each.object) or self._begins(text, each)]:
             told = {self._told(text, each.predicate) for each in naming}
             return told.pop() if len(told) == 1 else None
         rows = self._predicates().rows
@@ -453,6 +475,30 @@ class Slots:
         if any(self._told(text, each.predicate) is not Verdict.YES for each in gone):
             return None
         return Verdict.NO if timed else Verdict.NO_LONGER
+
+    def _begins(self, text: str, fact: Interval) -> bool:
+        """Whether a question has the first word of the name that a fact gives: Brightwell of "Brightwell Analytics".
+
+        New York is no York, and Porto Alegre no Porto.
+        """
+        row = self._predicates().rows.get(fact.predicate)
+        first = fact.object.split(" ")[0]
+        named = row is not None and row.value == "name" and first[:1].isupper() and first != fact.object
+        return named and re.search(rf"\b{re.escape(first)}\b", text) is not None
+
+    def _of_what_is_taken(self, text: str, facts: Sequence[Interval]) -> list[Interval]:
+        """The facts without medicines where a question is for what is eaten, and without food where it is for those."""
+        takes = self._predicates().rows.get("takes_medication")
+        if takes is None or not OPEN.search(text) or not (EATING.search(text) or MEDICINE.search(text)):
+            return list(facts)
+        wants, known = MEDICINE.search(text) is not None, tuple(takes.known)
+
+        def is_medicine(each: Interval) -> bool:
+            named = normalize(each.object)
+            return each.predicate == takes.name or MEDICINE.search(named) is not None or named.startswith(known)
+
+        mixed = _HARMS | {takes.name}
+        return [each for each in facts if each.predicate not in mixed or is_medicine(each) is wants]
 
     @staticmethod
     def _told(text: str, predicate: str) -> Verdict | None:

@@ -660,3 +660,101 @@ def test_what_an_event_ended_or_was_so_for_a_while_is_not_said_to_be_so(
 ) -> None:
     told(memory, said)
     assert ask(memory, question).text.startswith(answer)
+
+
+HABIT = {
+    "I drink two coffees every morning.": "2026-04-10",
+    "Gave up coffee.": "2026-05-20",
+    "Back on coffee, one a day.": "2026-09-15",
+}
+HABIT_ZH = {"我每天早上喝咖啡。": "2026-04-10", "咖啡戒掉了。": "2026-05-20", "又开始喝咖啡了。": "2026-09-15"}
+LATTE = {"我每天一杯美式。": "2026-04-10", "咖啡戒掉了。": "2026-05-20", "今天和小周去喝了奶茶。": "2026-06-10"}
+FLAT_WHITE = {"A flat white on the way to work, as every day.": "2026-04-10", "Gave up coffee.": "2026-05-20"}
+MOTHER_IN_LAW = {
+    "婆婆不吃香菜。": "2026-03-10",
+    "婆婆对青霉素过敏。": "2026-03-12",
+    "婆婆在吃氨氯地平。": "2026-04-12",
+    "婆婆海鲜过敏。": "2026-06-12",
+}
+OLGA = {"Olga is allergic to penicillin.": "2026-03-12", "Olga is allergic to shellfish.": "2026-06-12"}
+DOSE = {
+    "Started on 20 mg of citalopram.": "2026-02-10",
+    "I took 20 mg of citalopram until May, now 10 mg.": "2026-06-02",
+}
+HOUSE = {
+    "Viewed a house on Elm Road, asking £295,000.": "2026-03-10",
+    "Offer accepted at £281,500!": "2026-03-20",
+    "We completed on the house.": "2026-05-20",
+}
+OFFER_ZH = {"拿到青岚科技的offer，月薪两万二。": "2026-03-10", "今天入职青岚科技。": "2026-04-01"}
+
+
+@pytest.mark.parametrize(
+    ("said", "question", "answer"),
+    [
+        (HABIT, "Did I drink coffee in April?", "Yes: “I drink two coffees every morning.” (2026-04-10) ["),
+        (HABIT, "Did I drink coffee in June?", "No: “Gave up coffee.” (2026-05-20) ["),
+        (HABIT, "Did I drink coffee in May?", "“I drink two coffees every morning.” (2026-04-10) ["),
+        (HABIT, "Do I drink coffee?", "Yes: “Back on coffee, one a day.” (2026-09-15) ["),
+        (HABIT_ZH, "我四月喝咖啡吗？", "是的：“我每天早上喝咖啡。” (2026-04-10) ["),
+        (HABIT_ZH, "我六月喝咖啡吗？", "不是：“咖啡戒掉了。” (2026-05-20) ["),
+        (HABIT_ZH, "我现在喝咖啡吗？", "是的：“又开始喝咖啡了。” (2026-09-15) ["),
+        (LATTE, "我还喝美式吗？", "现在不了：“咖啡戒掉了。” (2026-05-20) ["),
+        (FLAT_WHITE, "Do I still drink flat whites?", "No longer: “Gave up coffee.” (2026-05-20) ["),
+        (MOTHER_IN_LAW, "婆婆不吃什么？", "你的婆婆对海鲜过敏（2026-06-12 起） ["),
+        (MOTHER_IN_LAW, "婆婆在吃什么药？", "你的婆婆对青霉素过敏（2026-03-12 起） ["),
+        (OLGA, "What can't Olga eat?", "Olga is allergic to shellfish, since 2026-06-12 ["),
+        (DOSE, "How much citalopram do I take?", "“I took 20 mg of citalopram until May, now 10 mg.” (2026-06-02) ["),
+        (HOUSE, "How much did we pay for the house?", "Nothing certain; nearest: “Viewed a house on Elm Road"),
+        (OFFER_ZH, "我的月薪是多少？", "“拿到青岚科技的offer，月薪两万二。” (2026-03-10) [1]。"),
+        (
+            {"I work at Brightwell Analytics.": "2026-03-10"},
+            "Do I work at Brightwell?",
+            "Yes: you work at Brightwell An",
+        ),
+        ({"I live in Porto Alegre.": "2026-03-10"}, "Do I live in Porto?", "You live in Porto Alegre"),
+    ],
+)
+def test_habits_doses_prices_and_names_are_answered_by_what_is_known_of_them(
+    memory: AgenticMemorySystem, said: dict[str, str], question: str, answer: str
+) -> None:
+    told(memory, said)
+    text = ask(memory, question).text
+    assert text.rstrip("。").startswith(answer.rstrip("。")), text
+
+
+def test_what_is_not_eaten_holds_what_no_fact_states_and_no_medicine(memory: AgenticMemorySystem) -> None:
+    told(memory, MOTHER_IN_LAW)
+    text = ask(memory, "婆婆不吃什么？").text
+    assert "香菜" in text
+    assert "青霉素" not in text
+    assert "氨氯地平" not in text
+
+
+def test_a_school_that_somebody_changed_to_is_told_after_the_one_before(memory: AgenticMemorySystem) -> None:
+    told(
+        memory,
+        {
+            "Our daughter Mia started at Linden Primary School.": "2026-02-02",
+            "Mia changes to Parkskolan when term starts.": "2026-08-14",
+            "The school of Otto's boy has a new pool.": "2026-08-20",
+        },
+    )
+    text = ask(memory, "Which school does Mia go to?").text
+    assert "later: “Mia changes to Parkskolan when term starts.” (2026-08-14)" in text
+
+
+@pytest.mark.parametrize(
+    ("question", "remark"),
+    [
+        ("小周什么时候结婚？", "没有用模型回答：没有找到聊天模型（http://127.0.0.1:11434 上没有可用的 Ollama 模型）"),
+        ("When does Zhou marry?", "answered without a model: no chat model was found"),
+    ],
+)
+def test_that_no_model_answered_is_said_in_the_language_of_the_question(
+    tmp_path: Path, minilm: Embedder, question: str, remark: str
+) -> None:
+    clock = FrozenClock("2026-10-01T10:00")
+    with open_memory(tmp_path / "home", clock, embedder=minilm, analyst=OfflineAnalyst(), llm_backend="auto") as made:
+        made.add("小周喜欢爬山。", time="2026-09-01")
+        assert ask(made, question).notes[-1] == remark
