@@ -7,7 +7,7 @@ from datetime import date, timedelta
 import numpy as np
 import pytest
 from amem_tui.timeline.calendar import SHADES, Window, days_of, monday, months, streak
-from amem_tui.timeline.timeline_room import dots, farther, marks, nearer, scale
+from amem_tui.timeline.timeline_room import dots, marks, scale, stepped
 
 LEAP = date(2024, 2, 29)
 
@@ -115,5 +115,5 @@ def test_the_scale_names_now_and_fits(first: float, last: float, width: int) -> 
 
 
 def test_looking_ahead_goes_by_steps_and_stays_where_there_are_none() -> None:
-    assert [farther(days) for days in (1, 7, 30, 50, 365, 400)] == [7, 30, 90, 90, 365, 400]
-    assert [nearer(days) for days in (400, 365, 90, 30, 7, 3)] == [365, 90, 30, 7, 7, 3]
+    assert [stepped(days, 1) for days in (1, 7, 30, 50, 365, 400)] == [7, 30, 90, 90, 365, 400]
+    assert [stepped(days, -1) for days in (400, 365, 90, 30, 7, 3)] == [365, 90, 30, 7, 7, 3]

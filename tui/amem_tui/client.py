@@ -149,7 +149,7 @@ class CollectionClient:
         """Say what went wrong and what to do next; where the store itself fails, on a screen of its own."""
         # What is only read here, all of it or its catalogs, refuses changes and fails in nothing.
         kept = isinstance(error, StorageReadOnly) and (self.memory.read_only or self.memory.catalogs)
-        if _store_fails(error) and not kept:
+        if isinstance(error, StorageError) and not isinstance(error, StorageBusy) and not kept:
             # Whoever reads may learn before `follow` that the folder went; it may be back before `follow` looks.
             self._failing = self._failing or isinstance(error, StorageGone)
             self.app.unreadable(error, for_now=self._failing)
@@ -170,7 +170,3 @@ class CollectionClient:
 def words(error: AmemError) -> str:
     """What went wrong and, on the next line, what to do about it."""
     return clean(f"{error}\n{error.hint}" if error.hint else str(error))
-
-
-def _store_fails(error: AmemError) -> bool:
-    return isinstance(error, StorageError) and not isinstance(error, StorageBusy)

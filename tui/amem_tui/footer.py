@@ -45,7 +45,7 @@ class HelpScreen(ModalScreen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,question_mark,q", "dismiss", "Close", show=False),
-        Binding("space", "page_down", "Page down", show=False),
+        Binding("space", "focused.page_down", "Page down", show=False),
     ]
 
     def __init__(self, here: Content, everywhere: Content) -> None:
@@ -59,9 +59,6 @@ class HelpScreen(ModalScreen[None]):
 
     async def on_mount(self) -> None:
         await self.query_one(Page).show([Columns(self.columns, _COLUMN)])
-
-    def action_page_down(self) -> None:
-        self.query_one(Page).action_page_down()
 
 
 def help_screen(screen: Screen[Any], title: str, legend: Sequence[tuple[str, str]] = ()) -> HelpScreen:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
-from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 from textual.content import Content
 
 from amem import labels
 from amem.labels import without_driving
-from amem.language.sentence_parts import breaks
 from amem.note import Kind, LinkType
 from amem.settings import Settings, default_home
 
@@ -60,13 +58,6 @@ def one_line(text: str, longest: int = _LONGEST) -> str:
     """The text on one line, cut when it is longer."""
     flat = " ".join(clean(text).split())
     return flat if len(flat) <= longest else flat[: longest - 1] + "…"
-
-
-def folded(text: str, width: int) -> list[str]:
-    """The text in lines of at most so many cells, broken where English and Chinese may be."""
-    room = max(10, width)
-    places = [0, *breaks(text, room, first=room), len(text)]
-    return [text[start:end].strip() for start, end in pairwise(places)]
 
 
 def title(content: str) -> str:

@@ -19,7 +19,7 @@ from textual.strip import Strip
 from amem_tui.themes import toned
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from rich.style import Style
     from textual import events
@@ -341,11 +341,13 @@ class LineList(PagedList[ListLine]):
         super().__init__(row_height=rows, id=id)
         self.empty = empty
 
-    def show(self, count: int, lines: Iterable[ListLine] = (), *, place: int = 0, empty: str | None = None) -> None:
-        """Replace what is listed, all or the first of it, the cursor at `place`; `empty` stands where there is none."""
-        held = list(lines)
-        self.empty = self.empty if empty is None else empty
-        self.replace(count, {start // PAGE: held[start : start + PAGE] for start in range(0, len(held), PAGE)})
+    def show(self, lines: Sequence[ListLine], count: int | None = None, *, place: int | None = None) -> None:
+        """List these, the first of so many, with the cursor at `place`, or on the note on which it was."""
+        if place is None:
+            key = None if self.line is None else self.line.key
+            place = next((at for at, line in enumerate(lines) if line.key == key), self.cursor)
+        pages = {start // PAGE: lines[start : start + PAGE] for start in range(0, len(lines), PAGE)}
+        self.replace(len(lines) if count is None else count, pages)
         self.put_cursor(place)
 
     def pieces(self, place: int, part: int, width: int) -> Sequence[Piece]:

@@ -287,11 +287,8 @@ class NoteForm(ModalScreen[None]):
         self._client.app.read_note(id)
         await self._client.look()
 
-    def action_other_version(self) -> None:
-        self._show_other()
-
     @work(group="other", exclusive=True)
-    async def _show_other(self) -> None:
+    async def action_other_version(self) -> None:
         assert self._note is not None
         now = await self._client.ask(self._client.memory.read, self._note.id)
         if now is None:

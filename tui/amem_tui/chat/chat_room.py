@@ -215,10 +215,6 @@ class ChatScreen(NotesScreen):
     async def on_unmount(self) -> None:
         await asyncio.to_thread(self._thread.close)
 
-    @on(events.ScreenResume)
-    def _ask_who(self) -> None:
-        self._look_who_answers()
-
     def load(self) -> None:
         self._reader.want()
 
@@ -262,6 +258,7 @@ class ChatScreen(NotesScreen):
         self.transcript.greet(Content.assemble((_GREETING, "$muted")))
         self.refresh_bindings()
 
+    @on(events.ScreenResume)
     @work(exclusive=True, group="who")
     async def _look_who_answers(self) -> None:
         self._show_answerer(await self.ask(self.conversation.answering))

@@ -405,8 +405,7 @@ class HealthScreen(PanedScreen):
         )
         self.query_one("#run-words", Static).update(head)
         shown = self.query_one(LineList)
-        place = shown.cursor if shown.count == len(lines) else 0
-        shown.show(len(lines), lines, place=place, empty="")
+        shown.show(lines, place=shown.cursor if shown.count == len(lines) else 0)
         self._show_why()
         self.query_one("#maintenance").border_title = "Dry run" if self._rehearsal else "Maintenance"
         self.show_job()
@@ -439,8 +438,7 @@ class HealthScreen(PanedScreen):
             "stop": self.job is not None and self.job.stoppable and not self.job.cancelled.is_set(),
             "retry": writable and state is not None and state.waiting > 0,
             "undo_run": writable and last is not None and last.operation is not None and not last.undone,
-            "check": state is not None and not busy,
-            "repair": writable,
+            "check": writable if parameters else state is not None and not busy,
             "open": isinstance(self.focused, LineList) and bool(self.focused.line and self.focused.line.key),
         }.get(action, True)
 
@@ -484,16 +482,10 @@ class HealthScreen(PanedScreen):
             await self._settle()
 
     @work(group="job")
-    async def action_check(self) -> None:
-        await self._check(repair=False)
-
-    @work(group="job")
-    async def action_repair(self) -> None:
+    async def action_check(self, repair: bool = False) -> None:
         question = "Embed the notes that have no vector and rebuild the copies of the index? No note is changed."
-        if await self.app.push_screen_wait(Question("Repair", question)):
-            await self._check(repair=True)
-
-    async def _check(self, *, repair: bool) -> None:
+        if repair and not await self.app.push_screen_wait(Question("Repair", question)):
+            return
         job = Job("Repairing" if repair else "Checking everything", self, stoppable=False)
         findings = await self._carry_out(job, lambda: self.memory.doctor(repair=repair))
         if findings is not None:

@@ -210,7 +210,7 @@ class ForkScreen(ModalScreen[None]):
         if action == "merge":
             found = self._found
             return found is not None and bool(found.merges) and found.diff.fork != Side()
-        if action in ("undo", "redo"):
+        if action == "undo":
             return not self._pair.into_other
         if action == "read":
             change = self._chosen if self.query(Lines) else None
@@ -242,12 +242,8 @@ class ForkScreen(ModalScreen[None]):
             await self._carry_out(self._pair.merge)
 
     @work(group="change")
-    async def action_undo(self) -> None:
-        await self._carry_out(changes.undo, self._client.memory)
-
-    @work(group="change")
-    async def action_redo(self) -> None:
-        await self._carry_out(changes.redo, self._client.memory)
+    async def action_undo(self, again: bool = False) -> None:
+        await self._carry_out(changes.redo if again else changes.undo, self._client.memory)
 
     async def _carry_out(self, change: Callable[..., str], *args: object) -> None:
         if await self._client.carry_out(change, *args):

@@ -19,9 +19,9 @@ from amem.rendering import text_of
 from amem.storage.reviews import Flag, Review
 from amem_tui import changes
 from amem_tui.dialogs import Lines
-from amem_tui.formatting import clean, day, folded, maker, moment, one_line, titles_of
+from amem_tui.formatting import clean, day, maker, moment, one_line, titles_of
 from amem_tui.history.field_changes import compared
-from amem_tui.page import Block, Page, remark, space
+from amem_tui.page import Block, Page, remark, space, wrapped
 from amem_tui.rooms import NotesScreen
 
 if TYPE_CHECKING:
@@ -210,10 +210,8 @@ def _moment_of(place: int, note: MemoryNote, dispute: Dispute, zone: tzinfo, wid
     mark = str(place) if place < 10 else " "
     head = Content.assemble((f" {mark} ", "bold $accent"), (f" {began} – {until or '?'}  ", "$primary"), state)
     bar = "│" if place < len(dispute.notes) else " "
-    text = [
-        Content.assemble((f" {bar}  ", "$primary"), line) for line in folded(one_line(text_of(note), 300), width - 6)
-    ]
-    return Content("\n").join([head, *text])
+    text = wrapped(Content(one_line(text_of(note), 300)), (), max(10, width - 6))
+    return Content("\n").join([head, *(Content.assemble((f" {bar}  ", "$primary"), line.text) for line in text)])
 
 
 def _conflict_options(waiting: Waiting, chain_of: str | None) -> list[Option]:

@@ -213,7 +213,7 @@ def open_desktop(settings: Settings, *, env_file: str | None = None) -> None:
     """
     window = NoteWindow(_webview(), settings.home, settings.tui_keys)
     page = page_of(settings, listening(0), env_file, window)
-    with served(page, lambda why: window.leave(f"the server of the window failed: {why}")) as loop:
+    with served(page) as loop:
 
         def choose(what: str) -> bool:
             asyncio.run_coroutine_threadsafe(page.choose(what), loop)
@@ -254,36 +254,19 @@ def check_display() -> None:
 
 
 @contextmanager
-def served(page: WebPage, failed: Callable[[str], None]) -> Iterator[asyncio.AbstractEventLoop]:
-    """The page, served by a thread meanwhile, whose loop this is: windows want the main one for themselves.
-
-    `failed` hears why the server ended before it was told to.
-    """
-    loop, ended, ready = asyncio.new_event_loop(), asyncio.Event(), threading.Event()
-
-    async def run() -> None:
-        await page.start()
-        ready.set()
-        try:
-            await ended.wait()
-        finally:
-            await page.stop()
-
-    def serve() -> None:
-        try:
-            loop.run_until_complete(run())
-        except Exception as error:
-            failed(str(error) or type(error).__name__)
-
-    thread = threading.Thread(target=serve, name="amem page", daemon=True)
+def served(page: WebPage) -> Iterator[asyncio.AbstractEventLoop]:
+    """The page, served by a thread meanwhile, whose loop this is: windows want the main one for themselves."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="amem page", daemon=True)
     thread.start()
     try:
-        if not ready.wait(_PATIENCE):
-            raise RuntimeError("the page was not served in time")
-        yield loop
+        asyncio.run_coroutine_threadsafe(page.start(), loop).result(_PATIENCE)
+        try:
+            yield loop
+        finally:
+            asyncio.run_coroutine_threadsafe(page.stop(), loop).result(_PATIENCE)
     finally:
-        if thread.is_alive():
-            loop.call_soon_threadsafe(ended.set)
+        loop.call_soon_threadsafe(loop.stop)
         thread.join(_PATIENCE)
         if not thread.is_alive():
             loop.close()

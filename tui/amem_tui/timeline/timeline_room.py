@@ -226,12 +226,9 @@ _SIGNS = {"faded": ("▾ ", "$warning"), "demoted": ("↓ ", "$primary"), "promo
 _WORDS = {"faded": "fade", "demoted": "fall back", "promoted": "rise"}
 
 
-def farther(days: int) -> int:
-    return next((each for each in STEPS if each > days), max(days, STEPS[-1]))
-
-
-def nearer(days: int) -> int:
-    return next((each for each in reversed(STEPS) if each < days), min(days, STEPS[0]))
+def stepped(days: int, by: int) -> int:
+    """One step farther ahead (`by` is 1) or nearer (-1), or where one is."""
+    return next((each for each in STEPS[::by] if (each - days) * by > 0), days)
 
 
 def outlook_words(preview: FadePreview) -> str:
@@ -349,7 +346,7 @@ class TimelineScreen(PanedScreen):
         if day != self._day_shown and self._note is not None:
             place = next((at for at, line in enumerate(lines) if line.key == self._note), 0)
         self._day_shown = day
-        shown.show(len(shelf), lines, place=place)
+        shown.show(lines, len(shelf), place=place)
         shown.border_title = f"{day:%a} {day.day} {day:%b} {day.year}: {counted(len(shelf), 'note')}"
         if self._note is None and shown.line is not None:
             self._choose(shown.line.key)
@@ -394,10 +391,8 @@ class TimelineScreen(PanedScreen):
         pane.border_subtitle = "looking ahead…"
         with self.client.refusals():
             preview = await self.ask(self.memory.fade, days, most=MOST)
-            lines = lines_of(preview)
-            key = None if shown.line is None else shown.line.key
-            place = next((at for at, line in enumerate(lines) if line.key == key), shown.cursor)
-            shown.show(len(lines), lines, place=place, empty="Nothing fades or moves.")
+            shown.empty = "Nothing fades or moves."
+            shown.show(lines_of(preview))
             pane.border_subtitle = outlook_words(preview)
             return
         pane.border_subtitle = "cannot be told"
@@ -445,7 +440,7 @@ class TimelineScreen(PanedScreen):
         self._heat.action_page(by)
 
     def action_ahead(self, by: int) -> None:
-        self._set_ahead(farther(self._ahead) if by > 0 else nearer(self._ahead))
+        self._set_ahead(stepped(self._ahead, by))
 
     def action_ask_days(self) -> None:
         self.go_to("fading")
