@@ -34,7 +34,8 @@ def flat(pilot: Pilot[None]) -> str:
 
 
 def labels(pilot: Pilot[None]) -> list[str]:
-    return pane(pilot).query_one(TabStrip).labels
+    strip = pane(pilot).query_one(TabStrip)
+    return [word.text.plain.strip() for word in strip.words(strip.size.width)]
 
 
 async def turn_to(pilot: Pilot[None], tab: str) -> None:

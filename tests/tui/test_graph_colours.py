@@ -76,7 +76,7 @@ async def test_signs_on_the_chosen_row_and_hints_can_be_read_on_every_theme(memo
 @pytest.mark.parametrize("width", [120, 100, 80, 60])
 async def test_the_row_of_types_shows_how_each_is_drawn(memory: AgenticMemorySystem, width: int) -> None:
     async with in_the_graph(memory, memory.list()[0].id, (width, 36)) as pilot:
-        row = pilot.app.screen.query_one(TypeRow).text
+        row = pilot.app.screen.query_one(TypeRow).render().plain
         for type in LOOKS:
             # Where room is short, types of which there is no link here are named alone.
             drawn = width >= 100 or f"{type} " in row

@@ -58,7 +58,7 @@ def label(pilot: Pilot[None], words: str) -> Run:
     """The piece of the picture that says these words."""
     picture = screen(pilot).query_one(GraphCanvas).picture
     assert picture is not None
-    return next(run for row in picture.rows for run in row if words in run.text)
+    return next(run for row in picture for run in row if words in run.text)
 
 
 @pytest.mark.thorough

@@ -210,7 +210,7 @@ async def test_the_history_of_a_note_that_is_deleted_and_then_destroyed_meanwhil
         await enter(pilot, id)
         other.delete(id)
         await wait_until(pilot, lambda: len(versions(pilot)) == 4)
-        await wait_until(pilot, lambda: "deleted" in pilot.app.screen.query_one(RoomBar).text)
+        await wait_until(pilot, lambda: "deleted" in pilot.app.screen.query_one(RoomBar).render().plain)
         assert chosen(pilot) == "3"
         await pilot.press("home", "u")  # u takes the deletion back
         await wait_until(pilot, lambda: memory.read(id) is not None)

@@ -82,7 +82,7 @@ async def test_a_proposal_says_who_made_it_how_sure_and_what_it_would_change(mem
         assert "How tea is made here" in text
         assert "About Green tea" in text
         assert tabs(pilot) == ["Rewrites 1", "Conflicts", "May be out of date"]
-        assert "1 to decide" in pilot.app.screen.query_one(RoomBar).text
+        assert "1 to decide" in pilot.app.screen.query_one(RoomBar).render().plain
 
 
 async def test_accepting_changes_the_note_and_undo_takes_back_one_s_own_step(memory: AgenticMemorySystem) -> None:
@@ -136,7 +136,7 @@ async def test_a_proposal_decided_elsewhere_disappears_and_one_out_of_date_is_re
 async def test_nothing_waits_in_an_empty_collection_and_every_key_does_nothing(empty: AgenticMemorySystem) -> None:
     async with browsing(empty) as pilot:
         await enter(pilot)
-        assert "Nothing waits" in pilot.app.screen.query_one(RoomBar).text
+        assert "Nothing waits" in pilot.app.screen.query_one(RoomBar).render().plain
         keys = ("a", "r", "w", "1", "2", "equals_sign", "x", "s", "u", "enter", "j")
         for section in ("rewrites", "conflicts", "flags"):
             await enter(pilot, section)

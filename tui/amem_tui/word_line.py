@@ -38,10 +38,6 @@ class WordLine(Widget):
         """A word was clicked."""
         raise NotImplementedError
 
-    @property
-    def text(self) -> str:
-        return "".join(word.text.plain for word in self.words(self.size.width))
-
     def at(self, x: int) -> str:
         stop = 0
         for word in self.words(self.size.width):
@@ -90,41 +86,33 @@ class TabStrip(WordLine):
     def __init__(self, names: Sequence[Name], *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._names = names
-        self._active = names[0].id
+        self.active = names[0].id
         self._counts: Mapping[str, int] = {}
-
-    @property
-    def active(self) -> str:
-        return self._active
-
-    @property
-    def labels(self) -> list[str]:
-        return tab_labels(self._names, self._counts, self._active, self.size.width)[0]
 
     def mark(self, active: str, counts: Mapping[str, int]) -> None:
         """Say which page is open, and how much there is on the others."""
-        if (active, counts) != (self._active, self._counts):
-            self._active, self._counts = active, counts
+        if (active, counts) != (self.active, self._counts):
+            self.active, self._counts = active, counts
             self.refresh()
 
     def step(self, by: int) -> str:
         """The id of the tab so many after the open one; the first follows the last."""
         ids = [name.id for name in self._names]
-        return ids[(ids.index(self._active) + by) % len(ids)]
+        return ids[(ids.index(self.active) + by) % len(ids)]
 
     def choose(self, id: str) -> None:
         self.post_message(self.Chosen(id))
 
     def words(self, width: int) -> Sequence[Word]:
-        labels, gap = tab_labels(self._names, self._counts, self._active, width)
+        labels, gap = tab_labels(self._names, self._counts, self.active, width)
         words = []
         for name, label in zip(self._names, labels, strict=True):
             count = f" {self._counts[name.id]:,}" if self._counts.get(name.id) else ""
             shown = Content.styled(f" {label.removesuffix(count)}", "$muted") + Content.styled(count, "$foreground")
             text = shown.pad_right(gap - 1)
             here = Content.styled(text.plain, "bold $primary on $panel")
-            words.append(Word(name.id, here if name.id == self._active else text))
-        return _in_sight(words, next(at for at, word in enumerate(words) if word.id == self._active), width)
+            words.append(Word(name.id, here if name.id == self.active else text))
+        return _in_sight(words, next(at for at, word in enumerate(words) if word.id == self.active), width)
 
 
 def tab_labels(names: Sequence[Name], counts: Mapping[str, int], active: str, width: int) -> tuple[list[str], int]:

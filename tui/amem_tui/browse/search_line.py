@@ -54,10 +54,6 @@ class SearchLine(Horizontal):
         self._label()
 
     @property
-    def text(self) -> str:
-        return self._input.value
-
-    @property
     def typing(self) -> bool:
         return self._input.has_focus
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from math import cos, floor, pi, sin
 from operator import itemgetter
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeAlias
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -132,15 +132,8 @@ class Run:
     ground: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """`rows` from the top, each of runs that fill the width."""
-
-    rows: tuple[tuple[Run, ...], ...]
-
-    @property
-    def text(self) -> str:
-        return "\n".join("".join(run.text for run in row) for row in self.rows)
+#: Rows from the top, each of runs that fill the width.
+Picture: TypeAlias = tuple[tuple[Run, ...], ...]
 
 
 def draw(layout: Layout, chosen: str | None = None, hovered: str | None = None) -> Picture:
@@ -164,7 +157,7 @@ def draw(layout: Layout, chosen: str | None = None, hovered: str | None = None) 
         if all(not start <= x < stop for start, stop, _ in over[y]):
             over[y].append((x, x + 1, (head,)))
     labelled = (sorted(labels, key=itemgetter(0)) for labels in over)
-    return Picture(tuple(map(_row, lines, ranks, labelled)))
+    return tuple(map(_row, lines, ranks, labelled))
 
 
 def label(node: Node, width: int, ground: str) -> tuple[Run, ...]:
@@ -497,9 +490,9 @@ class GraphCanvas(Widget, can_focus=True):
         super().notify_style_update()
 
     def render_line(self, y: int) -> Strip:
-        if self.picture is None or y >= len(self.picture.rows):
+        if self.picture is None or y >= len(self.picture):
             return Strip.blank(self.size.width, self.rich_style)
-        segments = [Segment(run.text, self._style(run)) for run in self.picture.rows[y]]
+        segments = [Segment(run.text, self._style(run)) for run in self.picture[y]]
         return Strip(segments).adjust_cell_length(self.size.width, self.rich_style)
 
     def _lay_out(self, before: Layout | None) -> None:
