@@ -139,11 +139,7 @@ class Calibration:
 
         One that bears on it does, whatever it lacks.
         """
-        return (
-            signs.held >= _MOST
-            or signs.cosine >= _NEAR
-            or self.nearness(signs) >= (self.read if signs.read else self.unread).near
-        )
+        return signs.bears or self.nearness(signs) >= (self.read if signs.read else self.unread).near
 
     def support(self, confidence: float, signs: Signs) -> Support:
         """What a note of this confidence gives an answer."""
