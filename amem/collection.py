@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import threading
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -89,6 +88,10 @@ def embedded_text(note: MemoryNote, recipe: str) -> str:
     return f"{note.content} {note.context} {' '.join(note.keywords)} {' '.join(note.tags)}".strip()
 
 
+#: How many numbers a vector has (None: there is none yet), and some vectors by text hash.
+Known = tuple[int | None, "dict[bytes, NDArray[np.float32]]"]
+
+
 class Vectorizer:
     """Embeds notes for one collection and guards that all its vectors are of one model and recipe."""
 
@@ -137,26 +140,36 @@ class Vectorizer:
         with self._store.read() as session:
             self._compare(session.vectors.space())
 
+    def known(self, session: Session, texts: Sequence[str]) -> Known:
+        """What the collection has of these texts' vectors. Raises EmbedderMismatch."""
+        from amem.storage.vectors import text_hash
+
+        space = session.vectors.space()
+        self._compare(space)
+        if space is None:
+            return None, {}
+        return space.dimension, session.vectors.known(space, list(dict.fromkeys(map(text_hash, texts))))
+
     def embed(
-        self, texts: Sequence[str], session: Session | None = None
+        self, texts: Sequence[str], known: Known | None = None
     ) -> tuple[dict[bytes, NDArray[np.float32]], set[bytes]]:
         """Vectors by text hash, taken from the collection where it has them; and which had to be computed.
 
-        Asks in `session`, which then stays open as long as that takes, or in a snapshot that does not. Raises
+        `known` is what `known` said of these texts; asked in a snapshot of its own where it is not given. Raises
         EmbedderMismatch, and what `compute` raises.
         """
         from amem.storage.vectors import text_hash
 
         wanted = {text_hash(text): text for text in texts}
-        with self._store.read() if session is None else nullcontext(session) as asked:
-            space = asked.vectors.space()
-            self._compare(space)
-            known = {} if space is None else asked.vectors.known(space, list(wanted))
-        fresh = [hashed for hashed in wanted if hashed not in known]
+        if known is None:
+            with self._store.read() as session:
+                known = self.known(session, texts)
+        dimension, vectors = known
+        fresh = [hashed for hashed in wanted if hashed not in vectors]
         if fresh:
-            rows = self.compute([wanted[hashed] for hashed in fresh], None if space is None else space.dimension)
-            known |= dict(zip(fresh, rows, strict=True))
-        return known, set(fresh)
+            rows = self.compute([wanted[hashed] for hashed in fresh], dimension)
+            vectors = vectors | dict(zip(fresh, rows, strict=True))
+        return vectors, set(fresh)
 
     def compute(self, texts: Sequence[str], dimension: int | None = None) -> Sequence[NDArray[np.float32]]:
         """A vector of each text, with its words where they are kept.

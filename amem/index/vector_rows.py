@@ -311,6 +311,9 @@ class Rows:
             self.forgotten,
             self.digest,
         )
+        # Keys grow with each note: those of a hundred thousand need not be sorted again for one more.
+        if self._order is not None and (np.diff(delta.vector_keys, prepend=self.keys[self._order[-1]]) > 0).all():
+            grown._order = np.concatenate((self._order, np.arange(len(self.keys), len(grown.keys))))
         rows = grown.find(delta.state_keys)
         known = rows >= 0
         grown.states[rows[known]] = delta.states[known]

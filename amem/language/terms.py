@@ -15,7 +15,7 @@ from amem.language.numerals import otherwise_written
 from amem.language.scripts import CJK, HAN, is_cjk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 # The terms a text is indexed under and asked for by: made here, so that SQLite's FTS5 and rank-bm25 agree.
 #
@@ -278,6 +278,12 @@ def _lacks(token: str, begins: tuple[str, ...]) -> bool:
     if token.lower().startswith(begins):
         return False
     return token.isascii() and token.isalpha() and (token.islower() or token[1:].islower())
+
+
+def beginning(terms: Iterable[str]) -> str:
+    """What stands in every ASCII text with all of these terms, case-folded and without its apostrophes."""
+    longest = max(terms, key=len)
+    return longest[: max(1, len(longest) - 2)]
 
 
 def _beginnings(terms: Collection[str]) -> tuple[str, ...]:

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 _NEAREST = 16
 #: A second of a day, for times that are rounded.
 _SECOND = 1 / 86_400
-_ROWS = """
-SELECT key, status, speaker, metadata, kind, valid_to, entities, julianday(at) FROM notes
-WHERE seq > :after AND (status = 'active' OR :after > 0)
-"""
+_ROWS = (
+    "SELECT key, status, speaker, metadata, kind, valid_to, entities, julianday(at) FROM notes"
+    " WHERE seq > :after AND (status = 'active' OR :after > 0)"
+)
 
 
 class Nearest(Protocol):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from amem.collection import Collection
+    from amem.collection import Collection, Known
     from amem.conflict.candidates import Candidate
     from amem.note import MemoryNote
     from amem.protocols import Analyst
@@ -93,11 +93,10 @@ class Batch:
                 if len(wanted) > 1:
                     frequencies.read_ahead(session, [entry.note.content for entry in wanted])
                 self._analyse(session, self.entries, analyst(), frequencies)
-        self._embed(wanted)
-        with self._store.read() as session:
-            seen = session.counter
+            known = self._known(session, wanted) if self._ahead is None else None
             meeting = self._meeting(session, wanted)
-        self._collection.dense.refresh(seen)
+        self._embed(wanted, known)
+        self._collection.dense.refresh(self._seen)
         self._find_nearest(meeting)
 
     def prepare_after_all(
@@ -108,7 +107,7 @@ class Batch:
         self._collection.vectorizer.check(session)
         if analyst().local:
             self._analyse(session, [entry], analyst(), frequencies)
-        self._embed([entry], session)
+        self._embed([entry], self._known(session, [entry]))
         self._collection.vectorizer.keep(session, self.vectors())
         self._find_nearest(self._meeting(session, [entry]))
 
@@ -117,6 +116,11 @@ class Batch:
         self.is_behind = session.counter != self._seen
         if self.is_behind:
             self._find_known_sources(session)
+
+    def read_neighbours(self, session: Session) -> None:
+        """Read the notes that the entries are held against at once, not for each entry."""
+        if len(self.entries) > 1:
+            session.notes.bare([each.key for entry in self.entries for each in entry.near])
 
     def vectors(self) -> dict[bytes, NDArray[np.float32]]:
         """What was embedded, by text hash."""
@@ -221,15 +225,19 @@ class Batch:
                 note.analyst = analyst.name
             vocabulary.include(note.content, note.tags)
 
-    def _embed(self, wanted: Sequence[Intake], session: Session | None = None) -> None:
-        ahead = self._ahead if session is None else None
+    def _known(self, session: Session, wanted: Sequence[Intake]) -> Known:
+        vectorizer = self._collection.vectorizer
+        return vectorizer.known(session, [vectorizer.text(entry.note) for entry in wanted])
+
+    def _embed(self, wanted: Sequence[Intake], known: Known | None) -> None:
+        ahead = self._ahead if known is None else None
         try:
             # What failed for all that were embedded together is tried again for these alone.
             if ahead is not None and ahead.exception() is None:
                 vectors, fresh = ahead.result()
             else:
                 texts = [self._collection.vectorizer.text(entry.note) for entry in wanted]
-                vectors, fresh = self._collection.vectorizer.embed(texts, session)
+                vectors, fresh = self._collection.vectorizer.embed(texts, known)
         except _NOT_SET_UP:
             raise
         except Exception as error:  # the notes are kept; their vectors follow with the next enrichment
@@ -245,12 +253,11 @@ class Batch:
 
     @staticmethod
     def _meeting(session: Session, wanted: Sequence[Intake]) -> list[tuple[list[Intake], NDArray[np.int64] | None]]:
-        """The entries that have a vector, by whose they are, with the notes that those may meet (None: all)."""
-        embedded: dict[Scope, list[Intake]] = {}
+        """The entries, by whose they are, with the notes that those may meet (None: all)."""
+        by_scope: dict[Scope, list[Intake]] = {}
         for entry in wanted:
-            if entry.vector is not None:
-                embedded.setdefault(Scope.of(entry.note.metadata), []).append(entry)
-        return [(entries, session.notes.met_by(scope)) for scope, entries in embedded.items()]
+            by_scope.setdefault(Scope.of(entry.note.metadata), []).append(entry)
+        return [(entries, session.notes.met_by(scope)) for scope, entries in by_scope.items()]
 
     def _find_nearest(self, meeting: Sequence[tuple[list[Intake], NDArray[np.int64] | None]]) -> None:
         import numpy as np
@@ -264,9 +271,11 @@ class Batch:
         self._alike = product(matrix, matrix.T)
         most = max(self._settings.neighbours, self._settings.conflict_neighbours)
         for entries, allowed in meeting if most else ():
-            matrix = np.stack([entry.vector for entry in entries if entry.vector is not None])
-            found = self._collection.dense.search_many(matrix, most, allowed=allowed)
-            for entry, (keys, cosines) in zip(entries, found, strict=True):
+            asked = {entry.place: entry.vector for entry in entries if entry.vector is not None}
+            if not asked:
+                continue
+            found = self._collection.dense.search_many(np.stack(list(asked.values())), most, allowed=allowed)
+            for entry, (keys, cosines) in zip(map(self.entries.__getitem__, asked), found, strict=True):
                 entry.near = [Candidate(int(key), float(cosine)) for key, cosine in zip(keys, cosines, strict=True)]
 
 

@@ -389,13 +389,14 @@ def carry_out(
     vectorizer: Vectorizer,
     settings: Settings,
     prompts: str = "",
+    linked: bool = True,
 ) -> Outcome:
     """Do what the plan says, as one operation set off by `parent`; `twin` is the (id, cosine) of a near-duplicate.
 
-    `prompts` names what a model was asked for it.
+    `prompts` names what a model was asked for it; `linked` tells whether a person may have linked the note by now.
     """
     outcome = Outcome(dropped=list(plan.dropped))
-    if plan.links or twin:
+    if linked and (plan.links or twin):
         theirs = linked_by_person(session, note.id)
         kept = tuple(each for each in plan.links if each.type not in GUESSED or each.target not in theirs)
         plan, twin = replace(plan, links=kept), None if twin is not None and twin[0] in theirs else twin

@@ -149,6 +149,7 @@ class Pipeline:
             batch.catch_up(session)
             if vectors := batch.vectors():
                 self._collection.vectorizer.keep(session, vectors)
+            batch.read_neighbours(session)
             vocabularies = BatchVocabularies(session, self._frequencies)
             receipts = []
             for entry in batch.entries:
@@ -210,6 +211,7 @@ class Pipeline:
                 vectorizer=self._collection.vectorizer,
                 settings=self._settings,
                 prompts=proposal.prompts,
+                linked=entry.named or bool(entry.links),
             )
         # e. What the note puts an end to (conflict/settling.py).
         if analyst.local and entry.analysis is not None:

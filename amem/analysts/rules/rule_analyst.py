@@ -25,6 +25,7 @@ from amem.language import cjk_share, index_terms, sentences, split_text, written
 from amem.language.lexicon import Sort, is_person, is_place, lexicon, terms_of
 from amem.language.predicates import load_predicates
 from amem.language.statements import facts_in
+from amem.language.terms import beginning
 from amem.language.times import iso
 from amem.language.word_reading import names, read, spelled
 from amem.note import Kind, LinkType, Role
@@ -152,7 +153,8 @@ def propose_links(
         if (terms := terms_of(phrase)) and not _speaks(draft.speaker, phrase)
     }
     mine = frozenset(index_terms(reading.text))
-    shared_by = {neighbour.handle: _shared(phrases, reading.text, mine, neighbour) for neighbour in neighbours}
+    begins = {phrase: beginning(terms) for phrase, terms in phrases.items()}
+    shared_by = {each.handle: _shared(phrases, begins, reading.text, mine, each) for each in neighbours}
     specific = _specific({phrase for shared in shared_by.values() for phrase in shared}, vocabulary)
     grounds: list[Ground] = []
     for neighbour in neighbours:
@@ -167,11 +169,19 @@ def _speaks(speaker: str | None, phrase: str) -> bool:
     return speaker is not None and phrase.casefold() in speaker.casefold()
 
 
-def _shared(phrases: dict[str, frozenset[str]], text: str, mine: frozenset[str], neighbour: Neighbour) -> list[str]:
+def _shared(
+    phrases: dict[str, frozenset[str]], begins: dict[str, str], text: str, mine: frozenset[str], neighbour: Neighbour
+) -> list[str]:
     """The phrases of either note that the other holds too; of two, one within the other, the longer."""
-    theirs = set(index_terms(neighbour.content))
     their_text, my_text = neighbour.content.casefold(), text.casefold()
-    held = {phrase: terms for phrase, terms in phrases.items() if terms <= theirs and _literal(phrase, their_text)}
+    held = dict(phrases)
+    if their_text.isascii():
+        # Most neighbours hold none of them, as one look tells, and need not be cut into terms.
+        plain = their_text.replace("'", "")
+        held = {phrase: terms for phrase, terms in phrases.items() if begins[phrase] in plain}
+    if held:
+        theirs = set(index_terms(neighbour.content))
+        held = {phrase: terms for phrase, terms in held.items() if terms <= theirs and _literal(phrase, their_text)}
     for phrase in (*neighbour.entities, *neighbour.keywords):
         terms = terms_of(phrase)
         if terms and terms <= mine and _literal(phrase, my_text) and not _speaks(neighbour.speaker, phrase):

@@ -149,6 +149,11 @@ def _names_somebody(label: str) -> bool:
 
 # What a doctor or a test finds out about the speaker is stated; other reports are hearsay.
 
+#: One of these stands in whatever the patterns below match; to look for them takes a tenth of the time.
+_MEDICAL = (
+    *("doctor", "allergist", "dermatologist", "physician", "gp", "specialist", "cardiologist", "neurologist"),
+    *("psychiatrist", "test", "result", "医生", "大夫", "检", "化验", "测试", "阳性"),
+)
 _FINDING = re.compile(
     r"(?P<before>(?:^|[.!?;,\n]|\b(?:and|but))[^\S\n]*)(?:(?:the|my|our|an?) )?"
     r"(?:doctor|allergist|dermatologist|physician|gp|specialist"
@@ -188,6 +193,9 @@ _RESULT = re.compile(
 
 def _findings_written_out(text: str) -> str:
     """A text with "the doctor says I am allergic to nuts" as "I am allergic to nuts", positive tests as well."""
+    folded = text.casefold()
+    if not any(word in folded for word in _MEDICAL):
+        return text
     text = _FINDING_ZH.sub(r"\g<before>", _FINDING.sub(r"\g<before>", text))
     text = _TREATED_ZH.sub(r"\g<before>我", _TREATED.sub(_taken, text))
     text = _RETEST.sub(_results, text)
@@ -256,6 +264,8 @@ _COMMAS = re.compile(r",? and |[,;、]")
 
 def _allergies_written_out(text: str) -> str:
     """A text with its lists of allergies as statements."""
+    if ":" not in text and "：" not in text:
+        return text
     return _LABEL_ZH.sub(r"\g<before>我对\g<list>过敏", _LABEL.sub(_allergy_statement, text))
 
 

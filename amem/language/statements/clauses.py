@@ -37,7 +37,7 @@ _SUPPOSED = re.compile(
     re.IGNORECASE,
 )
 _JOKE = re.compile(
-    r"\b(?:just |only )?(?:kidding|joking)\b|\bjk\b|\bapril fools?\b|(?<!\S)/s\b|开玩笑|闹着玩|逗你的?|骗你的",
+    r"\b(?:kidding|joking|jk|april fools?)\b|(?<!\S)/s\b|开玩笑|闹着玩|逗你的?|骗你的",
     re.IGNORECASE,
 )
 #: "Ana: I moved to Porto" in a pasted talk: whose line it is.
@@ -84,7 +84,7 @@ def stated(text: str) -> Iterator[Sentence]:
     for at, sentence in enumerate(every):
         meant = at + 1 == len(every) or not _JOKE.search(every[at + 1])
         if len(sentence) <= _LONGEST_SENTENCE and meant and _states(sentence):
-            line = _LINE.match(sentence)
+            line = _LINE.match(sentence) if ":" in sentence or "：" in sentence else None
             body = sentence if line is None else sentence[line.end() :]
             who = None if line is None else line["who"]
             clauses = tuple(_clauses(body))
