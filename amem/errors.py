@@ -74,6 +74,11 @@ def with_hint(error: BaseException) -> str:
     return f"{what} ({hint})" if hint else what
 
 
+def first_line(error: Exception) -> str:
+    """The first line of what another library says went wrong, or the name of the error's kind when it says nothing."""
+    return str(error).strip().partition("\n")[0] or type(error).__name__
+
+
 class InvalidInput(AmemError, ValueError):
     """What was handed in cannot be used; nothing was changed."""
 

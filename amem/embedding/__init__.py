@@ -9,12 +9,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from amem.embedding.embedder_choice import ModelOrigin as ModelOrigin
     from amem.embedding.embedder_choice import describe as describe
     from amem.embedding.embedder_choice import ensure_model as ensure_model
     from amem.embedding.embedder_choice import make_embedder as make_embedder
 
-__all__ = ["ModelOrigin", "describe", "ensure_model", "make_embedder"]
+__all__ = ["describe", "ensure_model", "make_embedder"]
 
 
 def __getattr__(name: str) -> object:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import re
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,34 +13,10 @@ from amem.errors import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from amem.embedding.minilm import ModelOrigin
     from amem.protocols import Embedder
     from amem.settings import Settings
 
-
-# Where a model comes from, as ``amem setup`` and ``amem doctor`` tell it.
-
-
-@dataclass(frozen=True, slots=True)
-class ModelOrigin:
-    """A model's name, the place it comes from in words, and whether it can be used without a download or an export."""
-
-    name: str
-    place: str
-    ready: bool
-
-    def __str__(self) -> str:
-        return f"{self.name}: {self.place}"
-
-
-# Another library's error, said in one line.
-
-
-def first_line(error: Exception) -> str:
-    """The first line of the error's message, or the name of its kind when it says nothing."""
-    return str(error).strip().partition("\n")[0] or type(error).__name__
-
-
-# From a model's name to its embedder.
 
 logger = logging.getLogger("amem.embedding")
 
@@ -126,7 +101,7 @@ def ensure_model(settings: Settings, notify: Callable[[str], None] | None = None
 
     Raises MissingModel, MissingExtra or ServiceUnavailable, each with the command that helps.
     """
-    from amem.embedding.minilm import ensure_minilm, is_minilm
+    from amem.embedding.minilm import ModelOrigin, ensure_minilm, is_minilm
 
     if is_minilm(settings.embed_model):
         return ensure_minilm(settings.cache, notify or logger.info)
@@ -138,7 +113,7 @@ def describe(settings: Settings) -> ModelOrigin:
     """Where the configured model would come from; nothing is loaded, fetched or asked."""
     from importlib.util import find_spec
 
-    from amem.embedding.minilm import describe_minilm, is_minilm
+    from amem.embedding.minilm import ModelOrigin, describe_minilm, is_minilm
 
     name = settings.embed_model
     if is_minilm(name):

@@ -16,13 +16,27 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
-from amem.embedding.embedder_choice import ModelOrigin, first_line
-from amem.errors import MissingModel, StorageBusy, StorageError, StorageFull, StorageReadOnly
+from amem.errors import MissingModel, StorageBusy, StorageError, StorageFull, StorageReadOnly, first_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from amem.embedding.onnx_embedder import OnnxModel
+
+# Where a model comes from, as ``amem setup`` and ``amem doctor`` tell it.
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOrigin:
+    """A model's name, the place it comes from in words, and whether it can be used without a download or an export."""
+
+    name: str
+    place: str
+    ready: bool
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.place}"
+
 
 # The places that may hold MiniLM's weights: the offline package, the Hugging Face cache, the hub.
 

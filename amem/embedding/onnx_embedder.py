@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
-from amem.embedding.embedder_choice import first_line
-from amem.errors import BadModelAnswer, MissingModel
+from amem.errors import BadModelAnswer, MissingModel, first_line
 from amem.language.scripts import ENGLISH, Literacy
 from amem.token_vectors import WIDTH, Tokens, TokenVector, product
 

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from amem.embedding.embedder_choice import first_line
 from amem.embedding.onnx_embedder import BATCH, Once, unit_rows
-from amem.errors import MissingExtra, MissingModel
+from amem.errors import MissingExtra, MissingModel, first_line
 from amem.language.scripts import Literacy
 from amem.library_imports import defaults
 

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from amem.embedding.embedder_choice import first_line
 from amem.embedding.onnx_embedder import BATCH, Once, rows_of
-from amem.errors import MissingModel, ServiceUnavailable
+from amem.errors import MissingModel, ServiceUnavailable, first_line
 from amem.library_imports import import_litellm
 from amem.ollama_server import OllamaServer
 from amem.server_call import MOST_BYTES, Bounds, ServerCalls, made_within, quoted
