@@ -13,7 +13,17 @@ from amem.labels import title as title_of
 from amem.language import search_terms
 from amem.language.scripts import link_name
 from amem.note import Kind, Link, LinkType, Status
-from amem.storage.rows import in_scope, link_label, link_of, link_plain, listed, read_moment, scope_values, time_text
+from amem.storage.rows import (
+    as_json,
+    in_scope,
+    link_label,
+    link_of,
+    link_plain,
+    listed,
+    read_moment,
+    scope_values,
+    time_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -302,10 +312,7 @@ class Links:
         after: Mapping[str, Any] | None,
     ) -> None:
         row = {"operation": operation, "source": source, "target": target, "type": str(type)}
-        texts = {
-            name: None if held is None else json.dumps(held, ensure_ascii=False)
-            for name, held in (("before", before), ("after", after))
-        }
+        texts = {name: None if held is None else as_json(held) for name, held in (("before", before), ("after", after))}
         self._session.insert("link_changes", row | texts)
         # Whoever follows the counter learns that something changed; no note's own fields did.
         _ = self._session.seq

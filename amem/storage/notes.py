@@ -10,7 +10,7 @@ from amem.errors import InvalidInput, NoteNotFound, OperationNotFound, StaleNote
 from amem.labels import short_id
 from amem.note import Scope, Status
 from amem.storage.note_reading import MADE_FROM, NoteReading, normal_hash, read_sources
-from amem.storage.rows import ROLE, VERSIONED, cell, from_cell, listed, note_of, plain, time_text
+from amem.storage.rows import ROLE, VERSIONED, as_json, cell, from_cell, listed, note_of, plain, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence, Set
@@ -230,14 +230,14 @@ class Notes(NoteReading):
 
     def _unquote(self, id: str) -> None:
         """Take the words of a note that is destroyed out of what it overturned in others, and out of their history."""
-        by = f'%"by": {json.dumps(id, ensure_ascii=False)}%'
+        by = f'%"by": {as_json(id)}%'
         for key, told in self._session.rows("SELECT key, overturned FROM notes WHERE overturned LIKE :by", by=by):
-            self._set(key, {"overturned": json.dumps(_unquoted(json.loads(told), id), ensure_ascii=False)})
+            self._set(key, {"overturned": as_json(_unquoted(json.loads(told), id))})
         for version, told in self._session.rows("SELECT id, changes FROM versions WHERE changes LIKE :by", by=by):
             changes = json.loads(told)
             if "overturned" in changes:
                 changes["overturned"] = [_unquoted(each, id) for each in changes["overturned"]]
-                self._session.update("versions", {"changes": json.dumps(changes, ensure_ascii=False)}, id=version)
+                self._session.update("versions", {"changes": as_json(changes)}, id=version)
 
     def _set(self, key: int, values: Mapping[str, Any]) -> None:
         """Set columns of a note; those who follow the change counter learn of it."""
@@ -253,7 +253,7 @@ class Notes(NoteReading):
         changes: Mapping[str, Any],
         owners: Mapping[str, str | None],
     ) -> None:
-        texts = {"changes": json.dumps(changes, ensure_ascii=False), "owned": json.dumps(owners) if owners else None}
+        texts = {"changes": as_json(changes), "owned": json.dumps(owners) if owners else None}
         self._session.insert("versions", {"operation": operation, "note": key, "version": version, **texts})
 
     def _index_again(self, key: int, note: MemoryNote, fields: Set[str]) -> None:

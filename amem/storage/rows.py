@@ -170,10 +170,14 @@ def overturned_of(held: Mapping[str, Any]) -> Overturned:
     return Overturned(**{**held, "until": datetime.fromisoformat(held["until"])})
 
 
+#: Text that may hold any character, as JSON; made once, since `json.dumps` would make an encoder for each value.
+as_json = json.JSONEncoder(ensure_ascii=False).encode
+
+
 def cell(field: str, value: Any) -> Any:
     """A plain value as SQLite keeps it."""
     if field in _JSON:
-        return json.dumps(value, ensure_ascii=False)
+        return as_json(value)
     return int(value) if field == "pinned" else value
 
 

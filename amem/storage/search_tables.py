@@ -44,16 +44,17 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 # From the words to the notes, never the other way: SQLite would rather walk through every rare word there is.
-_RARE = (
+_SHARING = (
     "WITH used AS MATERIALIZED (SELECT sort.value AS role, asked.value AS term, (SELECT count(*) FROM (SELECT 1"
     "  FROM note_terms WHERE role = sort.value AND term = asked.value LIMIT :most + 1)) AS notes"
     f"  FROM json_each(:terms) AS asked CROSS JOIN json_each('[{ROLE['entity']}, {ROLE['keyword']}]') AS sort)"
     " SELECT held.note FROM used"
-    " CROSS JOIN note_terms AS held ON held.role = used.role AND held.term = used.term"
-    " CROSS JOIN notes ON notes.key = held.note"
-    f" WHERE used.notes <= :most AND {in_scope()}"
+    " CROSS JOIN note_terms AS held ON held.role = used.role AND held.term = used.term{0}"
+    " WHERE used.notes <= :most{1}"
     " GROUP BY held.note ORDER BY sum(1.0 / used.notes) DESC, held.note DESC LIMIT :limit"
 )
+_RARE = _SHARING.format("", "")
+_RARE_SCOPED = _SHARING.format(" CROSS JOIN notes ON notes.key = held.note", f" AND {in_scope()}")
 #: Of tags and entities the number of notes is kept, of keywords it is counted.
 _ROLE = "SELECT term, notes FROM term_counts WHERE role = :role"
 _KEYWORDS = (
@@ -273,8 +274,10 @@ class FullText:
         folded = sorted({value.casefold() for value in values})
         if not folded:
             return []
-        scope = scope_values(self._session.scope)
-        return self._session.column(_RARE, terms=listed(folded), most=most, limit=limit, **scope)
+        asked = {"terms": listed(folded), "most": most, "limit": limit}
+        if self._session.is_shared:
+            return self._session.column(_RARE_SCOPED, **asked, **scope_values(self._session.scope))
+        return self._session.column(_RARE, **asked)
 
     def counts(self, role: str, values: Sequence[str] | None = None, *, active: bool = False) -> dict[str, int]:
         """How many notes carry each tag, entity or keyword (case-folded), most used first.
