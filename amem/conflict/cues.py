@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -143,6 +143,8 @@ def is_state(pair: str) -> bool:
     return pair in _lists().states
 
 
+# A long note fills many slots, and each pair of facts asks the same of its text.
+@lru_cache(maxsize=1024)
 def replaces(text: str) -> bool:
     """Whether a text says that something took another's place, came back, ended, or was a mistake."""
     return any(
@@ -151,6 +153,7 @@ def replaces(text: str) -> bool:
     )
 
 
+@lru_cache(maxsize=1024)
 def forever(text: str) -> bool:
     """Whether a text tells of what never changes, such as a birthday."""
     return any(Cue.FOREVER in mark.cues for mark in marks(read(text[:_READ])))
@@ -161,6 +164,7 @@ def main(text: str) -> bool:
     return _MAIN.search(text, 0, _READ) is not None
 
 
+@lru_cache(maxsize=1024)
 def now(text: str) -> bool:
     """Whether a text says that something is so now, and was not before."""
     return any(Cue.NOW in mark.cues for mark in marks(read(text[:_READ])))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from amem.conflict.candidates import NEAR_DUPLICATE, states_something
@@ -172,10 +173,17 @@ def still_states(content: str, told: Sequence[Overturned]) -> bool:
     return bool(stated(holding_text(content, told)))
 
 
+# A long note fills many slots, and each pair of facts asks where the same values stand.
+@lru_cache(maxsize=1024)
+def naming(content: str, value: str) -> tuple[Statement, ...]:
+    """The statements of the content that name a value."""
+    wanted = normalize(value)
+    return tuple(each for each in read(content) if wanted and wanted in normalize(each.text))
+
+
 def statement_of(content: str, value: str) -> str | None:
     """The statement of the content that names a value, in its words; None where none does."""
-    wanted = normalize(value)
-    said = [each for each in read(content) if wanted and wanted in normalize(each.text)]
+    said = naming(content, value)
     best = next((each for each in said if each.said), said[0] if said else None)
     return None if best is None else quote(content, best)
 

@@ -31,7 +31,7 @@ from amem.conflict.compare import (
     turned,
 )
 from amem.conflict.cues import Cue
-from amem.conflict.ending import cut, quote, stated, statement_of, states_more
+from amem.conflict.ending import cut, naming, quote, stated, statement_of, states_more
 from amem.conflict.statements import quotes, read
 from amem.errors import AmemError
 from amem.language import is_cjk, normalize, written_in_cjk
@@ -135,8 +135,7 @@ def _meetings(earlier: Claim, later: Claim, predicates: Predicates) -> Iterator[
 
 def _told_as_past(content: str, value: str) -> bool:
     """Whether a note names a value only where it tells of what was: 小何之前，组长是老梁."""
-    wanted = normalize(value)
-    said = [each for each in read(content) if wanted and wanted in normalize(each.text)]
+    said = naming(content, value)
     return bool(said) and all(each.past for each in said)
 
 
@@ -172,8 +171,7 @@ def _of(old: Fact, new: Fact, earlier: Claim, later: Claim, predicates: Predicat
     said_so = cues.replaces(later.content)
     if not said_so and may_overtake(_telling(old, earlier), _telling(new, later)):
         return Verdict(Label.CONTRADICTS, DIFFER, why_unclear(old, new, later.content, predicates), SLOT)
-    never_changes = all(cues.forever(claim.content) for claim in (earlier, later))
-    if not said_so and (never_changes or _disagree(earlier, later)):
+    if not said_so and (_disagree(earlier, later) or all(cues.forever(each.content) for each in (earlier, later))):
         return Verdict(Label.CONTRADICTS, DIFFER, why_differing(old, new, later.content, predicates), SLOT)
     confidence = SAID_SO if said_so else IMPLIED
     if not new.holds:
@@ -561,9 +559,10 @@ def _alike(earlier: Claim, later: Claim, cosine: float) -> Verdict:
 
 def _says(old: Statement, new: Statement, earlier: Claim, later: Claim) -> bool:
     """Whether the later statement says what the earlier one does, with or without more."""
-    if not (old.said and new.said) or old.past != new.past or turned(old, new) or differing(old, new):
+    # What tells most pairs apart comes first.
+    if not (old.said and new.said) or old.past != new.past or cover(old.about, new.about) < _SAME_WORDS:
         return False
-    return cover(old.about, new.about) >= _SAME_WORDS and same_people(old, new, earlier, later)
+    return not (turned(old, new) or differing(old, new)) and same_people(old, new, earlier, later)
 
 
 # The judges of a pair of notes, in the order in which they are asked.
