@@ -115,9 +115,9 @@ class Fused:
             if silent or each.scaled[row] > 0 or key in each.ranks
         }
 
-    def raw(self, name: str) -> Floats | None:
-        """A leg's own scores, in the order of the keys; None for a leg that abstained."""
-        return next((each.raw for each in self._columns if each.name == name), None)
+    def column(self, name: str) -> _Column | None:
+        """What a leg said, in the order of the keys; None for one that abstained."""
+        return next((each for each in self._columns if each.name == name), None)
 
 
 class Fusion(Protocol):
@@ -131,8 +131,12 @@ class Fusion(Protocol):
         weights: Mapping[str, float],
         also: Iterable[int] = (),
         joining: Collection[int] = (),
+        before: Fused | None = None,
     ) -> Fused:
-        """The relevance of every candidate of any leg, of those `joining` them, and of the notes `also` asked about."""
+        """The relevance of every candidate of any leg, of those `joining` them, and of the notes `also` asked about.
+
+        What the same answers said `before` of notes is not asked for again.
+        """
         ...
 
 
@@ -147,13 +151,14 @@ class Convex:
         weights: Mapping[str, float],
         also: Iterable[int] = (),
         joining: Collection[int] = (),
+        before: Fused | None = None,
     ) -> Fused:
         found = _candidates(answers.values(), joining)
         keys = np.union1d(found, np.array(list(also), dtype=np.int64))
         total = sum(weights[name] for name in answers) or 1.0
         columns = []
         for name, answer in answers.items():
-            raw, scaled = answer.scores(keys)
+            raw, scaled = _said(name, answer, keys, before)
             columns.append(_Column(name, weights[name] / total, answer.ranks(), raw, scaled))
         return Fused(keys, columns, found)
 
@@ -172,6 +177,7 @@ class ReciprocalRanks:
         weights: Mapping[str, float],
         also: Iterable[int] = (),
         joining: Collection[int] = (),
+        before: Fused | None = None,
     ) -> Fused:
         found = _candidates(answers.values(), joining)
         keys = np.union1d(found, np.array(list(also), dtype=np.int64))
@@ -182,7 +188,8 @@ class ReciprocalRanks:
             ranks = answer.ranks()
             places = np.array([ranks.get(key, 0) for key in keys.tolist()], dtype=np.float64)
             scaled = np.where(places > 0, (self._k + 1) / (self._k + places), 0.0)
-            columns.append(_Column(name, weights[name] / total, ranks, answer.scores(keys)[0], scaled))
+            raw, _ = _said(name, answer, keys, before)
+            columns.append(_Column(name, weights[name] / total, ranks, raw, scaled))
         return Fused(keys, columns, found)
 
 
@@ -191,6 +198,20 @@ def _candidates(answers: Iterable[Answer], joining: Collection[int]) -> Keys:
     for answer in answers:
         keys.update(answer.keys)
     return np.array(sorted(keys), dtype=np.int64)
+
+
+def _said(name: str, answer: Answer, keys: Keys, before: Fused | None) -> tuple[Floats, Floats]:
+    """What an answer says of notes, which ascend, as `Answer.scores`: it is asked for those alone that are new."""
+    held = None if before is None else before.column(name)
+    if before is None or held is None:
+        return answer.scores(keys)
+    new = ~is_among(keys, before.keys)
+    rows = np.searchsorted(before.keys, keys[~new])
+    raw, scaled = np.empty(len(keys)), np.empty(len(keys))
+    raw[~new], scaled[~new] = held.raw[rows], held.scaled[rows]
+    if new.any():
+        raw[new], scaled[new] = answer.scores(keys[new])
+    return raw, scaled
 
 
 # The legs of a search, asked together, and what they said as one relevance.
@@ -259,7 +280,7 @@ class LegFusion:
 
     def joined(self, results: LegResults, joining: Collection[int], also: Sequence[int]) -> LegResults:
         """The results with these notes among the candidates, scored exactly by each leg."""
-        return replace(results, fused=self.fusion.fuse(results.answers, results.weights, also, joining))
+        return replace(results, fused=self.fusion.fuse(results.answers, results.weights, also, joining, results.fused))
 
 
 # Ten ways of saying one thing must not fill ten places: maximal marginal relevance over the best candidates.

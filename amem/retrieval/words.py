@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
@@ -382,13 +382,9 @@ class LateAnswer(ScoringAnswer):
     pieces: Tokens
     worth: Floats
     decay: float
-    _known: dict[int, float] = field(default_factory=dict)
 
     def scores(self, keys: Keys) -> tuple[Floats, Floats]:
-        fresh = np.array([key for key in keys.tolist() if key not in self._known], dtype=np.int64)
-        if len(fresh):
-            self._known.update(zip(fresh.tolist(), self._near(fresh).tolist(), strict=True))
-        found = np.array([self._known[key] for key in keys.tolist()], dtype=np.float64)
+        found = self._near(keys)
         return found, found
 
     def matched(self, key: int) -> tuple[str, ...]:

@@ -348,7 +348,7 @@ _ENGLISH = re.compile(
     re.IGNORECASE,
 )
 #: Each of what it finds holds one of these.
-MARKS = ("yesterday", "tomorrow", "last", "ago", "this", "next")
+MARKS = ("yesterday", "tomorrow", "last ", "before last", " ago", "this ", "next ")
 _COUNT_ZH = r"\d{1,2}|十[一二]|[一二两三四五六七八九十]"
 _CHINESE = re.compile(
     r"(?P<day>大前天|大后天|前天|昨天|昨晚|昨夜|明天|明早|明晚|后天)"
