@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from amem.language import normalize, query_terms
+from amem.language.intervals import TIMELESS
 from amem.language.predicates import KIN_ZH, USER, WE
 from amem.language.scripts import ENGLISH, is_cjk
 
@@ -326,6 +327,9 @@ _VERBS: Mapping[str, tuple[str, str]] = {
     "likes": ("like", "喜欢{}"),
     "dislikes": ("dislike", "不喜欢{}"),
     "allergic_to": ("be allergic to", "对{}过敏"),
+    "practises": ("practise", "练{}"),
+    "pregnancy": ("be", "{}"),
+    "child": ("have", "有了{}"),
     "knows": ("know", "认识{}"),
     "owns": ("own", "有{}"),
     "named": ("be called", "叫{}"),
@@ -364,17 +368,18 @@ def wording(
     objects, since = list(days), min(days.values())
     last = max((each.until for each in said if each.until), default=None)
     until = "" if last is None else _day(last, zone)
-    differ = bool(holding) and len(set(days.values())) > 1
     subject, predicate = said[0].subject, said[0].predicate
+    timeless = bool(holding) and predicate in TIMELESS
+    differ = bool(holding) and len(set(days.values())) > 1 and not timeless
     if chinese:
         objects = [f"{value}（{day} 起）" for value, day in days.items()] if differ else objects
         sentence = _chinese(subject, predicate, objects, predicates)
         if not holding:
             return f"{until} 起{'' if said[0].certain else '大概'}不再如此，之前{sentence}"
-        return sentence if differ else f"{sentence}（{since} 起）"
+        return sentence if differ or timeless else f"{sentence}（{since} 起）"
     objects = [f"{value} (since {day})" for value, day in days.items()] if differ else objects
     sentence = _english(subject, predicate, objects, predicates, past=not holding)
-    if differ:
+    if differ or timeless:
         return sentence
     ended = f"but {'' if said[0].certain else 'presumably '}not since {until}"
     return f"{sentence}, {f'since {since}' if holding else ended}"

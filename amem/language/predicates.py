@@ -7,7 +7,7 @@ import tomllib
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from amem.errors import InvalidInput
 from amem.language import is_cjk, normalize
 from amem.language.lexicon import is_everyday, is_place, lexicon
 from amem.language.numerals import CHINESE, digits_of
-from amem.language.scripts import ENGLISH
+from amem.language.scripts import ENGLISH, read_list
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -74,33 +74,28 @@ KIN_ZH = (
     "妹妹|姐姐|哥哥|弟弟|妈妈|爸爸|母亲|父亲|妻子|丈夫|老婆|老公|太太|女朋友|男朋友|儿子|女儿|孩子|朋友|同事|室友|邻居|爷爷|奶奶|外公|外婆"
     "|岳母|岳父|丈母娘|丈人|公公|婆婆|姥姥|姥爷|外甥女?|侄子|侄女|伯父|伯母|伯伯|姨妈|舅妈|婶婶|嫂子|姐夫|妹夫|儿媳|女婿|叔叔|阿姨|姑姑|舅舅|表哥|表弟|表姐|表妹|堂哥|堂弟|堂姐|堂妹|老师|导师|医生|同学|闺蜜|老板|上司|经理|搭档|猫|狗|房东|爸|妈|姐|哥|弟|妹"
 )
-#: Relatives and others by their names in both languages, since what is somebody's keeps the language of its note.
-_KIN = {
-    "sister": ("妹妹", "姐姐"),
-    "brother": ("弟弟", "哥哥"),
-    "mother": ("妈妈", "母亲", "妈"),
-    "mum": ("妈妈", "母亲", "妈"),
-    "mom": ("妈妈", "母亲", "妈"),
-    "father": ("爸爸", "父亲", "爸"),
-    "dad": ("爸爸", "父亲", "爸"),
-    "wife": ("妻子", "老婆", "太太"),
-    "husband": ("丈夫", "老公"),
-    "son": ("儿子",),
-    "daughter": ("女儿",),
-    "child": ("孩子",),
-    "kid": ("孩子",),
-    "dog": ("狗",),
-    "cat": ("猫",),
-}
+
+
+@cache
+def _in_both(section: str) -> Mapping[str, tuple[str, ...]]:
+    """Every name in a section of ``words/two_languages.txt``, with all the names of the same thing."""
+    rows = (line.split("  ") for of, line in read_list("two_languages.txt") if of == section)
+    return {name: tuple(row) for row in rows for name in row}
+
+
+def names_of(value: str) -> tuple[str, ...]:
+    """A value under its names in both languages, itself where only one is known: "yoga", 瑜伽."""
+    key = subject_key(value)
+    return _in_both("things").get(key, (value,))
 
 
 def translations(key: str) -> tuple[str, ...]:
     """The keys under which notes in the other language may speak of a relative: "user's son" is user的儿子 there."""
-    owner, _, kin = key.partition("'s ")
-    if kin:
-        return tuple(f"{owner}的{name}" for name in _KIN.get(kin, ()))
-    owner, _, kin = key.partition("的")
-    return tuple(f"{owner}'s {name}" for name, names in _KIN.items() if kin in names)
+    for mark, other, chinese in (("'s ", "的", False), ("的", "'s ", True)):
+        owner, found, kin = key.partition(mark)
+        if found:
+            return tuple(f"{owner}{other}{name}" for name in _in_both("kin").get(kin, ()) if name.isascii() is chinese)
+    return ()
 
 
 def canonical_subject(name: str, *, speaker: str | None = None, user: str = USER) -> str:
@@ -436,13 +431,6 @@ _FORMS = frozenset(["inc", "ltd", "llc", "gmbh", "corp", "corporation", "company
 _SUFFIX = re.compile(r"(?<=..)(?:股份有限公司|有限公司|公司|集团|市|省|县|区|镇)$")
 
 
-#: Diets by their names in both languages: whoever is "vegetarian" and then 不再吃素 is so no more.
-_DIETS = {
-    **dict.fromkeys(("素", "吃素", "素食", "素食者", "素食主义"), "vegetarian"),
-    **dict.fromkeys(("纯素", "全素", "纯素食", "纯素食者"), "vegan"),
-}
-
-
 #: Words and signs of currencies, by the code of each.
 _CURRENCIES = {
     name: code
@@ -476,10 +464,10 @@ def money_of(text: str) -> tuple[str, str] | None:
 
 @lru_cache(maxsize=_REMEMBERED)
 def value_key(value: str) -> str:
-    """What two spellings of one value share: case, width, articles left out, the language of a diet, an amount."""
+    """What two spellings of one value share: case, width, articles left out, the language, an amount."""
     key = subject_key(value)
     amount = money_of(key)
-    return _DIETS.get(key, key) if amount is None else " ".join(filter(None, amount))
+    return _in_both("things").get(key, (key,))[0] if amount is None else " ".join(filter(None, amount))
 
 
 def same_value(one: str, other: str) -> bool:

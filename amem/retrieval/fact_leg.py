@@ -28,9 +28,11 @@ from amem.language.predicates import (
     WE,
     bare_name,
     canonical_subject,
+    names_of,
     spellings,
     subject_key,
     translations,
+    value_key,
 )
 from amem.language.terms import content_terms, query_terms
 from amem.language.times import asks_for_a_day_or_deed, may_name_a_time, mentions, without_earlier, without_tense
@@ -225,7 +227,7 @@ class FactsLeg:
             told = session.facts.about(subjects, [*self._spelled(asked), *self._names_of(bases)])
         keys = {each.note: each.order for each in told}
         denied = {
-            (each.subject, predicates.canonical(each.predicate), normalize(each.object)): each
+            (each.subject, predicates.canonical(each.predicate), value_key(each.object)): each
             for each in told
             if not each.holds and each.object
         }
@@ -234,7 +236,7 @@ class FactsLeg:
         ended: dict[tuple[str, str], Interval] = {}
         holding: set[tuple[str, str]] = set()
         for each in intervals(told, predicates):
-            denied.pop((each.subject, each.predicate, normalize(each.object)), None)
+            denied.pop((each.subject, each.predicate, value_key(each.object)), None)
             if each.at(moment):
                 holding.add((each.subject, each.predicate))
                 for note in each.notes:
@@ -628,6 +630,7 @@ class Slots:
             role = predicates.role(each.object) if row is not None and row.one == "role" else None
             words += [
                 each.object,
+                *names_of(each.object),
                 *predicates.within(each.object),
                 *_phrases(predicates, each.predicate, [role] if role else ()),
             ]
@@ -668,7 +671,10 @@ def _left_over(text: str, words: Iterable[str]) -> set[str]:
 
 
 def _names(text: str, object: str) -> bool:
-    """Whether a question names the object of a fact: "can I eat peanuts" that of an allergy to peanuts."""
-    value = normalize(object)
-    terms = frozenset(query_terms(value))
-    return (not value.isascii() and value in normalize(text)) or (bool(terms) and terms <= frozenset(query_terms(text)))
+    """Whether a question names the object of a fact: "can I eat peanuts" that of an allergy to peanuts or to 花生."""
+    folded, asked = normalize(text), frozenset(query_terms(text))
+    for value in map(normalize, names_of(object)):
+        terms = frozenset(query_terms(value))
+        if (not value.isascii() and value in folded) or (bool(terms) and terms <= asked):
+            return True
+    return False

@@ -257,9 +257,9 @@ def test_notes_that_were_merged_into_one_go_on_as_one() -> None:
 
 
 def test_many_values_hold_side_by_side_and_each_ends_under_its_own_name() -> None:
-    likes = [told("likes", "tea", 0), told("likes", "green tea", 1), told("likes", "茶", 2)]
+    likes = [told("likes", "tea", 0), told("likes", "green tea", 1), told("likes", "乌龙茶", 2)]
     no_more = told("likes", "tea", 9, holds=False)
-    assert spans([*likes, no_more]) == [("tea", 0, 9), ("green tea", 1, None), ("茶", 2, None)]
+    assert spans([*likes, no_more]) == [("tea", 0, 9), ("green tea", 1, None), ("乌龙茶", 2, None)]
 
 
 def test_an_allergy_is_never_swallowed_by_a_closer_one() -> None:

@@ -11,7 +11,7 @@ from amem.language.lexicon import is_everyday, is_person, lexicon
 from amem.language.statements import chinese, english
 from amem.language.statements.chinese import SURNAMES
 from amem.language.statements.clauses import Cast, stated
-from amem.language.statements.tense import Scene
+from amem.language.statements.tense import Scene, moving_in
 
 __all__ = ["facts_in"]
 
@@ -48,7 +48,7 @@ def facts_in(draft: Draft, predicates: Predicates) -> tuple[Fact, ...]:
             continue
         read = chinese.facts_of_sentence if sentence.chinese else english.facts_of_sentence
         for fact in read(sentence, mine):
-            found.setdefault(fact)
+            found.setdefault(moving_in(fact, ", ".join(clause.text for clause in sentence.clauses), draft.at))
         if len(found) >= _MOST:
             break
     return tuple(found)[:_MOST]
@@ -64,7 +64,12 @@ def _labels_written_out(text: str, predicates: Predicates) -> str:
         text = _OF_PROJECT.sub(lambda found: _uses(found, predicates), text)
     for word, pattern in zip(("ew ", "新"), _new_ones(predicates.persons), strict=True):
         text = pattern.sub(_statement, text) if word in text else text
-    return text
+    text = _OFF_AND_ONTO.sub(r"from \g<x> to ", text) if " off " in text else text
+    return _SERVED.sub(_served, _TRAINS_WITH.sub(r"\g<who>带我", text))
+
+
+#: "Migrated the backend off Heroku and onto Fly.io" is one move.
+_OFF_AND_ONTO = re.compile(r"\boff (?:of )?(?P<x>[\w.-]+(?: [\w.-]+){0,2}?),? and (?:over )?(?:on)?to ", re.IGNORECASE)
 
 
 #: "Larder: SQLite with FTS5", 青鸟：PostgreSQL: a name as a label, and a tool behind it that nothing is told of.
@@ -98,6 +103,45 @@ def _new_ones(names: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
         rf"新(?:来的?)?(?P<name>{listed})(?P<whose>)(?:了?[，,:：]\s?(?:名?叫|是)|叫|[，,:：]\s?(?=[{SURNAMES}][\u4e00-\u9fff]{{1,2}}(?:[。！，,]|$)))"
     )
     return re.compile(english, re.IGNORECASE), re.compile(chinese)
+
+
+#: What somebody does for one, and what he or she is by it: "Mila trains me now", 现在由小李带我训练.
+_SERVES = {
+    "trainer": "(?:train|coach)(?:s|es|ing) (?:me|us)",
+    "accountant": "do(?:es|ing) (?:my|our) (?:taxes|tax return|accounts|books|bookkeeping)",
+    "hairdresser": "(?:cut(?:s|ting)|do(?:es|ing)) (?:my|our) hair",
+    "mechanic": "(?:fix|repair|servic)(?:e?s|ing) (?:my|our) car",
+    "nanny": "(?:minds|minding|looks after|looking after) (?:my|our) (?:kids?|children|son|daughter|twins|baby)",
+    "manager": "manag(?:es|ing) (?:me|us)",
+    "supervisor": "supervis(?:es|ing) (?:me|us)",
+    "教练": "[带教陪]我们?(?:训练|健身|跑步|练)",
+    "会计": "[帮给替]我们?(?:报税|[做记]账)",
+    "理发师": "[帮给替]我们?(?:剪头发?|理发|做头发)",
+    "修车师傅": "[帮给替]我们?修车",
+    "保姆": "[帮给替]我们?(?:带|照看|照顾)孩子",
+}
+_DOES = "|".join(f"(?P<{role}>{does})" for role, does in _SERVES.items())
+_NAME_ZH = rf"(?:[{SURNAMES}][\u4e00-\u9fff]{{1,2}}?|[小老阿][\u4e00-\u9fff]|[A-Z][a-z]+)"
+_SERVED = re.compile(
+    r"(?P<before>(?:^|[.!?;,。！？；，\n]|\b(?:and|but|so)\b)\s*(?:现在|目前|以后|改|都|就|从[^，。]{1,6}起)*)由?"
+    rf"(?P<who>(?-i:[A-Z])[\w'’-]+(?: (?-i:[A-Z])[\w'’-]+)?|{_NAME_ZH})(?:老师|教练|师傅)?"
+    r"(?: (?:is|now|currently)|现在|目前|来)*(?P<not> (?:no longer|stopped)|不再?)? ?"
+    rf"(?:{_DOES})了?(?: these days)?"
+    r"(?=[.,;!?。！？；，\n]|$| (?:now|again|these days|from|since|instead|and|but|at|on|every|twice)\b)",
+    re.IGNORECASE,
+)
+#: 我现在跟着小李健身 is 小李带我健身 told from the other side.
+_TRAINS_WITH = re.compile(
+    rf"(?<![\u4e00-\u9fff])我(?:现在|目前|改)*跟着?(?P<who>{_NAME_ZH})(?=(?:训练|健身)了?(?:[。！？；，\n]|$))"
+)
+
+
+def _served(found: re.Match[str]) -> str:
+    """ "Mila trains me" as "my trainer is Mila", 由小李带我训练 as 我的教练是小李."""
+    role = next(role for role in _SERVES if found[role])
+    if is_cjk(role[0]):
+        return f"{found['before']}我的{role}{'不再是' if found['not'] else '是'}{found['who']}"
+    return f"{found['before']}{found['who']} is {'no longer ' if found['not'] else ''}my {role}"
 
 
 @lru_cache(maxsize=8)

@@ -23,6 +23,7 @@ from amem.language.statements.objects import (
 )
 from amem.language.statements.tense import (
     DATED,
+    NO_TIMES,
     Aspect,
     Shape,
     announced_for,
@@ -192,7 +193,7 @@ _WHEN = (
     rf"(?:从|自|于|在)?(?:{_YEAR}(?:{_MONTH})?|{_MONTH})(?:\d{{1,2}}[日号])?(?:起|开始|以来|底|末|初|的时候|那会儿|那时候?)?"
     rf"|(?:从|自)?(?:{_YEAR})?(?:{_MONTH})?[到至](?:{_YEAR})?(?:{_MONTH})?"
     r"|(?:从|自)?(?:今天|现在|上周|上个?月|那|这)(?:起|开始)|[一二三四五六七八九十两\d]+(?:天|周|个?月|年)(?:前|来)"
-    r"|上个?(?:月|周|星期)|这个?(?:月|周|星期)|本月|(?:周|星期)[一二三四五六日天]|现在|目前|如今|最近|今天|昨天|前天|刚刚?|从此"
+    r"|上个?(?:月|周|星期)|这个?(?:月|周|星期)|本月|每?个?(?:周|星期)[一二三四五六日天]|现在|目前|如今|最近|今天|昨天|前天|刚刚?|从此"
     r"|每(?:天|日|周|晚|个?月|次|年)(?:早上|上午|中午|下午|晚上|早晚)?|早上|晚上|睡前|饭[前后]"
     r"|后来|最后|最终|以前|曾经?|过去|从前|原来|原先|之前|当年|[，,\s]"
 )
@@ -396,6 +397,8 @@ _NAMED = (
 )
 #: 房租四千, 房租每月两千八: an amount right behind a role, told by its hundreds or thousands.
 _SUM = "[一二两三四五六七八九十]{1,3}[百千万]"
+#: 陈老师 is who somebody is, and no trade.
+_BY_SURNAME = re.compile(rf"[{SURNAMES}](?:{_TITLES})")
 _NO_PERSON = re.compile(r"^(?:一[个位名]|个|谁|这|那|女|男|好|很|我|你|他|她)")
 
 
@@ -740,6 +743,11 @@ def _takeover(text: str, scene: Scene) -> list[Fact]:
 _AFTER_THING = re.compile(r"(?:的?版本号?|的|已经?|把|将|现在|我们|把它|了|今天|昨天|刚刚?|正式)+$")
 _AFTER_EVENT = re.compile(r"(?:从[^，]{1,10}|时间|日期|的|已经?|把|将|现在|我们|把它|了|今天|昨天|刚刚?|正式)+$")
 _BEFORE_THING = re.compile(r"^(?:每天的?|以后|今后|我们|我|把|将|的|今天|昨天|刚刚?|请?记住|项目把)+")
+#: 瑜伽课换老师了，时间改成周四: whose time the next clause tells.
+_OF_EVENT = re.compile(
+    r"(?P<event>[^，的了是在]{0,6}(?:课|预约|门诊|训练|培训|评审|例会|会议|讲座))(?P<teacher>(?:最近|已经)?换了?(?:个|新)*(?:老师|教练)了?$)?"
+)
+_TAUGHT_BY = re.compile(r"(?:新?(?:老师|教练)(?:是|换成了?|改成了?|叫)|由)(?P<o>[^，]{2,6}?)(?:来?[教带上]课?)?了?")
 #: What 是 and 在 may say a time of.
 _EVENT = re.compile(
     "(?:会议?|课|预约|面试|考试|航班|[早午晚]饭|[早午晚聚]餐|活动|比赛|演出|手术|体检|评审|培训|讲座|婚礼|典礼|训练|门诊|直播"
@@ -765,6 +773,9 @@ def made(shape: Shape, subject: Subject, parts: dict[str, str], scene: Scene) ->
         return []
     kind = shape.kind.removeprefix("relation ").rstrip("?")
     value = parts.get("o") or parts.get("o2") or parts.get("o3") or ""
+    value = "" if value in ("他", "她") and shape.aspect is Aspect.END else value  # 我和他分手了
+    if kind == "child":
+        return [Fact(subject.name, "child", value), Fact(subject.name, "pregnancy", "", False)]
     if shape.predicate == "likes" and scene.predicates.known("takes_medication", value):
         return []  # 不吃阿司匹林了 is no matter of taste
     if kind == "banned":
@@ -803,6 +814,8 @@ def made_of_thing(shape: Shape, parts: dict[str, str], before: str, scene: Scene
     before = re.sub("^[^，]{0,8}?[把将]", "", before)
     after = _AFTER_THING if shape.predicate == "version" else _AFTER_EVENT
     thing = _BEFORE_THING.sub("", after.sub("", before.strip(" ，,"))).strip()
+    if not thing and "时间" in before:
+        thing = scene.event
     if thing and (_NO_THING.search(thing) or (shape.kind == "event" and not _EVENT.search(thing))):
         return []
     if shape.kind == "release":
@@ -854,7 +867,7 @@ def _cut(kind: str, text: str, scene: Scene) -> str:
             return person_in(text, scene.predicates)
         case "title" | "trade":
             title = phrase_in(text)
-            return title if TRADES_ZH.search(title) else ""
+            return title if TRADES_ZH.search(title) and not _BY_SURNAME.fullmatch(title) else ""
         case "diet":
             return text
         case "day":
@@ -982,6 +995,16 @@ def _facts_of(text: str, scene: Scene) -> list[Fact]:
     text = _given_up(text, scene)
     if project := _PROJECT.fullmatch(text):
         scene.whole = canonical_subject(project["name"] or project["called"])
+    if event := _OF_EVENT.match(text):
+        scene.event = event["event"]
+        if event["teacher"]:
+            return [Fact(scene.event, "teacher", "", False)]
+    if (
+        scene.event
+        and (taught := _TAUGHT_BY.fullmatch(text))
+        and (who := _person_of_role(taught["o"], scene.predicates))
+    ):
+        return [Fact(scene.event, "teacher", who)]
     who, role = replaced(text, scene.predicates)
     if role:
         scene.replaced = f"{who or '我'}的{role}"
@@ -1105,7 +1128,7 @@ def _stated(shape: Shape, match: re.Match[str], before: str, text: str, scene: S
         before = _FROM_NOW.sub("", before)
     if _PLANNED.search(before) or _ASIDE.search(text, match.start()):
         return None
-    passing = shape.predicate == "diet" or shape.kind == "town"
+    passing = shape.predicate in ("diet", "practises") or shape.kind == "town"
     if (passing or (shape.predicate == "likes" and shape.aspect is Aspect.END)) and _FOR_NOW.search(text):
         return None
     if shape.predicate == "uses":
@@ -1150,6 +1173,8 @@ def _timed(found: list[Fact], shape: Shape, text: str, scene: Scene, *, negated:
     when = times(text, scene.said, lasting=shape.aspect is Aspect.STATE and not formerly and "了" not in text)
     if not when.named and scene.lead:
         when = scene.lead
+    if shape.predicate == "practises" and not _FROM_THEN_ON.search(text):
+        when = NO_TIMES  # 我周一打网球: each Monday
     if shape.predicate in DATED:
         return [] if negated else found
     announced = (

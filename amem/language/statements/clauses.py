@@ -242,7 +242,7 @@ class Cast:
                 return Subject(WE, False, "", "everything")
             if folded[0] == "it":
                 meant = self.things or self.unsure
-                return Subject(next(iter(meant)), False) if len(meant) == 1 else None
+                return Subject(name := next(iter(meant)), False, "", name) if len(meant) == 1 else None
         if "at" in folded[2:-1] and (folded[0] in _POSSESSIVES or folded[0].endswith("'s")):
             at = folded.index("at", 2)  # "my manager at Acme"
             found = self.of(listed[:at])

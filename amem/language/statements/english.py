@@ -62,7 +62,7 @@ _LEAD = re.compile(
     r"|nowadays|these days|currently|recently|today|as of (?:today|now)|at the moment|right now|good news|big news|news"
     r"|update|reminder|decision|note|remember|please (?:remember|note)|note that|remember that|guess what|in fact"
     r"|honestly|for the record|again|luckily|sadly|unfortunately|in the end|eventually|officially|personally"
-    r"|scratch that|correction|(?:it )?turns out(?: that)?|(?:earlier )?this (?:week|month|year)|yesterday"
+    r"|scratch that|sorry|correction|(?:it )?turns out(?: that)?|(?:earlier )?this (?:week|month|year)|yesterday"
     r"|last (?:week|month|year|night|spring|summer|autumn|fall|winter)"
     r"|(?:back )?(?:in|since|on|from|until|as of) (?:early |late |mid-?)?"
     rf"{_DATED}(?: (?:to|until|till) {_DATED})?"
@@ -74,6 +74,11 @@ _SHORT = tuple(
     (re.compile(pattern, re.IGNORECASE), full)
     for pattern, full in (
         (r"\bwon't\b", "will not"),
+        (
+            r"\bcan(?:'t|not| not) (?:stand|bear|abide)\b"
+            r"(?! (?:up|still|to|in|on|at|by|for|here|there|straight|alone|back)\b)",
+            "do hate",
+        ),
         (r"\bcan't\b|\bcannot\b", "can not"),
         (r"n't\b", " not"),
         (r"'m\b", " am"),
@@ -88,7 +93,7 @@ _SHORT = tuple(
 
 def expanded(text: str) -> str:
     """The clause with its short forms written out."""
-    if "'" in text or "’" in text:
+    if "'" in text or "’" in text or "can" in text:
         text = text.replace("’", "'")
         for pattern, full in _SHORT:
             text = pattern.sub(full, text)
@@ -210,7 +215,7 @@ _ADVERBS = word_list("adverbs")
 _OPENERS = word_list("verb openers")
 _OPENERS_LATER = words("no might went wound")
 _DETERMINERS = words("the my our his her their a an this at")
-_NO_VERBS = words("a an the at on in head")
+_NO_VERBS = words("a an the at on in head off")
 _DECISION = re.compile(r"(?:the |our |final )?(?:decision|decided|agreed)\b", re.IGNORECASE)
 #: "We decided to use", "ended up using": a tool that is decided on is used; whoever decides to move may yet stay.
 _DECIDED = re.compile(
@@ -303,6 +308,14 @@ _OF_A_THING = re.compile(
 )
 
 
+#: "Dentist on the 7th at ten": states nothing by itself, and is what "it" is on another day by the next sentence.
+_APPOINTED = re.compile(
+    r"(?:(?:the|my|our) )?(?P<thing>[A-Za-z][\w'-]*(?: [\w'-]+){0,3}?),? on (?P<day>.+)", re.IGNORECASE
+)
+#: "Host everything on AWS": what is so decided is so of all of ours.
+_ORDER = re.compile(r"(?:host|deploy|run|store|keep|build) (?:everything|all (?:of )?(?:our|the)) ", re.IGNORECASE)
+
+
 def _facts_of(text: str, scene: Scene, *, follows: bool) -> list[Fact]:
     """What a clause states. With `follows` it may go on with the subject before ("and joined OpenAI")."""
     plain, lead = without_lead(_OF_A_THING.sub(r"the \g<thing> deadline", expanded(text)))
@@ -317,6 +330,8 @@ def _facts_of(text: str, scene: Scene, *, follows: bool) -> list[Fact]:
     at = next((i for i in range(min(len(listed), _FURTHEST + 1)) if _is_verbal(listed, i)), None)
     if at is None:
         scene.note_mention(listed)
+        if (planned := _APPOINTED.fullmatch(plain)) and date_in(planned["day"]):
+            scene.cast.meet(Subject(planned["thing"], False))
         return []
     if at:
         scene.subject = subject = scene.cast.of(listed[:at])
@@ -326,9 +341,13 @@ def _facts_of(text: str, scene: Scene, *, follows: bool) -> list[Fact]:
             # "Stand-up is at 9:00", "Heron uses Redis": of nobody such a clause says these.
             named = at == 1 and listed[0][0].isupper()
             stated = (*DATED, "rent", "salary", "version", *(("uses",) if named else ()))
-            return [each for each in _predicated(thing, listed[at:], scene, text) if each.predicate in stated]
+            found = [each for each in _predicated(thing, listed[at:], scene, text) if each.predicate in stated]
+            if found:
+                scene.cast.meet(thing)
+            return found
     else:
-        subject = scene.subject if follows else scene.elliptic(listed[0])
+        ordered = Subject(WE, True, we=True) if scene.opening and _ORDER.match(plain) else None
+        subject = scene.subject if follows else scene.elliptic(listed[0]) or ordered
     if subject is None:
         return []
     # "Pedro is vegan and allergic to peanuts": the verb of the clause before is that of this one, too.
@@ -351,7 +370,7 @@ def _facts_of_both(clauses: Sequence[Clause], at: int, scene: Scene) -> list[Fac
     for each, spouse in ((one, other), (other, one)):
         for fact in _predicated(replace(each, many=True), listed[verb:], scene, clauses[1].text):
             # "Tom and Sarah are divorced": from each other.
-            parted = fact.predicate == "married_to" and not fact.object
+            parted = fact.predicate in ("married_to", "partner") and not fact.object
             found.append(replace(fact, object=spouse.name) if parted else fact)
     return found
 
@@ -397,8 +416,11 @@ def _stated(subject: Subject, group: Group, word: str, rest: str, scene: Scene, 
         if shape.kind in ("habit", "smoking") and shape.aspect is Aspect.STATE and not group.negated:
             continue  # who drinks coffee need not like it, who no longer does has given it up
         tense = group.tense(table.forms[folded], shape)
+        if shape.kind == "practice" and shape.aspect is Aspect.STATE and tense not in (Tense.NOW, Tense.FORMERLY):
+            continue  # who did yoga on Tuesday need not do so again
         if tense and (found := scene.own(cut(shape, folded, match, subject, scene), subject)):
-            return told(found, group, tense, shape.aspect, scene, text)
+            rents = shape.kind == "lease" and tense is Tense.NOW  # "I rent a flat in Graz"
+            return told(found, group, tense, Aspect.STATE if rents else shape.aspect, scene, text)
     return None
 
 
@@ -450,9 +472,10 @@ def _is_verbal(listed: Sequence[str], at: int) -> bool:
         and (
             listed[at + 1 : at + 2] in (["is"], ["was"], ["will"], ["deadline"])
             or (Form.PAST in following and Form.BASE not in following)
+            or (Form.THIRD in following and (not at or listed[at - 1].casefold() not in ("i", "we", "you", "they")))
         )
     ):
-        return False  # "the Heron launch was", "the release slipped", "the report deadline"
+        return False  # "the Heron launch was", "the release slipped", "band practice moves", "the report deadline"
     return folded in forms or folded in _OPENERS or (at > 0 and (folded in _ADVERBS or folded in _OPENERS_LATER))
 
 
@@ -518,7 +541,9 @@ def _first_or_last_day(plain: str, scene: Scene, text: str) -> list[Fact]:
 def _continues_list(clauses: Sequence[Clause], at: int) -> bool:
     """Whether a clause of a word or two only lengthens the list before it; commas alone make no list."""
     clause, listed = clauses[at], clauses[at].text.split()
-    if len(listed) > 3 or any(_is_verbal((word,), 0) or word.casefold() in _NOT_LISTED for word in listed):
+    if len(listed) > 3 or any(
+        (_is_verbal((word,), 0) and not word.endswith("ing")) or word.casefold() in _NOT_LISTED for word in listed
+    ):
         return False
     joint = clause.opener.rpartition(" ")[2].strip()
     return joint == "and" or (joint == "," and any(other.opener.endswith("and") for other in clauses[at + 1 :]))

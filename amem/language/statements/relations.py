@@ -453,6 +453,25 @@ def _habits(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene)
     return [Fact(subject.name, shape.predicate, habit, shape.aspect is not Aspect.END)] if habit else []
 
 
+def _leases(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
+    """What is rented to live in, or will be from a day on; nothing for a holiday."""
+    place = "" if _STAY.search(parts["o"]) else place_in(parts["o"], scene.predicates, lower=scene.lower)
+    if not place:
+        return []
+    street = shape.predicate == "lives_in" and _ON_A_STREET.search(place)
+    return [Fact(subject.name, "address" if street else shape.predicate, place)]
+
+
+_STAY = re.compile(r"\b(?:nights?|days?|weeks?|weekend|holidays?|vacation|summer|trip|conference)\b", re.IGNORECASE)
+
+
+def _children(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
+    """A child that is born, by name where that is told; with it a pregnancy is over."""
+    child = parts.get("name") or parts.get("o", "")
+    born = [Fact(subject.name, "child", child.strip(".,;"))] if child else []
+    return [*born, Fact(subject.name, "pregnancy", "", False)]
+
+
 #: "I don't drink coffee any more", but not "I don't drink coffee after five".
 _FOR_A_TIME = re.compile(r"\bfor (?:lent|now|ramadan|the|an?|this|\d+)\b", re.IGNORECASE)
 _AT_ALL = re.compile(r"\s*\b(?:any ?more|any longer|at all|these days|now)\b.*$", re.IGNORECASE)
@@ -561,6 +580,9 @@ _MAKERS = {
     "medicine": _medicines,
     "habit": _habits,
     "smoking": _habits,
+    "practice": _known,
+    "lease": _leases,
+    "child": _children,
     "move": _moves,
     "employer": employers,
     "title": titles,

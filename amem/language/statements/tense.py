@@ -389,6 +389,19 @@ def announced_for(when: Times, text: str, said: datetime | None) -> Times:
     return when if since is None else replace(when, since=since, within=within, ahead=False)
 
 
+_STARTS = re.compile(
+    r"\b(?:from|start(?:ing|s)|as of|beginning)\b(?: on)? (?P<day>.+)|(?P<zh>[^，]+?)(?:起租?|开始|入住)", re.IGNORECASE
+)
+
+
+def moving_in(fact: Fact, sentence: str, said: datetime | None) -> Fact:
+    """The home that a lease is signed for is one's home from its start, where the sentence tells it."""
+    starts = _STARTS.search(sentence) if fact.predicate == "planned_home" else None
+    day = (starts["day"] or starts["zh"]) if starts else ""
+    since = announced_for(times(day, said), day, said).since if day else None
+    return fact if since is None else replace(fact, predicate="lives_in", valid_from=since)
+
+
 def _done(
     found: Sequence[Fact], group: Group, tense: Tense, aspect: Aspect, scene: Scene, when: Times, *, arranged: bool
 ) -> list[Fact]:
@@ -462,6 +475,8 @@ class Scene:
     """The clause before that says so, where that is only for a time ("Ruth is on leave until September")."""
     broken: str = ""
     """The thing that no longer works, by the clause before (旧手机坏了)."""
+    event: str = ""
+    """The lesson or meeting that the sentence began with (瑜伽课换老师了，时间改成周四)."""
     whole: str = ""
     """The project that a clause before is about, whose parts others tell of (Lantern 是我的项目，前端用 React)."""
     medicine: Fact | None = None
@@ -474,7 +489,7 @@ class Scene:
     def begin_sentence(self) -> None:
         """Forget what held for one sentence only."""
         self.subject, self.lead, self.be, self.about, self.replaced = None, None, Tense.NONE, "", ""
-        self.broken = ""
+        self.broken = self.event = ""
 
     def own(self, found: list[Fact], subject: Subject) -> list[Fact]:
         """The facts of a clause that began with "we": what is personal, such as a home, is the speaker's."""
