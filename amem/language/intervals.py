@@ -137,6 +137,9 @@ def _clash(old: Evidence, new: Evidence, *, one: bool) -> bool:
     return old.holds is not new.holds and (not ending.object or same_value(old.object, new.object))
 
 
+#: What is so from its beginning, whenever that was said.
+TIMELESS = ("birthday",)
+
 # From when to when something was so: a subject's facts in the order in which they were true, whenever they were told.
 #
 # A value of a slot (where someone lives) ends where the next one begins; a fact that is said not to hold any more
@@ -176,10 +179,13 @@ class Interval:
         return self.since <= moment and (self.until is None or moment < self.until)
 
     def span(self, zone: tzinfo, *, chinese: bool = False) -> str:
-        """From when to when: ``since 2024-02-01``, ``2024-02-01 – 2026-03-01``, ``until 2020-01-01 ?`` for a guess."""
+        """From when to when: ``since 2024-02-01``, ``2024-02-01 – 2026-03-01``, ``until 2020-01-01 ?`` for a guess.
+
+        '' for a birthday that holds: of it nobody asks since when it is.
+        """
         since = self.since.astimezone(zone).date().isoformat()
         if self.until is None:
-            return f"{since} 起" if chinese else f"since {since}"
+            return "" if self.predicate in TIMELESS else f"{since} 起" if chinese else f"since {since}"
         until = self.until.astimezone(zone).date().isoformat() + ("" if self.certain else " ?")
         if self.since != self.until:
             return f"{since} – {until}"

@@ -137,6 +137,11 @@ def test_ordinary_sentences_state_what_they_state_and_nothing_else(half: str) ->
         ("我们决定6月15日发布。", "发布推迟到9月1日。", "发布", "date", "9月1日"),
         ("My manager at Acme is Bob.", "My boss at work is Lena Fischer.", "me", "manager", "Lena Fischer"),
         ("我在阿里的领导是王芳。", "我公司的领导是李雷。", "我", "manager", "李雷"),
+        ("My trainer is Kofi.", "Kofi stopped training people, so Mila trains me now.", "me", "coach", "Mila"),
+        ("我的教练是小王。", "现在由小李带我训练。", "我", "coach", "小李"),
+        ("We host everything on AWS.", "Migrated our site off AWS and onto Hetzner.", "we", "uses", "Hetzner"),
+        ("瑜伽课的时间是周二。", "瑜伽课换老师了，时间改成周四。", "瑜伽课", "date", "周四"),
+        ("I live in Ghent.", "Rented a flat in Lisbon.", "me", "lives_in", "Lisbon"),
     ],
 )
 def test_the_later_of_two_values_holds_and_ends_the_earlier(
@@ -359,3 +364,78 @@ def test_a_medicine_takes_the_place_of_the_only_other_one(
         memory.add(text)
         clock.advance(days=3)
     assert sorted(each.object for each in memory.facts("me", "takes_medication", as_of="2030-01-01")) == taken
+
+
+@pytest.mark.parametrize(
+    ("text", "ended"),
+    [
+        ("I'm off coffee.", ("user", "likes", "coffee")),
+        ("I've gone off coffee.", ("user", "likes", "coffee")),
+        ("I've laid off the beer.", ("user", "likes", "beer")),
+        ("戒咖啡了。", ("user", "likes", "咖啡")),
+        ("I'm off metformin.", ("user", "takes_medication", "metformin")),
+        ("I don't do yoga any more.", ("user", "practises", "yoga")),
+        ("我不练瑜伽了。", ("user", "practises", "瑜伽")),
+        ("Marek and I broke up.", ("user", "partner", "Marek")),
+        ("We split up last week.", ("user", "partner", "")),
+        ("我和他分手了。", ("user", "partner", "")),
+        ("Hanna gave birth.", ("Hanna", "pregnancy", "")),
+        ("林悦生了个儿子。", ("林悦", "pregnancy", "")),
+        ("Mila no longer trains me.", ("user", "coach", "Mila")),
+        ("瑜伽课换老师了。", ("瑜伽课", "teacher", "")),
+    ],
+)
+def test_an_end_is_stated_in_ordinary_words(text: str, ended: tuple[str, str, str]) -> None:
+    facts = facts_in(Draft(text, at=SAID), load_predicates())
+    assert ended in {(fact.subject, fact.predicate, fact.object) for fact in facts if not fact.holds}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm off to Porto tomorrow.",
+        "I'm off on Friday.",
+        "We split up into two teams.",
+        "We split up the work.",
+        "她生了病。",
+    ],
+)
+def test_what_only_looks_like_an_end_ends_nothing(text: str) -> None:
+    assert facts_in(Draft(text, at=SAID), load_predicates()) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "home", "since"),
+    [
+        ("We signed a lease for a flat in Lisbon, starting 1 September.", "lives_in", "2026-09-01"),
+        ("签了杭州的租房合同，9月1日起。", "lives_in", "2026-09-01"),
+        ("We signed a lease for a flat in Lisbon.", "planned_home", ""),
+    ],
+)
+def test_a_lease_is_a_home_from_its_start_and_a_planned_one_without_it(text: str, home: str, since: str) -> None:
+    (fact,) = facts_in(Draft(text, at=SAID), load_predicates())
+    assert (fact.predicate, str(fact.valid_from or "")[:10]) == (home, since)
+
+
+def test_it_is_on_another_day_corrects_what_the_note_put_on_a_day() -> None:
+    for text in (
+        "Dentist on the 7th at 10:00. Sorry, it's on the 8th instead, same time.",
+        "牙医预约在7号。改到8号，时间不变。",
+    ):
+        facts = facts_in(Draft(text, at=SAID), load_predicates())
+        assert [fact.object for fact in facts if fact.predicate == "date"][-1] in ("8th", "8号")
+
+
+@pytest.mark.parametrize(
+    ("begun", "over"), [("I do yoga on Tuesdays.", "我不练瑜伽了。"), ("我每周二练瑜伽。", "I gave up yoga.")]
+)
+def test_what_began_in_one_language_ends_in_the_other(
+    open_memory: Callable[..., AgenticMemorySystem], clock: FrozenClock, begun: str, over: str
+) -> None:
+    memory = open_memory(analyst=OfflineAnalyst())
+    memory.add(begun)
+    clock.advance(days=3)
+    memory.add(over)
+    (habit,) = memory.timeline("me", "practises")
+    assert habit.until is not None
+    assert memory.facts("me", "practises") == []

@@ -44,6 +44,12 @@ def test_drives_takes_and_has_are_said_of_you_and_of_others() -> None:
     assert said("doctor", chinese=True) == "你的医生是柠檬（2026-01-02 起）"
 
 
+def test_a_birthday_has_no_day_since_when_it_is() -> None:
+    assert said("birthday") == "your birthday is Lemon"
+    assert said("birthday", chinese=True) == "你的生日是柠檬"
+    assert Interval("user", "birthday", "3 May", _SINCE, None, ("note",)).span(UTC) == ""
+
+
 def test_values_that_are_so_since_different_days_each_have_their_own() -> None:
     later = datetime(2026, 3, 4, tzinfo=UTC)
     found = [

@@ -745,7 +745,7 @@ _AFTER_EVENT = re.compile(r"(?:从[^，]{1,10}|时间|日期|的|已经?|把|将
 _BEFORE_THING = re.compile(r"^(?:每天的?|以后|今后|我们|我|把|将|的|今天|昨天|刚刚?|请?记住|项目把)+")
 #: 瑜伽课换老师了，时间改成周四: whose time the next clause tells.
 _OF_EVENT = re.compile(
-    r"(?P<event>[^，的了是在]{0,6}(?:课|预约|门诊|训练|培训|评审|例会|会议|讲座))(?P<teacher>(?:最近|已经)?换了?(?:个|新)*(?:老师|教练)了?$)?"
+    r"(?:我们?的?)?(?P<event>[^，的了是在]{0,6}(?:课|预约|门诊|训练|培训|评审|例会|会议|讲座))(?P<teacher>(?:最近|已经)?换了?(?:个|新)*(?:老师|教练)了?$)?"
 )
 _TAUGHT_BY = re.compile(r"(?:新?(?:老师|教练)(?:是|换成了?|改成了?|叫)|由)(?P<o>[^，]{2,6}?)(?:来?[教带上]课?)?了?")
 #: What 是 and 在 may say a time of.
@@ -814,7 +814,7 @@ def made_of_thing(shape: Shape, parts: dict[str, str], before: str, scene: Scene
     before = re.sub("^[^，]{0,8}?[把将]", "", before)
     after = _AFTER_THING if shape.predicate == "version" else _AFTER_EVENT
     thing = _BEFORE_THING.sub("", after.sub("", before.strip(" ，,"))).strip()
-    if not thing and "时间" in before:
+    if not thing and (shape.kind == "date" or "时间" in before):
         thing = scene.event
     if thing and (_NO_THING.search(thing) or (shape.kind == "event" and not _EVENT.search(thing))):
         return []

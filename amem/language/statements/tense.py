@@ -476,7 +476,7 @@ class Scene:
     broken: str = ""
     """The thing that no longer works, by the clause before (旧手机坏了)."""
     event: str = ""
-    """The lesson or meeting that the sentence began with (瑜伽课换老师了，时间改成周四)."""
+    """The lesson or meeting that a clause before began with (瑜伽课换老师了，时间改成周四)."""
     whole: str = ""
     """The project that a clause before is about, whose parts others tell of (Lantern 是我的项目，前端用 React)."""
     medicine: Fact | None = None
@@ -489,7 +489,7 @@ class Scene:
     def begin_sentence(self) -> None:
         """Forget what held for one sentence only."""
         self.subject, self.lead, self.be, self.about, self.replaced = None, None, Tense.NONE, "", ""
-        self.broken = self.event = ""
+        self.broken = ""
 
     def own(self, found: list[Fact], subject: Subject) -> list[Fact]:
         """The facts of a clause that began with "we": what is personal, such as a home, is the speaker's."""
