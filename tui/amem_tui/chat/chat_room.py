@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     from amem.conversation.reply import Learnt, Piece, Reply
     from amem_tui.client import CollectionClient
 
-
-if TYPE_CHECKING:
     Pieces: TypeAlias = SimpleQueue[Piece | Exception]
+
+
 T = TypeVar("T")
 Given = ParamSpec("Given")
 

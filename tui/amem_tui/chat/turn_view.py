@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from amem.storage.chats import Turn
     from amem_tui.page import Part
 
-
-if TYPE_CHECKING:
     Named = Callable[[Sequence[str]], Mapping[str, str]]
 
 
@@ -398,8 +396,9 @@ class RecallPanel(Page):
         before = self.chosen
         await self.show([*self._lessons(detail, waiting), *self._recalled(detail)], choose=True, about=detail.number)
         if isinstance(before, ToNote):  # it stays on its note, which may have moved
-            same = (n for n, each in enumerate(self.sheet.choices) if _same(each.destination, before))
-            self.select(next(same, 0 if self.sheet.choices else None))
+            ends = [(type(each.destination), getattr(each.destination, "id", "")) for each in self.sheet.choices]
+            here = type(before), before.id
+            self.select(ends.index(here) if here in ends else 0 if ends else None)
 
     def _recalled(self, detail: TurnDetail) -> Iterator[Part]:
         if detail.unanswered and detail.recalled:
@@ -441,10 +440,6 @@ class RecallPanel(Page):
             yield remark(f"{LEARNING[detail.learning].capitalize()}.")
         elif not self._learned:
             yield remark("Nothing." if detail.number else "Notes made of what you say. u takes each of them back.")
-
-
-def _same(one: object, other: ToNote) -> bool:
-    return type(one) is type(other) and isinstance(one, ToNote) and one.id == other.id
 
 
 def _lesson(each: Learned) -> Content:

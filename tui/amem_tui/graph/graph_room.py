@@ -154,12 +154,9 @@ def about_topic(seen: TopicMap, id: str, zone: tzinfo) -> Content:
     for (one, other), number in sorted(seen.ties.items(), key=lambda tie: -tie[1]):
         if id in (one, other):
             there = names[other if one == id else one]
-            lines.append(Content.assemble(("— ", "$muted"), one_line(there, _NAMED), (f"  {_tied(number)}", "$muted")))
+            tied = "1 link or shared note" if number == 1 else f"{number:,} links and shared notes"
+            lines.append(Content.assemble(("— ", "$muted"), one_line(there, _NAMED), (f"  {tied}", "$muted")))
     return Content("\n").join(lines)
-
-
-def _tied(number: int) -> str:
-    return "1 link or shared note" if number == 1 else f"{number:,} links and shared notes"
 
 
 def _link(graph: LocalGraph, link: Link, id: str) -> Content:

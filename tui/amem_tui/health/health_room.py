@@ -189,7 +189,10 @@ def run_words(state: State, zone: tzinfo, *, ours: bool) -> Content:
         lines.append(Content.assemble((f"{last.cycle} maintenance", "bold"), (f"  {ended}", "$muted")))
         if last.undone:
             lines.append(Content.styled("undone", "$warning"))
-        lines += [_phase(each.name, amounts(each.counts.items())) for each in last.phases if each.finished is not None]
+        for each in last.phases:
+            if each.finished is not None:
+                what = (amounts(each.counts.items()), "$muted")
+                lines.append(Content.assemble(("✓ ", "$success"), f"{each.name:<10}", what))
         lines += [_problem(problem) for problem in last.problems]
     return Content("\n").join(lines)
 
@@ -246,10 +249,6 @@ def _open_words(run: Maintained, zone: tzinfo, *, gone: bool) -> Content:
     else:
         said = f"{by_whom(run)} is at it: {run.cycle}, since {moment(run.began, zone)}{at}."
     return Content.styled(said, "$warning")
-
-
-def _phase(name: str, what: str) -> Content:
-    return Content.assemble(("✓ ", "$success"), f"{name:<10}", (what, "$muted"))
 
 
 def _problem(problem: str) -> Content:
@@ -445,12 +444,9 @@ class HealthScreen(PanedScreen):
     @work(group="asking")
     async def action_maintain(self, dry_run: bool = False) -> None:
         heading = "Dry run: changes nothing" if dry_run else "Maintain"
-        if cycle := await self.app.push_screen_wait(_cycle_picker(heading, self._due)):
+        due = None if self._state is None else self._state.health.due
+        if cycle := await self.app.push_screen_wait(_cycle_picker(heading, due)):
             self._maintain(cycle, dry_run=dry_run)
-
-    @property
-    def _due(self) -> str | None:
-        return None if self._state is None else self._state.health.due
 
     @work(group="job")
     async def _maintain(self, cycle: str, *, dry_run: bool) -> None:

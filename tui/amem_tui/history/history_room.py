@@ -193,7 +193,8 @@ class HistoryScreen(NotesScreen):
         else:
             about = self.memory, record, version, self.client.zone
             found = await self.ask(read_change, *about, with_now=self._with_now, whole=self._whole)
-            fields: Sequence[Part] = found or [remark(self._nothing())]
+            nothing = "Nothing differs from the note as it is now." if self._with_now else "It changed no field."
+            fields: Sequence[Part] = found or [remark(nothing)]
             head = change_head(version, record.causes[version.cause], self.client.zone)
             await self._view.show([head, space(), *fields], about=(record.id, version.version, self._with_now))
         self.refresh_bindings()
@@ -202,9 +203,6 @@ class HistoryScreen(NotesScreen):
         if self._with_now:
             return f"Version {version.version} and now"
         return f"Version {version.version - 1} and {version.version}" if version.version > 1 else "Version 1"
-
-    def _nothing(self) -> str:
-        return "Nothing differs from the note as it is now." if self._with_now else "It changed no field."
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if not self.query(Lines):

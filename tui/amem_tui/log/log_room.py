@@ -6,7 +6,7 @@ import asyncio
 from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
 from textual import getters, on, work
@@ -268,6 +268,8 @@ class LogList(CursorList):
 _MOST = 20
 #: Of so many notes that one operation made all is told, of more the titles.
 _IN_FULL = 2
+#: What somebody would want to know of a note that was made.
+_TELLING = ("content", "context", "keywords", "tags", "kind")
 _AROUND = 80
 
 
@@ -294,7 +296,8 @@ def operation_parts(found: Doings, cards: Mapping[str, Card], cause: str, zone: 
         if id in made and len(made) > _IN_FULL:
             continue
         parts.append(Block(_named("wrote" if id in made else "changed", id, cards).stylize("bold $secondary")))
-        parts += compared(_telling(fields, id in made), zone, titles, around=_AROUND, beside=False)
+        told = {field: fields[field] for field in _TELLING if field in fields} if id in made else fields
+        parts += compared(told, zone, titles, around=_AROUND, beside=False)
     lines = [_link(each, titles) for each in found.links]
     for each in found.reviews:
         lines.append(_line("proposed for" if each.operation == operation.id else "decided on", each.note, titles))
@@ -308,13 +311,6 @@ def operation_parts(found: Doings, cards: Mapping[str, Card], cause: str, zone: 
         left = operation.created or operation.notes or operation.links
         parts.append(remark("Nothing is left of what it did." if left else "It changed no notes."))
     return parts
-
-
-def _telling(fields: Mapping[str, tuple[Any, Any]], made: bool) -> Mapping[str, tuple[Any, Any]]:
-    """Of a note that was made, what somebody would want to know of it."""
-    if not made:
-        return fields
-    return {field: fields[field] for field in ("content", "context", "keywords", "tags", "kind") if field in fields}
 
 
 def _named(did: str, id: str, cards: Mapping[str, Card]) -> Content:

@@ -153,28 +153,23 @@ def options(section: str, waiting: Waiting, chain_of: str | None) -> list[Option
     return found or [Option(Content.styled(NOTHING[section], "$muted"), disabled=True)]
 
 
-def review_head(review: Review, waiting: Waiting, zone: tzinfo) -> Content:
-    """Which note would be changed, who says so, how sure and why, and until when one may decide."""
-    who = Content.assemble("proposed by ", maker(review.made_by), (f", {review.confidence:.0%} sure", "$muted"))
-    lines = [Content.styled(waiting.title(review.note), "bold"), who]
-    if review.reason:
-        lines.append(Content.assemble(("because ", "$muted"), one_line(review.reason, 400)))
-    lines.append(
-        Content.styled(f"since {moment(review.created_at, zone)}, open until {day(review.expires_at, zone)}", "$muted")
-    )
-    return Content("\n").join(lines)
-
-
-def flag_head(flag: Flag, waiting: Waiting, zone: tzinfo) -> Content:
-    """Which note, and because of what it may be out of date."""
-    return Content("\n").join(
-        [
-            Content.styled(waiting.title(flag.note), "bold"),
-            Content.assemble(("may be out of date: ", "$warning"), one_line(flag.reason, 400)),
-            Content.assemble(("because of  ", "$muted"), waiting.title(flag.because)),
-            Content.styled(f"since {moment(flag.at, zone)}", "$muted"),
+def item_head(item: Review | Flag, waiting: Waiting, zone: tzinfo) -> Block:
+    """Which note, who would change it or because of what it is doubted, and since when one may decide."""
+    if isinstance(item, Review):
+        reason = one_line(item.reason, 400)
+        lines = [
+            Content.assemble("proposed by ", maker(item.made_by), (f", {item.confidence:.0%} sure", "$muted")),
+            *([Content.assemble(("because ", "$muted"), reason)] if reason else []),
         ]
-    )
+        since = f"since {moment(item.created_at, zone)}, open until {day(item.expires_at, zone)}"
+    else:
+        lines = [
+            Content.assemble(("may be out of date: ", "$warning"), one_line(item.reason, 400)),
+            Content.assemble(("because of  ", "$muted"), waiting.title(item.because)),
+        ]
+        since = f"since {moment(item.at, zone)}"
+    name = Content.styled(waiting.title(item.note), "bold")
+    return Block(Content("\n").join([name, *lines, Content.styled(since, "$muted")]))
 
 
 def dispute_head(dispute: Dispute) -> Content:
@@ -336,18 +331,17 @@ class ReviewScreen(NotesScreen):
 
     async def _show_item(self, page: Page) -> None:
         item, waiting, zone = self._chosen, self._waiting, self.client.zone
-        if isinstance(item, Review) and waiting is not None:
-            around = None if self._whole else _AROUND
-            fields = await self.ask(compared, item.changes, zone, waiting.titles, around=around)
-            note = await self._note_parts("the note", item.note)
-            await page.show([Block(review_head(item, waiting, zone)), space(), *fields, *note], about=item.id)
-        elif isinstance(item, Flag) and waiting is not None:
-            parts = [Block(flag_head(item, waiting, zone)), space(), *await self._note_parts("the note", item.note)]
-            if await self.ask(self.memory.read, item.because) is not None:
-                parts += await self._note_parts("because of", item.because)
-            await page.show(parts, about=item.id)
-        else:
+        if waiting is None or not isinstance(item, Review | Flag):
             await page.say(MEANING[self._section])
+            return
+        parts: list[Part] = [item_head(item, waiting, zone), space()]
+        if isinstance(item, Review):
+            around = None if self._whole else _AROUND
+            parts += await self.ask(compared, item.changes, zone, waiting.titles, around=around)
+        parts += await self._note_parts("the note", item.note)
+        if isinstance(item, Flag) and await self.ask(self.memory.read, item.because) is not None:
+            parts += await self._note_parts("because of", item.because)
+        await page.show(parts, about=item.id)
 
     async def _note_parts(self, heading: str, id: str) -> list[Part]:
         note = await self.ask(self.memory.read, id)
