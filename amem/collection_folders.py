@@ -166,7 +166,8 @@ def restore_backup(backup: Path, home: Path, name: str, *, replace: bool = False
     """
     folder = folder_of(home, name)
     if not backup.is_file():
-        raise InvalidInput(f"{backup} is not there" if not backup.exists() else f"{backup} is no file")
+        lacking = "there is no file" if not backup.exists() else "a folder is no backup:"
+        raise InvalidInput(f"{lacking} {backup}", hint="name a file that amem backup wrote")
     if folder.exists() and not replace:
         hint = "name another, or give replace=True: the one there is then renamed, and kept"
         raise CollectionExists(f"there is a collection {name!r} already", hint=hint)

@@ -275,5 +275,8 @@ def write_env(path: Path, text: str) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(draft, path)
+    except OSError as error:
+        error.filename = str(path)  # which people know, and not the draft
+        raise
     finally:
         draft.unlink(missing_ok=True)

@@ -438,7 +438,10 @@ def load_settings(home: str | Path | None = None, *, env_file: str | Path | None
         raise InvalidInput(
             str(error), hint=f"look for it in {root / 'config.toml'}, .env and AMEM_* variables"
         ) from error
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        why = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        raise InvalidInput(f"cannot read {why}", hint="check its permissions, or name another --home") from error
+    except ValueError as error:
         raise InvalidInput(f"cannot read the settings of {root}: {error}") from error
     finally:
         _FILES.reset(reading)

@@ -1,5 +1,6 @@
 """``amem``: the command line, thin over the API. Commands import what they use when they run, so that help is quick."""
 
+import errno
 import os
 import sys
 from functools import cache
@@ -109,6 +110,19 @@ _ALIKE = 0.75
 _FLAGS = {"replace=True": "--force", "dry_run=True": "--dry-run"}
 
 
+#: What to do about a file or a folder that cannot be used, by the number of the system's error.
+_MENDS = dict.fromkeys(
+    (errno.EACCES, errno.EPERM, errno.EROFS), "check its permissions and those of its folder, or name another"
+)
+_MENDS |= {errno.ENOENT: "make its folder, or name another", errno.ENOSPC: "free some space and try again"}
+#: What pydantic says of a value, in plain words.
+_PLAIN = {
+    "Input should be a valid integer, unable to parse string as an integer": "it should be a whole number",
+    "Input should be a valid number, unable to parse string as a number": "it should be a number",
+    "Input should be": "it should be",
+}
+
+
 def guarded(run: "Callable[[], object]", *, debug: bool, command: str = "") -> int:
     """Run; whatever is raised becomes one line on stderr and an exit code (with `debug`, after a traceback).
 
@@ -148,8 +162,8 @@ def _told(error: Exception, command: str) -> tuple[str, str, int]:
             unreachable = isinstance(error, ServiceUnavailable)
             return str(error), error.hint, ExitCode.UNREACHABLE if unreachable else ExitCode.FAILED
         case OSError():
-            named = f": {error.filename}" if error.filename else ""
-            return f"{error.strerror or error}{named}", "", ExitCode.FAILED
+            what = f"cannot use {os.fsdecode(error.filename)}: " if error.filename else ""
+            return f"{what}{error.strerror or error}", _MENDS.get(error.errno or 0, ""), ExitCode.FAILED
     return f"unexpected {type(error).__name__}: {error}", "run it again with --debug", ExitCode.FAILED
 
 
@@ -174,6 +188,8 @@ def _tell_error(what: str, hint: str, debug: bool) -> None:
         print(visible(masked(traceback.format_exc())), end="", file=sys.stderr)
     for argument, flag in _FLAGS.items():
         hint = hint.replace(argument, flag)
+    for words, plain in _PLAIN.items():
+        what = what.replace(words, plain)
     line = " ".join(f"error: {shortened(what)}{f' ({hint})' if hint else ''}".split())
     print(folded(visible_name(line)), file=sys.stderr)
 

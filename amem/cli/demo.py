@@ -111,7 +111,11 @@ def _clear(call: Invocation, settings: "Settings", *, fresh: bool) -> Path:
         if any(own):
             held = f"the collection {settings.collection!r} holds notes that were added since the last demo"
             raise InvalidInput(held, hint=f"give --fresh to lose them, or try {other}")
-    shutil.rmtree(folder)
+    try:
+        shutil.rmtree(folder)
+    except OSError as error:
+        error.filename = str(folder)
+        raise
     return folder
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from amem import checks
 from amem.cli.command import TIMES, Drawing, Id, Shown, Table, argument, command, moment, option
 from amem.cli.invocation import Invocation, at_terminal
 from amem.cli.render import Page, counted, on_terminal, one_line, short_id, styled, when
@@ -60,8 +61,9 @@ def log(
             rows = [_cells(summaries, tree) for tree in _flat(trees)]
         told = [f"{counted(quiet, 'conversation')} taught nothing new (--all shows them)"] if quiet else []
         if not trees and not quiet:
-            further = f"nothing since {since}; see further back with --since 7d or all"
-            told = ["nothing happened" if since == "all" else further]
+            nothing = "nothing" if actor is None else f"nothing done by {checks.shown(actor)}"
+            further = f"{nothing} since {since}; see further back with --since 7d or all"
+            told = ["nothing happened" if actor is None else nothing] if since == "all" else [further]
         elif on_terminal():
             told.append(f"{counted(memory.count(), 'note')} in all; take one back with: {call.command('undo')} OP")
         if waiting := len(memory.reviews()):

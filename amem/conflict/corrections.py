@@ -260,7 +260,9 @@ class Corrector:
         with self._store.write() as session:
             before, after = _found(session, old), _found(session, new)
             if old == new:
-                raise InvalidInput("a note cannot take its own place")
+                raise InvalidInput(
+                    f"{short_id(old)} cannot take its own place", hint="name two notes: the old and the new"
+                )
             if before.status is Status.SUPERSEDED:
                 raise InvalidInput(
                     f"{short_id(old)} is superseded already",

@@ -87,7 +87,12 @@ def opened_backup(path: Path) -> Iterator[sqlite3.Connection]:
         source = copy_aside(path, Path(folder)) if has_log(path) else path
         options = "" if source is not path else "?mode=ro&immutable=1"
         with closing(sqlite3.connect(f"file:{quote(str(source))}{options}", uri=True)) as raw:
-            held = {name for (name,) in raw.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+            try:
+                held = {name for (name,) in raw.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+            except sqlite3.DatabaseError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_NOTADB:
+                    raise
+                held = set()
             if not {"notes", "operations", "meta"} <= held:
                 raise InvalidInput(f"{path} is no backup of a collection", hint="amem backup FILE writes them")
             yield raw

@@ -219,7 +219,8 @@ class Folder:
     def scan(self, *, tidy: bool = False) -> Scan:
         """Look through the folder, following no links; with `tidy` remove what a killed sync left half written."""
         found = Scan()
-        self._look("", found, [], tidy)
+        if self.exists:
+            self._look("", found, [], tidy)
         return found
 
     def _look(self, base: str, found: Scan, above: list[Rule], tidy: bool) -> None:

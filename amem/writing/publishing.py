@@ -57,8 +57,8 @@ class Publisher:
             who = f"the agent {agent}" if agent else "this memory"
             what = f"has no right to publish{'' if to is None else f' to {to!r}'}"
             # A model may hear this, too: no path of the machine in it.
-            where = f" in [agents.{agent}] of config.toml (amem path says where that is)" if agent else ""
-            hint = f'grant it: publish = ["{to or "team"}"]{where}'
+            where = f"[agents.{agent or 'NAME'}] of config.toml (amem path says where that is)"
+            hint = f'grant it: publish = ["{to or "team"}"] in {where}'
             if allowed:
                 what = what if to is not None else "has to be told where to publish"
                 hint = f"it may publish to {', '.join(allowed)}"

@@ -75,8 +75,8 @@ def test_a_new_env_file_is_its_owners_alone_and_a_link_stays_a_link(cli: Cli, tm
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("set", "neighbours", "many"), "setting neighbours: Input should be a valid integer"),
-        (("set", "llm_backend", "gpt"), "setting llm_backend: Input should be 'auto', 'ollama'"),
+        (("set", "neighbours", "many"), "setting neighbours: it should be a whole number"),
+        (("set", "llm_backend", "gpt"), "setting llm_backend: it should be 'auto', 'ollama'"),
         (("set", "short_term_below", "0.9"), "settings: short_term_below must be less than long_term_from"),
         (("set", "timezone", "Mars"), "setting timezone: "),
         (

@@ -262,7 +262,27 @@ def test_a_file_that_cannot_be_written_is_named_as_it_was_given(cli: Cli, tmp_pa
     assert cli.refused("backup", str(away)) == (
         f"cannot write {away}: there is no folder {away.parent} (make it, or name another file)"
     )
-    assert cli.refused("export", str(away)) == f"No such file or directory: {away}"
+    why = "No such file or directory (make its folder, or name another)"
+    assert cli.refused("export", str(away)) == f"cannot use {away}: {why}"
+    assert cli.refused("graph", "--html", str(away)) == f"cannot use {away}: {why}"
+    assert cli("vault", "status", str(away)).stderr == ""
+
+
+def test_a_file_that_is_no_backup_restores_nothing_and_is_named(cli: Cli, tmp_path: Path) -> None:
+    words = tmp_path / "words.txt"
+    words.write_text("Tea at five, as every day of the week, and coffee at six. 下午五点喝茶。" * 40, encoding="utf-8")
+    said = f"{words} is no backup of a collection (amem backup FILE writes them)"
+    assert cli.refused("backup", str(words), "--restore") == said
+    lacking = "(name a file that amem backup wrote)"
+    assert cli.refused("backup", f"{tmp_path}/none", "--restore") == f"there is no file {tmp_path}/none {lacking}"
+
+
+def test_what_a_command_could_not_do_names_the_note_the_person_or_the_number_that_is_wrong(cli: Cli) -> None:
+    id = cli.add("Tea at five.")
+    assert cli.refused("supersede", id, id).startswith(f"{id[:8]} cannot take its own place (name two notes")
+    assert cli("log", "--actor", "nobody").stderr.startswith("nothing done by 'nobody' since yesterday")
+    assert "it should be a whole number (amem undo --help says more)" in cli("undo", "last").stderr
+    assert "it should be a number (amem work --help says more)" in cli("work", "--poll", "often").stderr
 
 
 @pytest.mark.parametrize(
