@@ -147,13 +147,6 @@ def _chroma(folder: Path, settings: "Settings") -> "Iterator[Read]":
     return split_long(read_chroma(folder, zone(settings.timezone)), settings.max_note_chars)
 
 
-def _refuse_existing(path: Path | None, force: bool) -> None:
-    from amem.errors import InvalidInput
-
-    if path is not None and path.exists() and not force:
-        raise InvalidInput(f"{path} is there already", hint="give --force to replace it")
-
-
 @command("status", "superseded", "everything", "as_of", "known_at")
 def export(
     call: Invocation,
@@ -167,11 +160,12 @@ def export(
     force: Force = False,
 ) -> Shown | None:
     """Write notes as JSON Lines, with links, reasons and sources, as import reads them back; or as Markdown files."""
-    from amem.interop.exporting import exported, write_lines
+    from amem.interop.exporting import exported, refuse_existing, write_lines
 
     if markdown:
         return _export_folder(call, where, path, force=force)
-    _refuse_existing(path, force)
+    if path is not None:
+        refuse_existing(path, replace=force)
     # A file that was asked for and is not written is a failure.
     with replace(call, as_json=False).browsed() if path is None else call.memory() as memory:
         wanted = replace(where, everything=not active).filter(memory.settings.timezone)
@@ -222,7 +216,7 @@ def graph(
 ) -> None:
     """Write the graph of notes and links to files (- is standard output); --json prints it."""
     from amem.errors import InvalidInput
-    from amem.interop.exporting import write_lines
+    from amem.interop.exporting import refuse_existing, write_lines
     from amem.interop.graph import read_graph
     from amem.interop.graph_formats import WRITERS, heading
     from amem.interop.graph_formats import html as page
@@ -232,7 +226,8 @@ def graph(
     if not wanted and not call.as_json:
         raise InvalidInput("say what to write", hint="such as amem graph --html notes.html")
     for path in wanted.values():
-        _refuse_existing(None if str(path) == "-" else path, force)
+        if str(path) != "-":
+            refuse_existing(path, replace=force)
     with call.memory() if wanted else call.browsed(empty={}) as memory:
         about = None if id is None else memory.resolve(id)
         chosen = where.filter(memory.settings.timezone) if where != Where() else None

@@ -117,8 +117,7 @@ def export_chosen(collection: Chosen, ids: Sequence[str], path: Path, zone: tzin
         raise InvalidInput(
             f"{path.name!r} does not say in what form to write", hint="end it in .md to read, or in .jsonl to import"
         )
-    if path.exists() and not replace:
-        raise InvalidInput(f"{path} is there already")
+    refuse_existing(path, replace=replace)
     notes = [note for id in ids if (note := collection.read(id)) is not None]
     if shape in JSONL_SUFFIXES:
         sources = collection.sources([note.id for note in notes])
@@ -126,6 +125,12 @@ def export_chosen(collection: Chosen, ids: Sequence[str], path: Path, zone: tzin
         return write_lines(path, (json.dumps(record, ensure_ascii=False) for record in records))
     pages = (markdown(note, collection.links(note.id), zone, alone=len(notes) == 1) for note in notes)
     return write_lines(path, pages)
+
+
+def refuse_existing(path: Path, *, replace: bool) -> None:
+    """Raise InvalidInput for a file that is there and may not be replaced."""
+    if path.exists() and not replace:
+        raise InvalidInput(f"{path} is there already", hint="replace=True replaces it")
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> int:

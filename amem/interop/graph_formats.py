@@ -8,8 +8,7 @@ from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from amem.errors import InvalidInput
-from amem.interop.exporting import write_lines
+from amem.interop.exporting import refuse_existing, write_lines
 from amem.interop.graph import read_graph
 from amem.labels import counted, cut
 
@@ -87,8 +86,7 @@ def write_page(
 
     Raises InvalidInput for a file that is there, unless it may `replace` it; OSError when it cannot be written.
     """
-    if path.exists() and not replace:
-        raise InvalidInput(f"{path} is there already")
+    refuse_existing(path, replace=replace)
     graph = read_graph(memory, about, hops=hops)
     write_lines(path, [html(graph, heading(graph, collection))])
     return len(graph.nodes)

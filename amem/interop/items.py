@@ -6,12 +6,14 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
+from amem.clock import parse_time
+from amem.errors import InvalidInput
 from amem.language import split_text
 from amem.note import FILE, LinkType, Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from datetime import datetime
+    from datetime import datetime, tzinfo
 
     from amem.note import Overturned
     from amem.writing.intake import NewNote
@@ -143,6 +145,15 @@ def source_id(*parts: str | None) -> str:
     """An id that the same raw input always gets, so that importing it again is recognised."""
     joined = "\x1f".join("" if part is None else part for part in parts)
     return blake2b(joined.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def said_time(said: Any, zone: tzinfo) -> datetime | None:
+    """The time that a file gives; None where it gives none. Raises InvalidInput for what is no text, or no time."""
+    if said is None:
+        return None
+    if not isinstance(said, str):
+        raise InvalidInput(f"a time must be text, not {type(said).__name__}")
+    return parse_time(said, zone)
 
 
 def split_long(items: Iterable[Read], limit: int) -> Iterator[Read]:

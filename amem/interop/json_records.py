@@ -32,7 +32,7 @@ EXPORT_MARK = "amem"
 def note_record(note: MemoryNote) -> dict[str, Any]:
     """Every field of a note but its evolution history, which has a record of its own (``amem history``)."""
     names = [each.name for each in fields(MemoryNote) if each.name != "evolution_history"]
-    return {name: _ready(getattr(note, name)) for name in ("id", *(n for n in names if n != "id"))}
+    return _fields(note, "id", *(name for name in names if name != "id"))
 
 
 def kept_record(note: MemoryNote, whole: Whole) -> dict[str, Any]:
@@ -50,20 +50,12 @@ def kept_record(note: MemoryNote, whole: Whole) -> dict[str, Any]:
 
 def link_record(link: Link) -> dict[str, Any]:
     """A link with its reason and maker."""
-    return {
-        "source": link.source,
-        "target": link.target,
-        "type": str(link.type),
-        "reason": link.reason,
-        "confidence": link.confidence,
-        "made_by": link.made_by,
-        "at": link.at.isoformat(),
-    }
+    return _fields(link, "source", "target", "type", "reason", "confidence", "made_by", "at")
 
 
 def source_record(source: Source) -> dict[str, Any]:
     """A source, whole, as `source_of` reads it back."""
-    return {each.name: _ready(getattr(source, each.name)) for each in fields(Source)}
+    return _fields(source, *(each.name for each in fields(Source)))
 
 
 def source_of(record: Mapping[str, Any]) -> Source:
@@ -78,34 +70,14 @@ def source_of(record: Mapping[str, Any]) -> Source:
 
 def version_record(version: Version) -> dict[str, Any]:
     """One version of a note: ``changes`` is {field: {before, after}}."""
-    return {
-        "version": version.version,
-        "at": version.at.isoformat(),
-        "actor": version.actor,
-        "action": version.action,
-        "cause": version.cause,
-        "operation": version.operation,
-        "prompts": version.prompts,
-        "changes": _changes(version.changes),
-    }
+    return _fields(version, "version", "at", "actor", "action", "cause", "operation", "prompts", "changes")
 
 
 def operation_record(operation: Operation) -> dict[str, Any]:
     """One line of the log."""
-    return {
-        "id": operation.id,
-        "parent": operation.parent,
-        "at": operation.at.isoformat(),
-        "actor": operation.actor,
-        "action": operation.action,
-        "cause": operation.cause,
-        "prompts": operation.prompts,
-        "created": list(operation.created),
-        "changed": list(operation.notes),
-        "links": operation.links,
-        "undoes": operation.undoes,
-        "undone": operation.undone,
-    }
+    names = ("id", "parent", "at", "actor", "action", "cause", "prompts", "created")
+    record = _fields(operation, *names) | {"changed": list(operation.notes)}
+    return record | _fields(operation, "links", "undoes", "undone")
 
 
 def undo_record(report: UndoReport) -> dict[str, Any]:
@@ -122,26 +94,21 @@ def undo_record(report: UndoReport) -> dict[str, Any]:
 
 def review_record(review: Review) -> dict[str, Any]:
     """A proposed change that waits for a person."""
-    return {
-        "id": review.id,
-        "note": review.note,
-        "changes": _changes(review.changes),
-        "reason": review.reason,
-        "confidence": review.confidence,
-        "made_by": review.made_by,
-        "created_at": review.created_at.isoformat(),
-        "expires_at": review.expires_at.isoformat(),
-        "state": review.state,
-        "operation": review.operation,
-    }
+    names = ("id", "note", "changes", "reason", "confidence", "made_by", "created_at", "expires_at", "state")
+    return _fields(review, *names, "operation")
 
 
-def _changes(changes: Mapping[str, tuple[Any, Any]]) -> dict[str, Any]:
-    return {name: {"before": _ready(before), "after": _ready(after)} for name, (before, after) in changes.items()}
+def _fields(value: Any, *names: str) -> dict[str, Any]:
+    """These fields as JSON has them; ``changes`` with what was before and after under their names."""
+    record = {name: _ready(getattr(value, name)) for name in names}
+    if "changes" in record:
+        pairs = record["changes"].items()
+        record["changes"] = {field: {"before": _ready(old), "after": _ready(new)} for field, (old, new) in pairs}
+    return record
 
 
 def _ready(value: Any) -> Any:
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [_ready(each) for each in value]
     if isinstance(value, Fact):
         return [value.subject, value.predicate, value.object]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from amem.clock import parse_time
 from amem.errors import InvalidInput
 from amem.interop.decoding import LONGEST_LINE, decode, lines_of, object_of
-from amem.interop.items import Incoming, Read, Refused, Standing, Wanted, source_id
+from amem.interop.items import Incoming, Read, Refused, Standing, Wanted, said_time, source_id
 from amem.interop.json_records import EXPORT_MARK, source_of
 from amem.language import normalize
 from amem.note import LinkType, Source, Status
@@ -19,7 +19,7 @@ from amem.writing.restoring import Exported
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from datetime import datetime, tzinfo
+    from datetime import tzinfo
 
     from amem.note import Overturned
 
@@ -73,7 +73,7 @@ def _incoming(held: dict[str, Any], name: str, number: int, zone: tzinfo) -> Inc
         raise InvalidInput("time and timestamp mean the same; give one")
     content, time = held["content"], held.get("time", held.get("timestamp"))
     fields = {key: value for key, value in held.items() if key not in ("content", "time", "timestamp", "id")}
-    at = None if time is None else _moment(time, zone)
+    at = said_time(time, zone)
     speaker = held.get("speaker") if isinstance(held.get("speaker"), str) else None
     ref = f"{name}:{number}"
     identity = source_id("line", name, held.get("conversation_id"), str(time), str(speaker), str(content))
@@ -138,9 +138,3 @@ def _id(held: dict[str, Any]) -> str | None:
     if id is not None and (not isinstance(id, str) or not id.strip()):
         raise InvalidInput(f"an id must be text, not {id!r}")
     return id
-
-
-def _moment(time: Any, zone: tzinfo) -> datetime:
-    if not isinstance(time, str):
-        raise InvalidInput(f"a time must be text, not {type(time).__name__}")
-    return parse_time(time, zone)

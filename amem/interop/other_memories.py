@@ -23,7 +23,7 @@ from amem.errors import InvalidInput
 from amem.index.chroma import ENVELOPE, ChromaFailed, close_client, failures_as_exceptions, open_folder
 from amem.interop.decoding import decode, elements_of, leads_out, lines_of, object_of
 from amem.interop.formats import MEM0_LIST
-from amem.interop.items import Incoming, Read, Refused, Wanted, source_id
+from amem.interop.items import Incoming, Read, Refused, Wanted, said_time, source_id
 from amem.note import LinkType, Source
 from amem.writing.intake import NewNote
 
@@ -90,7 +90,7 @@ def _memory(held: Any, where: str, file: str, zone: tzinfo) -> Incoming:
             fields[ours] = held[theirs]
     if isinstance(held.get("categories"), list):
         fields["tags"] = [each for each in held["categories"] if isinstance(each, str)]
-    at = _time(held.get("created_at"), zone)
+    at = said_time(held.get("created_at"), zone)
     source = Source(source_id("mem0", id, text), "file", None, f"{file}: {id or where}", None, at, text)
     return Incoming(NewNote(text, at, source, fields), where, id=id)
 
@@ -101,14 +101,6 @@ def _metadata(held: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(held.get("updated_at"), str):
         metadata["updated_at"] = held["updated_at"]
     return metadata
-
-
-def _time(said: Any, zone: tzinfo) -> datetime | None:
-    if said is None:
-        return None
-    if not isinstance(said, str):
-        raise InvalidInput(f"a time must be text, not {type(said).__name__}")
-    return parse_time(said, zone)
 
 
 def read_knowledge_graph(stream: BinaryIO, name: str, written: datetime | None) -> Iterator[Read]:
