@@ -35,6 +35,7 @@ _NAMED, _STEPS = 10, 20
 _FEW = 3
 #: Bytes that are read from standard input: it is kept on disk whole, and may have no end.
 _MOST_PIPED = 4 << 30
+_TO_REPLACE = "give --force to replace it"
 _FORMATS = (
     "markdown, text, jsonl, locomo, messages, claude-code, codex, chatgpt, claude, mcp-memory, mem0; "
     "default: by its shape."
@@ -165,7 +166,7 @@ def export(
     if markdown:
         return _export_folder(call, where, path, force=force)
     if path is not None:
-        refuse_existing(path, replace=force)
+        refuse_existing(path, replace=force, hint=_TO_REPLACE)
     # A file that was asked for and is not written is a failure.
     with replace(call, as_json=False).browsed() if path is None else call.memory() as memory:
         wanted = replace(where, everything=not active).filter(memory.settings.timezone)
@@ -227,7 +228,7 @@ def graph(
         raise InvalidInput("say what to write", hint="such as amem graph --html notes.html")
     for path in wanted.values():
         if str(path) != "-":
-            refuse_existing(path, replace=force)
+            refuse_existing(path, replace=force, hint=_TO_REPLACE)
     with call.memory() if wanted else call.browsed(empty={}) as memory:
         about = None if id is None else memory.resolve(id)
         chosen = where.filter(memory.settings.timezone) if where != Where() else None

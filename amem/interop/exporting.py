@@ -127,10 +127,10 @@ def export_chosen(collection: Chosen, ids: Sequence[str], path: Path, zone: tzin
     return write_lines(path, pages)
 
 
-def refuse_existing(path: Path, *, replace: bool) -> None:
-    """Raise InvalidInput for a file that is there and may not be replaced."""
+def refuse_existing(path: Path, *, replace: bool, hint: str = "") -> None:
+    """Raise InvalidInput for a file that is there and may not be replaced; `hint` says how it may be."""
     if path.exists() and not replace:
-        raise InvalidInput(f"{path} is there already", hint="replace=True replaces it")
+        raise InvalidInput(f"{path} is there already", hint=hint)
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> int:
