@@ -15,7 +15,7 @@ from amem_tui.client import CollectionChanged
 from amem_tui.footer import KeyFooter
 from amem_tui.formatting import one_line
 from amem_tui.keymap import ROOM_KEYS, room_keys
-from amem_tui.word_line import Name, TabStrip, Word, WordLine
+from amem_tui.word_line import TabStrip, Word, WordLine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -188,7 +188,7 @@ class PanedScreen(NotesScreen):
 
     def tabs(self) -> TabStrip:
         """The names of the tabs, above the panes."""
-        return TabStrip([Name(id, words) for id, words in self.TABS.items()], id="pane-tabs")
+        return TabStrip({id: (words,) for id, words in self.TABS.items()}, id="pane-tabs")
 
     @property
     def pane(self) -> str:

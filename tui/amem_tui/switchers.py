@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
@@ -45,61 +46,31 @@ class Everything(Provider):
     """Notes that hold what is typed (the newest ones before), the other collections of the home, and themes."""
 
     async def discover(self) -> AsyncIterator[DiscoveryHit | Hit]:
-        for _, name, about, run in [*await self._notes(""), *await self._collections("")]:
+        async for _, name, about, run in self._found(""):
             yield DiscoveryHit(Content(name), run, text=name, help=about)
 
     async def search(self, query: str) -> AsyncIterator[DiscoveryHit | Hit]:
-        for score, name, about, run in [
-            *self._themes(query),
-            *await self._collections(query),
-            *await self._notes(query),
-        ]:
+        async for score, name, about, run in self._found(query):
             yield Hit(score, Content(name), run, text=name, help=about)
 
-    @property
-    def _client(self) -> CollectionClient | None:
-        """The open collection, unless the screen below is none of its rooms."""
-        return self.screen.client if isinstance(self.screen, NotesScreen) else None
-
-    async def _notes(self, words: str) -> list[Found]:
-        if (client := self._client) is None:
-            return []
-        try:
-            cards = await client.ask(found_by, client.memory, words, _NOTES)
-        except AmemError:
-            return []  # a store that fails is said by the loop that follows it
-        return [
-            (
-                max(0.1, 0.6 - place / 20),
-                one_line(title(card.text), 80),
-                f"Note of {day(card.at, client.zone)}",
-                partial(client.app.read_note, card.id),
-            )
-            for place, card in enumerate(cards)
-        ]
-
-    async def _collections(self, words: str) -> list[Found]:
-        if (client := self._client) is None:
-            return []
-        match, here = self.matcher(words).match, client.memory.settings
-        try:
-            names = await client.ask(collection_names, here.home)
-        except OSError:
-            return []
-        others = [(f"Collection {one_line(name, 60)}", name) for name in names if name != here.collection]
-        return [
-            (score, said, "Browse it instead of this one", partial(client.app.switch_collection, name))
-            for said, name in others
-            if (score := match(said) if words else 1.0)
-        ]
-
-    def _themes(self, words: str) -> list[Found]:
+    async def _found(self, words: str) -> AsyncIterator[Found]:
+        """What is called so; nothing of the open collection where the screen below is none of its rooms."""
         match = self.matcher(words).match
-        return [
-            (score, f"Theme {name}", "Change how it looks", partial(setattr, self.app, "theme", name))
-            for name in self.app.available_themes
-            if (score := match(f"Theme {name}"))
-        ]
+        if isinstance(self.screen, NotesScreen):
+            client, here = self.screen.client, self.screen.memory.settings
+            with suppress(AmemError):  # a store that fails is said by the loop that follows it
+                for place, card in enumerate(await client.ask(found_by, client.memory, words, _NOTES)):
+                    name, about = one_line(title(card.text), 80), f"Note of {day(card.at, client.zone)}"
+                    yield max(0.1, 0.6 - place / 20), name, about, partial(client.app.read_note, card.id)
+            with suppress(OSError):
+                for collection in await client.ask(collection_names, here.home):
+                    name = f"Collection {one_line(collection, 60)}"
+                    if collection != here.collection and (score := match(name) if words else 1.0):
+                        switch = partial(client.app.switch_collection, collection)
+                        yield score, name, "Browse it instead of this one", switch
+        for theme in self.app.available_themes if words else ():
+            if score := match(f"Theme {theme}"):
+                yield score, f"Theme {theme}", "Change how it looks", partial(setattr, self.app, "theme", theme)
 
 
 PROVIDERS: set[type[Provider] | Callable[[], type[Provider]]] = {get_system_commands_provider, Everything}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from rich.cells import cell_len
 from textual import events, on
@@ -14,6 +14,8 @@ from textual.widget import Widget
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    Names: TypeAlias = dict[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,29 +66,20 @@ class WordLine(Widget):
         self.hovered = ""
 
 
-class Name:
-    """A tab: what it is called, and with ever less room."""
-
-    def __init__(self, id: str, *forms: str) -> None:
-        self.id, self.forms = id, forms
-
-    def label(self, brevity: int, count: int = 0) -> str:
-        """The name so many times shortened, or as short as it gets, and how much there is on the page."""
-        form = self.forms[min(brevity, len(self.forms) - 1)]
-        return f"{form} {count:,}" if count else form
-
-
 class TabStrip(WordLine):
-    """Pages or panes, the open one marked. With little room they stand closer, and the last are shortened first."""
+    """Pages or panes, the open one marked. With little room they stand closer, and the last are shortened first.
+
+    `names` says for each what it is called, and what with ever less room.
+    """
 
     @dataclass
     class Chosen(Message):
         tab: str
 
-    def __init__(self, names: Sequence[Name], *, id: str | None = None) -> None:
+    def __init__(self, names: Names, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._names = names
-        self.active = names[0].id
+        self.active = next(iter(names))
         self._counts: Mapping[str, int] = {}
 
     def mark(self, active: str, counts: Mapping[str, int]) -> None:
@@ -97,7 +90,7 @@ class TabStrip(WordLine):
 
     def step(self, by: int) -> str:
         """The id of the tab so many after the open one; the first follows the last."""
-        ids = [name.id for name in self._names]
+        ids = list(self._names)
         return ids[(ids.index(self.active) + by) % len(ids)]
 
     def choose(self, id: str) -> None:
@@ -107,24 +100,25 @@ class TabStrip(WordLine):
         labels, gap = tab_labels(self._names, self._counts, self.active, width)
         words = []
         for name, label in zip(self._names, labels, strict=True):
-            count = f" {self._counts[name.id]:,}" if self._counts.get(name.id) else ""
+            count = f" {self._counts[name]:,}" if self._counts.get(name) else ""
             shown = Content.styled(f" {label.removesuffix(count)}", "$muted") + Content.styled(count, "$foreground")
             text = shown.pad_right(gap - 1)
             here = Content.styled(text.plain, "bold $primary on $panel")
-            words.append(Word(name.id, here if name.id == self.active else text))
+            words.append(Word(name, here if name == self.active else text))
         return _in_sight(words, next(at for at, word in enumerate(words) if word.id == self.active), width)
 
 
-def tab_labels(names: Sequence[Name], counts: Mapping[str, int], active: str, width: int) -> tuple[list[str], int]:
+def tab_labels(names: Names, counts: Mapping[str, int], active: str, width: int) -> tuple[list[str], int]:
     """What the tabs say, and the cells between two, where they can be made to fit `width` cells."""
-    brevity = {name.id: 0 for name in names}
-    most = max(len(name.forms) for name in names)
+    brevity = dict.fromkeys(names, 0)
+    most = max(map(len, names.values()))
     # The open one keeps its name as long as the others can still be shortened.
-    shorter = [(name.id, n) for n in range(1, most) for name in reversed(names) if name.id != active]
+    shorter = [(id, n) for n in range(1, most) for id in reversed(names) if id != active]
     shorter.append((active, most - 1))
     gap = 2
     while True:
-        labels = [name.label(brevity[name.id], counts.get(name.id, 0)) for name in names]
+        said = (forms[min(brevity[id], len(forms) - 1)] for id, forms in names.items())
+        labels = [f"{form} {counts[id]:,}" if counts.get(id) else form for id, form in zip(names, said, strict=True)]
         if sum(map(cell_len, labels)) + gap * len(labels) <= width or (gap == 1 and not shorter):
             return labels, gap
         if gap == 1:

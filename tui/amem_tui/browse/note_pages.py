@@ -31,7 +31,6 @@ from amem_tui.formatting import (
 )
 from amem_tui.history.field_changes import compared
 from amem_tui.page import Block, Place, Rule, ToNote, ToVersion, Unfold, entry, labelled, remark, space
-from amem_tui.word_line import Name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -486,14 +485,14 @@ if TYPE_CHECKING:
     #: Reads a page of what is asked for, in a thread.
     Reader = Callable[[AgenticMemorySystem, OpenedNote], list[Part]]
 
-_PAGES: Sequence[tuple[Name, Reader]] = (
-    (Name("note", "Note"), read_note),
-    (Name("links", "Links"), read_links),
-    (Name("backlinks", "Backlinks", "Linked"), partial(read_links, back=True)),
-    (Name("similar", "Similar", "Sim"), read_similar),
-    (Name("history", "History", "Hist"), read_history),
-    (Name("sources", "Sources", "Source", "Src"), read_sources),
-    (Name("why", "Why"), read_why),
-)
-NAMES = tuple(name for name, _ in _PAGES)
-READERS: Mapping[str, Reader] = {name.id: reader for name, reader in _PAGES}
+_PAGES: Mapping[str, tuple[tuple[str, ...], Reader]] = {
+    "note": (("Note",), read_note),
+    "links": (("Links",), read_links),
+    "backlinks": (("Backlinks", "Linked"), partial(read_links, back=True)),
+    "similar": (("Similar", "Sim"), read_similar),
+    "history": (("History", "Hist"), read_history),
+    "sources": (("Sources", "Source", "Src"), read_sources),
+    "why": (("Why",), read_why),
+}
+NAMES = {id: forms for id, (forms, _) in _PAGES.items()}
+READERS = {id: reader for id, (_, reader) in _PAGES.items()}

@@ -24,7 +24,7 @@ from amem_tui.client import Refresher, words
 from amem_tui.dialogs import NotePicker
 from amem_tui.formatting import link_words, one_line, title
 from amem_tui.page import Address, Destination, Named, Page, ToNote, ToVersion, Unfold, remark
-from amem_tui.word_line import Name, TabStrip
+from amem_tui.word_line import TabStrip
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 #: Of a text longer than this the first so many characters are shown at once, and the rest when it is laid out.
 _LONG, _FIRST = 20_000, 4_000
 #: The page on which a note opens that was come to by a link: its words.
-FIRST_PAGE = NAMES[0].id
+FIRST_PAGE = next(iter(NAMES))
 #: Seconds after which a page that is being read says so.
 _PATIENCE = 0.25
 
@@ -299,9 +299,9 @@ def _whereto(destination: Destination | None) -> str:
 
 # Link the open note to another: to which, as what, and why.
 
-_TYPES = tuple(
-    Name(str(type), link_words(type)) for type in sorted(LinkType, key=lambda each: each is not LinkType.RELATED)
-)
+_TYPES: dict[str, tuple[str, ...]] = {
+    str(type): (link_words(type),) for type in sorted(LinkType, key=lambda each: each is not LinkType.RELATED)
+}
 
 
 class LinkPicker(NotePicker):

@@ -207,32 +207,27 @@ def rehearsal_words(report: MaintenanceReport) -> Content:
     return Content("\n").join(lines)
 
 
-def run_lines(state: State) -> list[ListLine]:
+def run_lines(state: State) -> Iterator[ListLine]:
     """What the last run did, note by note."""
-    lines = []
     for deed in state.deeds:
         what = _MADE.get(deed.action, "made") if deed.made else _ACTIONS.get(deed.action, deed.action)
         name = state.titles.get(deed.note, short_id(deed.note))
         why = ["undone"] if deed.undone else []
         why += [deed.cause] if deed.cause != name else []
-        lines.append(_line(deed.note, what, name, "; ".join(why), dim=deed.undone))
-    if len(lines) >= MOST_DEEDS:
-        lines.append(ListLine("", "and more: the log (l) has all of it", look="$muted"))
-    return lines
+        yield _line(deed.note, what, name, "; ".join(why), dim=deed.undone)
+    if len(state.deeds) >= MOST_DEEDS:
+        yield ListLine("", "and more: the log (l) has all of it", look="$muted")
 
 
-def rehearsal_lines(memory: AgenticMemorySystem, report: MaintenanceReport) -> list[ListLine]:
+def rehearsal_lines(memory: AgenticMemorySystem, report: MaintenanceReport) -> Iterator[ListLine]:
     """What a dry run would do, note by note; a page that would be new has no note yet."""
     shown = report.reasons[:MOST_DEEDS]
     titles = titles_of(memory, (reason.id for reason in shown))
-    lines = []
     for reason in shown:
-        name = titles.get(reason.id, "a new note")
-        what = _PLANNED.get(reason.what, reason.what)
-        lines.append(_line(reason.id, what, name, reason.why, sign=_SIGNS.get(reason.what)))
+        name, what = titles.get(reason.id, "a new note"), _PLANNED.get(reason.what, reason.what)
+        yield _line(reason.id, what, name, reason.why, sign=_SIGNS.get(reason.what))
     if len(report.reasons) > len(shown):
-        lines.append(ListLine("", f"and {len(report.reasons) - len(shown):,} more", look="$muted"))
-    return lines
+        yield ListLine("", f"and {len(report.reasons) - len(shown):,} more", look="$muted")
 
 
 def done_words(report: MaintenanceReport) -> str:
@@ -400,7 +395,7 @@ class HealthScreen(PanedScreen):
         self._show_state([*state_blocks(self._state, self._models, zone), *self._below])
         head, lines = self._rehearsal or (
             run_words(self._state, zone, ours=self.job is not None),
-            run_lines(self._state),
+            list(run_lines(self._state)),
         )
         self.query_one("#run-words", Static).update(head)
         shown = self.query_one(LineList)
@@ -461,7 +456,7 @@ class HealthScreen(PanedScreen):
             return
         self._rehearsal = None
         if dry_run:
-            lines = await self.ask(rehearsal_lines, self.memory, report)
+            lines = await self.ask(lambda: list(rehearsal_lines(self.memory, report)))
             self._rehearsal = rehearsal_words(report), lines
         self.client.say(f"Dry run, {done_words(report)}" if dry_run else done_words(report))
         await self._settle()

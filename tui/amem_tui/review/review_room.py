@@ -25,7 +25,7 @@ from amem_tui.page import Block, Page, remark, space, wrapped
 from amem_tui.rooms import NotesScreen
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime, tzinfo
 
     from textual.app import ComposeResult
@@ -139,18 +139,42 @@ _BELOW = {"contradicts": "contradicts", "supersedes": "may be overturned by"}
 
 def options(section: str, waiting: Waiting, chain_of: str | None) -> list[Option]:
     """The lines of a section; `chain_of` is a note whose chain is to be looked at."""
-    found = [] if section != "conflicts" else _conflict_options(waiting, chain_of)
-    for review in waiting.reviews if section == "rewrites" else ():
-        below = f"  {review.confidence:.0%} sure  {', '.join(map(field_name, review.changes))}"
-        line = _two(waiting.title(review.note), Content.assemble(maker(review.made_by), (below, "$muted")))
-        found.append(Option(line, id=f"review {review.id}"))
-    for flag in waiting.flags if section == "flags" else ():
-        line = _two(waiting.title(flag.note), Content.styled(one_line(flag.reason), "$muted"))
-        found.append(Option(line, id=f"flag {flag.id}"))
+    found = list(_lines(section, waiting, chain_of))
     left = waiting.counts.get(section, 0) - sum(not each.disabled for each in found if waits(each))
     if left > 0:
         found.append(Option(Content.styled(f"… {left:,} more when these are decided", "$muted"), disabled=True))
     return found or [Option(Content.styled(NOTHING[section], "$muted"), disabled=True)]
+
+
+def _lines(section: str, waiting: Waiting, chain_of: str | None) -> Iterator[Option]:
+    def line(id: str, note: str, *below: str | tuple[str, str] | Content) -> Option:
+        return Option(Content.assemble(waiting.title(note), "\n  ", *below), id=id)
+
+    def heading(words: str) -> Option:
+        return Option(Content.styled(words, "bold $primary"), disabled=True)
+
+    if section == "rewrites":
+        for review in waiting.reviews:
+            below = f"  {review.confidence:.0%} sure  {', '.join(map(field_name, review.changes))}"
+            yield line(f"review {review.id}", review.note, maker(review.made_by), (below, "$muted"))
+    elif section == "flags":
+        for flag in waiting.flags:
+            yield line(f"flag {flag.id}", flag.note, (one_line(flag.reason), "$muted"))
+    else:
+        if chain_of is not None:
+            yield heading("The open note")
+            yield Option(Content("  its chain"), id=f"chain {chain_of}")
+        if waiting.conflicts and (chain_of is not None or waiting.settled):
+            yield heading("To decide")
+        for each in waiting.conflicts:
+            how = (f"{_BELOW.get(str(each.verdict.label), str(each.verdict.label))}  ", "$secondary")
+            later = (waiting.title(each.later), "$muted")
+            yield line(f"conflict {each.earlier} {each.later}", each.earlier, how, later)
+        if waiting.settled:
+            yield heading("Decided: what took whose place")
+        for link in waiting.settled:
+            place = ("in place of  ", "$secondary"), (waiting.title(link.target), "$muted")
+            yield line(f"settled {link.target} {link.source}", link.source, *place)
 
 
 def item_head(item: Review | Flag, waiting: Waiting, zone: tzinfo) -> Block:
@@ -209,39 +233,9 @@ def _moment_of(place: int, note: MemoryNote, dispute: Dispute, zone: tzinfo, wid
     return Content("\n").join([head, *(Content.assemble((f" {bar}  ", "$primary"), line.text) for line in text)])
 
 
-def _conflict_options(waiting: Waiting, chain_of: str | None) -> list[Option]:
-    found = []
-    if chain_of is not None:
-        found += [_heading("The open note"), Option(Content("  its chain"), id=f"chain {chain_of}")]
-    if waiting.conflicts:
-        found += [_heading("To decide")] if chain_of is not None or waiting.settled else []
-        for each in waiting.conflicts:
-            below = _BELOW.get(str(each.verdict.label), str(each.verdict.label))
-            line = _two(waiting.title(each.earlier), _against(below, waiting.title(each.later)))
-            found.append(Option(line, id=f"conflict {each.earlier} {each.later}"))
-    if waiting.settled:
-        found.append(_heading("Decided: what took whose place"))
-        for link in waiting.settled:
-            line = _two(waiting.title(link.source), _against("in place of", waiting.title(link.target)))
-            found.append(Option(line, id=f"settled {link.target} {link.source}"))
-    return found
-
-
 def waits(option: Option) -> bool:
     """Whether the line is of something that is not decided yet."""
     return option.id is not None and option.id.split()[0] in ("review", "flag", "conflict")
-
-
-def _heading(words: str) -> Option:
-    return Option(Content.styled(words, "bold $primary"), disabled=True)
-
-
-def _against(how: str, other: str) -> Content:
-    return Content.assemble((f"{how}  ", "$secondary"), (other, "$muted"))
-
-
-def _two(first: str, second: Content) -> Content:
-    return Content("\n").join([Content(first), Content("  ") + second])
 
 
 _SECTIONS = {"rewrites": "Rewrites", "conflicts": "Conflicts", "flags": "May be out of date"}
