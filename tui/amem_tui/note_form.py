@@ -85,13 +85,13 @@ def _received(receipt: Receipt, fields: Mapping[str, Any], enrich: str) -> str:
     if not receipt.stored:
         extra = f" ({', '.join(fields)} of yours were not added to it)" if fields else ""
         return f"Already saved: here is the note that says the same{extra}"
-    counts = (
-        (len(receipt.links), "link", ""),
-        (len(receipt.evolved), "neighbour", " updated"),
-        (len(receipt.superseded), "older note", " superseded"),
-        (len(receipt.queued), "change", " to review"),
-    )
-    parts = ["Stored", *(f"{counted(number, what)}{done}" for number, what, done in counts if number)]
+    counts = {
+        "link": (receipt.links, ""),
+        "neighbour": (receipt.evolved, " updated"),
+        "older note": (receipt.superseded, " superseded"),
+        "change": (receipt.queued, " to review"),
+    }
+    parts = ["Stored", *(f"{counted(len(found), what)}{done}" for what, (found, done) in counts.items() if found)]
     if receipt.enrichment is Enrichment.PENDING:
         parts.append("analysis follows by itself")
     elif receipt.enrichment is not Enrichment.DONE:

@@ -299,9 +299,7 @@ def _whereto(destination: Destination | None) -> str:
 
 # Link the open note to another: to which, as what, and why.
 
-_TYPES: dict[str, tuple[str, ...]] = {
-    str(type): (link_words(type),) for type in sorted(LinkType, key=lambda each: each is not LinkType.RELATED)
-}
+_TYPES: dict[str, tuple[str, ...]] = {str(type): (link_words(type),) for type in (LinkType.RELATED, *LinkType)}
 
 
 class LinkPicker(NotePicker):

@@ -121,15 +121,13 @@ def about_note(graph: LocalGraph, id: str, zone: tzinfo, width: int) -> Content:
     mine.sort(
         key=lambda link: (graph.centre not in (link.source, link.target), TELLING.index(link.type), -link.confidence)
     )
-    lines = [head, *(_link(graph, link, id) for link in mine)]
-    if not mine and not card.links:
-        lines.append(Content.styled("Nothing is linked to this note yet.", "$muted"))
-    elif not mine:
-        lines.append(Content.styled("It has no link of the types that are shown.", "$muted"))
+    rest = ""
+    if not mine:
+        rest = "It has no link of the types that are shown." if card.links else "Nothing is linked to this note yet."
     elif card.links > len(mine):
-        more = counted(card.links - len(mine), "more link")
-        lines.append(Content.styled(f"{more}, to notes that are not drawn", "$muted"))
-    return Content("\n").join(lines)
+        rest = f"{counted(card.links - len(mine), 'more link')}, to notes that are not drawn"
+    last = [Content.styled(rest, "$muted")] if rest else []
+    return Content("\n").join([head, *(_link(graph, link, id) for link in mine), *last])
 
 
 def about_topic(seen: TopicMap, id: str, zone: tzinfo) -> Content:
@@ -137,18 +135,11 @@ def about_topic(seen: TopicMap, id: str, zone: tzinfo) -> Content:
     names = {topic.id: topic.name for topic in seen.topics}
     topic = next((each for each in seen.topics if each.id == id), None)
     if topic is None:
-        return Content.assemble(
-            ("Notes in no topic", "bold"),
-            (f"  {counted(seen.loose, 'note')}\n", "$muted"),
-            ("Maintenance finds topics where many notes are linked (Health, H).", "$muted"),
-        )
+        said = f"  {counted(seen.loose, 'note')}\nMaintenance finds topics where many notes are linked (Health, H)."
+        return Content.assemble(("Notes in no topic", "bold"), (said, "$muted"))
     found = "declared" if topic.declared else "found by its links"
-    lines = [
-        Content.assemble(
-            (f"# {one_line(topic.name)}", "bold"),
-            (f"  {counted(topic.notes, 'note')}  {found}  {day(topic.updated, zone).strip()}", "$muted"),
-        )
-    ]
+    said = f"  {counted(topic.notes, 'note')}  {found}  {day(topic.updated, zone).strip()}"
+    lines = [Content.assemble((f"# {one_line(topic.name)}", "bold"), (said, "$muted"))]
     if topic.summary:
         lines.append(Content(one_line(topic.summary, 400)))
     for (one, other), number in sorted(seen.ties.items(), key=lambda tie: -tie[1]):
@@ -164,13 +155,9 @@ def _link(graph: LocalGraph, link: Link, id: str) -> Content:
     other = graph.cards[link.target if out else link.source]
     # A related note is related either way; of all others it matters which is which.
     way = "→" if out else "←"
-    parts: list[Content | str | tuple[str, str]] = [
-        (f"{way} {link_words(link.type)}  ", LOOKS[link.type].colour),
-        one_line(title(other.text), _NAMED),
-    ]
-    if link.reason:
-        parts.append((f"  “{one_line(link.reason, 240)}”", "$muted"))
-    return Content.assemble(*parts, "  ", maker(link.made_by), (f"  {link.confidence:.0%}", "$muted"))
+    why = (f"  “{one_line(link.reason, 240)}”" if link.reason else "", "$muted")
+    what, name = (f"{way} {link_words(link.type)}  ", LOOKS[link.type].colour), one_line(title(other.text), _NAMED)
+    return Content.assemble(what, name, why, "  ", maker(link.made_by), (f"  {link.confidence:.0%}", "$muted"))
 
 
 #: Below so many columns or rows there is a tree in the place of the picture.

@@ -139,12 +139,9 @@ def retry_blocks(report: EnrichReport) -> list[Block]:
 
 def retried(report: EnrichReport) -> str:
     """``3 analysed, 1 failed, 1 still waits``."""
-    parts = [f"{report.done:,} analysed"]
-    if report.failed:
-        parts.append(f"{report.failed:,} failed")
-    if report.remaining:
-        parts.append(f"{report.remaining:,} still wait")
-    return ", ".join(parts)
+    failed = f", {report.failed:,} failed" if report.failed else ""
+    left = f", {report.remaining:,} still wait" if report.remaining else ""
+    return f"{report.done:,} analysed{failed}{left}"
 
 
 def by_whom(run: Maintained) -> str:
@@ -199,12 +196,9 @@ def run_words(state: State, zone: tzinfo, *, ours: bool) -> Content:
 
 def rehearsal_words(report: MaintenanceReport) -> Content:
     """What a dry run says that would be done."""
-    lines = [
-        Content.assemble((f"{report.cycle} maintenance, if it ran now", "bold"), ("  nothing was changed", "$muted"))
-    ]
-    lines.append(Content(f"  {amounts(report.counts(), planned=True)}"))
-    lines += [_problem(problem) for problem in report.problems]
-    return Content("\n").join(lines)
+    head = (f"{report.cycle} maintenance, if it ran now", "bold"), ("  nothing was changed", "$muted")
+    would = Content(f"  {amounts(report.counts(), planned=True)}")
+    return Content("\n").join([Content.assemble(*head), would, *map(_problem, report.problems)])
 
 
 def run_lines(state: State) -> Iterator[ListLine]:

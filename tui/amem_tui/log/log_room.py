@@ -287,8 +287,9 @@ def read_doings(memory: AgenticMemorySystem, operation: int) -> tuple[Doings, di
 def operation_parts(found: Doings, cards: Mapping[str, Card], cause: str, zone: tzinfo) -> list[Part]:
     """What an operation did, as parts of a page."""
     titles, operation = {id: title(card.text) for id, card in cards.items()}, found.operation
-    parent = [] if operation.parent is None else [(f"set off by operation {operation.parent}", "$muted")]
-    parts: list[Part] = [operation_head(operation, operation.id, cause, zone, *map(Content.assemble, parent)), space()]
+    parent = f"set off by operation {operation.parent}"
+    above = [] if operation.parent is None else [Content.styled(parent, "$muted")]
+    parts: list[Part] = [operation_head(operation, operation.id, cause, zone, *above), space()]
     made = [id for id in found.changes if id in operation.created]
     if len(made) > _IN_FULL:
         parts += [*(Block(_named("wrote", id, cards)) for id in made), space()]

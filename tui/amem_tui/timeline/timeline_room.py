@@ -160,29 +160,23 @@ def _terms(outlook: Outlook, zone: tzinfo) -> Content:
     ]
     lines.append(Content.assemble((f"{'= strength':<11}", "bold"), (f"{now.value:>5.2f}", "bold $primary")))
     if not lasting:
-        lines.append(
-            Content.assemble((f"{counted(round(now.stability_days), 'day')} after a use 37% are kept", "$muted"))
-        )
-    lines += [Content(""), *_to_come(outlook, zone)]
-    return Content("\n").join(lines)
+        rest = f"{counted(round(now.stability_days), 'day')} after a use 37% are kept"
+        lines.append(Content.styled(rest, "$muted"))
+    return Content("\n").join([*lines, Content(""), *_to_come(outlook, zone)])
 
 
-def _to_come(outlook: Outlook, zone: tzinfo) -> list[Content]:
-    found = []
+def _to_come(outlook: Outlook, zone: tzinfo) -> Iterator[Content]:
     first = outlook.fades is None or outlook.moves is None or outlook.moves <= outlook.fades
     if outlook.moves is not None and outlook.moves_to is not None and first:
         verb = "rises to" if outlook.moves_to is Layer.LONG_TERM else "falls back to"
-        found.append(Content(f"{verb} {_LAYERS[outlook.moves_to]} {_when(outlook.moves, outlook.at, zone)}"))
+        yield Content(f"{verb} {_LAYERS[outlook.moves_to]} {_when(outlook.moves, outlook.at, zone)}")
     if outlook.fades is not None:
-        found.append(
-            Content.assemble(("fades", "$warning"), f" into the archive {_when(outlook.fades, outlook.at, zone)}")
-        )
+        yield Content.assemble(("fades", "$warning"), f" into the archive {_when(outlook.fades, outlook.at, zone)}")
     elif outlook.status is Status.ACTIVE and not math.isinf(outlook.now.stability_days):
         never = ("never archived", "$success")
-        found.append(Content.assemble("what is kept falls, but the note is ", never, f": {outlook.stays}"))
+        yield Content.assemble("what is kept falls, but the note is ", never, f": {outlook.stays}")
     else:
-        found.append(Content.assemble(("never fades", "$success"), f": {outlook.stays}"))
-    return found
+        yield Content.assemble(("never fades", "$success"), f": {outlook.stays}")
 
 
 def _when(at: datetime, now: datetime, zone: tzinfo) -> str:
