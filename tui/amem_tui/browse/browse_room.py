@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 
 #: What needs a note, open or marked.
-_NEEDS_A_NOTE = ("edit", "edit_elsewhere", "delete", "pin", "copy_note", "copy_id", "export")
+_NEEDS_A_NOTE = ("edit", "delete", "pin", "copy_note", "copy_id", "export")
 #: So many notes are named before they are deleted.
 _NAMED = 5
 
@@ -348,11 +348,9 @@ class BrowseScreen(NotesScreen):
         else:
             super().action_undo()
 
-    def action_edit(self) -> None:
-        self.client.app.hold_keys(self._with_note(self.client.app.write_note))
-
-    def action_edit_elsewhere(self) -> None:
-        self.client.app.hold_keys(self._with_note(self.client.app.write_elsewhere))
+    def action_edit(self, elsewhere: bool = False) -> None:
+        app = self.client.app
+        app.hold_keys(self._with_note(app.write_elsewhere if elsewhere else app.write_note))
 
     def action_copy_note(self) -> None:
         self._with_note(self._copy)

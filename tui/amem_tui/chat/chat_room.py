@@ -165,7 +165,7 @@ _UNTIL_THEN = " Until then what you tell is saved as a note, and what you ask is
 _WHILE_TYPING = frozenset(("send", "new_line", "again_now", "unfocus"))
 _LETTERS = frozenset(key.action.partition("(")[0] for key in ROOM_KEYS["chat"]) - _WHILE_TYPING - {"stop", "new_chat"}
 #: Actions of letters that the palette has while somebody types.
-_PALETTE = _LETTERS - {"down", "up", "leave", "write", "turn"}
+_PALETTE = _LETTERS - {"scroll", "leave", "write", "turn"}
 
 
 class ChatScreen(NotesScreen):
@@ -577,11 +577,8 @@ class ChatScreen(NotesScreen):
             case Named(name):
                 self.client.say(f"No note is called “{one_line(name, 60)}” (yet).")
 
-    def action_down(self) -> None:
-        self.transcript.scroll_down(animate=False)
-
-    def action_up(self) -> None:
-        self.transcript.scroll_up(animate=False)
+    def action_scroll(self, lines: int) -> None:
+        self.transcript.scroll_relative(y=lines, animate=False)
 
     def action_copy(self) -> None:
         looked_at = self.transcript.looked_at
