@@ -153,6 +153,11 @@ def replaces(text: str) -> bool:
     )
 
 
+def takes_back(text: str) -> bool:
+    """Whether a text says that what was said before was a mistake."""
+    return any(Cue.RETRACTS in mark.cues for mark in marks(read(text[:_READ])))
+
+
 @lru_cache(maxsize=1024)
 def forever(text: str) -> bool:
     """Whether a text tells of what never changes, such as a birthday."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from amem.clock import zone
 from amem.conflict.cues import now as tells_what_is_now
-from amem.conflict.cues import replaces
+from amem.conflict.cues import replaces, takes_back
 from amem.conversation.listing import notes_of_a_deed, notes_of_a_sort, notes_of_a_time, of_a_time, timely
 from amem.conversation.reply import lines_for
 from amem.language import index_terms, query_terms
@@ -43,6 +43,8 @@ _MOST_FACTS = 3
 #: A note whose score is this share of the best one's may answer as well: quoted with it where it is newer, and where
 #: it is older this much.
 _NEAR, _NEARLY_EQUAL = 0.66, 0.9
+#: A later note that changes what one says goes first where it holds this share of what that one holds of the question.
+_NEARLY_AS_MUCH = 0.75
 _MOST_NEWER = 2
 #: So much of what is asked is all of it.
 _ALL = 0.9
@@ -232,7 +234,8 @@ class _Answer:
             quote = f"{self.words.colon}{self._quotation(after[0])}" if ended and after else ""
             cited = self._cited(after)
             doubt = "" if ended else self._doubt(rest)
-            self.say(f"{lead}{fact}{quote}{cited}{doubt}")
+            # What may be out of date is no yes and no no.
+            self.say(f"{'' if doubt else lead}{fact}{quote}{cited}{doubt}")
             lead = ""
         return bool(facts)
 
@@ -282,6 +285,10 @@ class _Answer:
         assert filled.period is not None
         chinese = bool(self.words.language)
         if not filled.facts:
+            before = [id for id, hit in self._hits.items() if hit.support is not Support.NONE and self._was(id, filled)]
+            if before:
+                self.quote(max(before, key=lambda id: self._hits[id].confidence), self.words.nearest, doubts=False)
+                return Support.WEAK
             nearest = filled.elsewhen[:1]
             fact = self._memory.wording(nearest, chinese=chinese, period=Period("", None, None))
             self.say(f"{self.words.nearest}{fact}{self._cited(self._known(nearest))}")
@@ -296,6 +303,12 @@ class _Answer:
             self.say(f"{lead}{fact}{self._cited(rest)}{doubt}")
             lead = ""
         return Support.WEAK if self.doubted else Support.STRONG
+
+    def _was(self, id: str, filled: Filled) -> bool:
+        """Whether a hit was noted before a time was over, and states none of the facts of other times."""
+        until = None if filled.period is None else filled.period.until
+        stated = any(id in each.notes for each in filled.elsewhen)
+        return until is not None and self._at(id) < until and not stated and self.is_near(id)
 
     def _known(self, slot: Sequence[Interval]) -> list[str]:
         """The notes that state these facts, as far as they are there."""
@@ -326,6 +339,7 @@ class _Answer:
             return
         cited = self._cited([id, *(by for by in after if by not in first)])
         doubt = self._doubt([id]) if doubts else ""
+        lead = "" if doubt and lead in self.words.verdicts else lead
         self.say(f"{lead}{now}{self.words.before if now else ''}{quote}{cited}{doubt}")
         self._quoted = True
 
@@ -349,7 +363,12 @@ class _Answer:
         for other in self._memory.doubted_by([id]):
             signs = [None if (hit := self._hits.get(each)) is None else hit.explanation.signs for each in (id, other)]
             old, new = signs
-            if old is not None and new is not None and new.held >= old.held > 0 and self._at(other) > self._at(id):
+            if (
+                old is not None
+                and new is not None
+                and new.held >= _NEARLY_AS_MUCH * old.held > 0
+                and self._at(other) > self._at(id)
+            ):
                 return other if not self._follows(other, [id]) else None
         return None
 
@@ -382,11 +401,16 @@ class _Answer:
             hit
             for hit in self._hits.values()
             if hit.id not in self._rests
-            and (hit.score >= _NEAR * best.score or (self._quoted and self._changes(hit, best)))
+            and (hit.score >= _NEAR * best.score or self._corrects(hit) or (self._quoted and self._changes(hit, best)))
             and not asked.isdisjoint(index_terms(hit.content))
             and not common.isdisjoint(index_terms(hit.content))
             and all(set(index_terms(hit.content)) != set(index_terms(each.content)) for each in told)
         ]
+
+    def _corrects(self, hit: Hit) -> bool:
+        """Whether a hit holds all that is asked, and says that something is not as it was said."""
+        signs = hit.explanation.signs
+        return signs is not None and signs.held >= _ALL and takes_back(hit.content)
 
     def _changes(self, hit: Hit, best: Hit) -> bool:
         """Whether a later note holds so much of what is asked, and says that something changed or is one of few: its
@@ -446,7 +470,7 @@ class _Answer:
             return False
         # What has been superseded since was so then.
         then = Filter(until=period.until, statuses=(Status.ACTIVE, Status.SUPERSEDED))
-        asked = {term[:_STEM] for term in self._terms}
+        asked = {part for term in self._terms for part in ([term[:_STEM]] if term.isascii() else term)}
         notes = [
             note
             for note in self._memory.list(then, limit=_LATEST)

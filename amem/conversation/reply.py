@@ -75,6 +75,12 @@ class Lines:
                     return yes if verdict is Verdict.YES else no
         return {Verdict.YES: self.yes, Verdict.NO: self.no, Verdict.NO_LONGER: self.no_longer, None: ""}[verdict]
 
+    @property
+    def verdicts(self) -> tuple[str, ...]:
+        """What an answer may begin with that says yes or no."""
+        more = ("可以：", "不可以：", "能：", "不能：", "没有：") if self.language else ()
+        return (self.yes, self.no, self.no_longer, *more)
+
     def unanswered(self, error: AmemError, host: str) -> str:
         """That no model answered, and why: in Chinese, which errors are not written in, where no model is at `host`."""
         named = isinstance(error, ServiceUnavailable) and self.no_model

@@ -185,6 +185,15 @@ _DETAILS = tuple(
             r"\A(?!.*(?:\b(?:asking|view(?:ed|ing)|quot(?:e|ed)|estimate[ds]?|would|might|could"
             r"|offer(?:ed)?(?! accepted))\b|报价|要价|挂牌|看了一|询价|估价|预算))",
         ),
+        # What one owes for a thing is not its price, and what one paid for it not what one got.
+        (
+            r"\bhow much did (?:I|we|he|she|they) (?:pay|spend)\b|(?:买|付)\w{0,8}(?:多少|几)",
+            r"\b(?:paid|pay|bought|buy|cost|spent|price|accepted|completed|for [$€£¥]?\d)|买|花|付|价|成交",
+        ),
+        (
+            r"\bhow much did (?:I|we|he|she|they) (?:get|sell)\b|卖\w{0,6}(?:多少|几)",
+            r"\b(?:sold|sell|got|fetched)\b|卖",
+        ),
         (r"\be-?mail\b|邮箱", r"@"),
         (r"\bwhen\b.*\bbirthday\b|生日是?(?:什么|哪|几)", r"\b(?:birthday|born|turn(?:s|ed|ing) \d)|生日|出生"),
         # What somebody else does says nothing of one's wife or husband.

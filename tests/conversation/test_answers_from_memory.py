@@ -758,3 +758,53 @@ def test_that_no_model_answered_is_said_in_the_language_of_the_question(
     with open_memory(tmp_path / "home", clock, embedder=minilm, analyst=OfflineAnalyst(), llm_backend="auto") as made:
         made.add("小周喜欢爬山。", time="2026-09-01")
         assert ask(made, question).notes[-1] == remark
+
+
+@pytest.mark.parametrize(
+    ("said", "question", "answer"),
+    [
+        (
+            {
+                "My partner is Callum.": "2026-03-05",
+                "Callum moved out. It's over between us.": "2026-07-20",
+                "Ewan and I are together now.": "2026-09-04",
+            },
+            "Who is my partner?",
+            "Your partner is Ewan, since 2026-09-04 [",
+        ),
+        (
+            {"我女朋友叫江月。": "2026-03-05", "我和江月分手了。": "2026-07-20", "我和苏晴在一起了。": "2026-09-05"},
+            "我的女朋友是谁？",
+            "你的伴侣是苏晴（2026-09-05 起） [",
+        ),
+        (
+            {
+                "搬到了光谷，我的房租是两千一。": "2026-08-16",
+                "更正一下，光谷的房租是两千二，不是两千一。": "2026-09-03",
+            },
+            "我的房租是多少？",
+            "你的房租是两千一（2026-08-16 起） [1]；后来：“更正一下，光谷的房租是两千二，不是两千一。”",
+        ),
+        (
+            {"外甥小宇在育才小学上二年级。": "2026-04-12", "小宇九月转到光谷第三小学。": "2026-08-25"},
+            "五月小宇在哪所小学？",
+            "五月小宇的学校是育才小学",
+        ),
+        (
+            {"Bought a cello for 1,150.": "2026-03-21", "I owe Dad 300 pounds for the cello.": "2026-04-13"},
+            "How much did I pay for the cello?",
+            "Nothing certain; nearest: “Bought a cello for 1,150.”",
+        ),
+        (
+            {"我的领导是方建国。": "2026-03-26", "方建国调去深圳了，由罗敏接手。": "2026-06-07"},
+            "方建国还是我的领导吗？",
+            "“我的领导是方建国。” (2026-03-26) [1]，但可能已过时：",
+        ),
+    ],
+)
+def test_what_came_later_counts_in_what_is_said_of_now(
+    memory: AgenticMemorySystem, said: dict[str, str], question: str, answer: str
+) -> None:
+    told(memory, said)
+    text = ask(memory, question).text
+    assert text.startswith(answer), text

@@ -41,7 +41,7 @@ def facts_in(draft: Draft, predicates: Predicates) -> tuple[Fact, ...]:
     lower, dwelling = not any(mark.isupper() for mark in text), _DWELLING.search(text) is not None
     scene = Scene(Cast(draft.speaker, predicates), draft.at, predicates, lower=lower, dwelling=dwelling)
     found: dict[Fact, None] = {}
-    plain = _labels_written_out(_allergies_written_out(_findings_written_out(text)), predicates)
+    plain = _labels_written_out(_allergies_written_out(_findings_written_out(_couples_written_out(text))), predicates)
     for sentence in stated(plain):
         mine = _scene_of(sentence, scene)
         if mine is None:
@@ -288,6 +288,32 @@ def _results(found: re.Match[str]) -> str:
 
 def _who(found: re.Match[str]) -> str:
     return f"{found['whose']} is" if found["whose"] else "I am"
+
+
+# Whom one is together with.
+
+_COUPLE = re.compile(
+    r"(?P<before>(?:^|[.!?;,\n]|\b(?:and|but|so))[^\S\n]*)(?P<who>(?-i:[A-Z])[\w'’-]{1,30}) and I are "
+    r"(?:(?:now|finally|officially|actually) )*(?:together|a couple|an item|dating)(?: now)?"
+    r"(?=[^\S\n]*(?:[.!?;,\n]|$))",
+    re.IGNORECASE,
+)
+_COUPLE_ZH = re.compile(
+    r"(?P<before>(?:^|[。！？；，,\n])[^\S\n]*)我(?:和|跟|与)(?P<who>[\u4e00-\u9fff]{2,4}?)(?:正式|已经|终于)*在一起了"
+)
+_OVER = re.compile(
+    r"(?P<before>(?:^|[.!?;,\n]|\b(?:and|but|so))[^\S\n]*)(?:it['’]?s|it is|we(?:['’]re| are)) over between us",
+    re.IGNORECASE,
+)
+
+
+def _couples_written_out(text: str) -> str:
+    """A text with "Ewan and I are together now" as "my partner is Ewan", and "it's over between us" as a break-up."""
+    if "在一起了" in text:
+        text = _COUPLE_ZH.sub(r"\g<before>我的伴侣是\g<who>", text)
+    if " and I are " in text:
+        text = _COUPLE.sub(r"\g<before>my partner is \g<who>", text)
+    return _OVER.sub(r"\g<before>we broke up", text) if "between us" in text else text
 
 
 # Lists of allergies as people jot them down: "Allergies: latex, nuts".

@@ -369,7 +369,7 @@ def _facts_of_both(clauses: Sequence[Clause], at: int, scene: Scene) -> list[Fac
     found: list[Fact] = []
     for each, spouse in ((one, other), (other, one)):
         for fact in _predicated(replace(each, many=True), listed[verb:], scene, clauses[1].text):
-            # "Tom and Sarah are divorced": from each other.
+            # "Tom and Sarah are divorced", "Marek and I broke up": from each other.
             parted = fact.predicate in ("married_to", "partner") and not fact.object
             found.append(replace(fact, object=spouse.name) if parted else fact)
     return found
