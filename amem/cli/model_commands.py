@@ -25,20 +25,14 @@ models = typer.Typer(help="See which models are reachable, and fetch one.", invo
 
 
 @models.callback()
+@models.command("list")
 @command()
-def reachable(
+def list_models(
     call: Invocation,
     cost: Annotated[bool, option("--cost", "Show what an add, a chat turn and a remember cost.")] = False,
 ) -> Shown:
     """Show who analyses notes and why, what Ollama has, and what was spent today."""
     return _costs(call) if cost else _surveyed(call)
-
-
-@models.command("list")
-@command()
-def list_models(call: Invocation) -> Shown:
-    """Show who analyses notes and why, what Ollama has, and what was spent today."""
-    return _surveyed(call)
 
 
 @models.command()
