@@ -217,27 +217,28 @@ _LASTING = re.compile(r"\b(?:is|are|am|has|have)\b|['’](?:s|re|ve|m)\b|现在|
 
 def read(text: str) -> tuple[Statement, ...]:
     """The statements of a note, in order; quotations are left out."""
-    found = _known.get(text)
+    found = recent.get(text)
     if found is None:
-        found = _read(text)
+        found = read_anew(text)
         _remember(text, found)
     return found
 
 
 #: Texts that were read lately, those that came first first.
-_known: dict[str, tuple[Statement, ...]] = {}
-_REMEMBERED = 2048
+recent: dict[str, tuple[Statement, ...]] = {}
+MOST_RECENT = 2048
 _LOCK = threading.Lock()
 
 
 def _remember(text: str, found: tuple[Statement, ...]) -> None:
     with _LOCK:
-        while len(_known) >= _REMEMBERED:
-            _known.pop(next(iter(_known)))
-        _known[text] = found
+        while len(recent) >= MOST_RECENT:
+            recent.pop(next(iter(recent)))
+        recent[text] = found
 
 
-def _read(text: str) -> tuple[Statement, ...]:
+def read_anew(text: str) -> tuple[Statement, ...]:
+    """As `read`, whatever is remembered of the text."""
     cut = text[:_READ]
     plain = _QUOTED.sub(lambda match: " " * len(match[0]), cut) if _QUOTED.search(cut) else cut
     reading = read_words(plain)
@@ -270,7 +271,7 @@ def reader() -> str:
 
 def packed(text: str) -> bytes | None:
     """The statements of a text, as `unpack` takes them; None for one that was not read lately."""
-    found = _known.get(text)
+    found = recent.get(text)
     if found is None:
         return None
     around = {each.sentence: each.around for each in found}
@@ -280,7 +281,7 @@ def packed(text: str) -> bytes | None:
 
 def unpack(text: str, held: bytes) -> bool:
     """Let `read` know what this text states, as `packed` gave it; False for what is damaged, which is read anew."""
-    if text in _known:
+    if text in recent:
         return True
     try:
         around, rows = json.loads(zlib.decompress(held))

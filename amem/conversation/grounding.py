@@ -322,7 +322,7 @@ class Said:
         otherwise = None if all_roles else against(text, cited.parts, self._speakers, orders=orders)
         if otherwise or text in cited.words:
             return otherwise
-        numbers = _claimed(text)
+        numbers = claimed_numbers(text)
         missing = numbers and numbers - cited.numbers - self._numbers_round
         if missing:
             return f"nobody said {sorted(missing)[0]}"
@@ -338,13 +338,13 @@ class Said:
             people = [message for message in cited if message.role is Role.USER]
             grounds = cited if all_roles else [*people, *self._answered(people)]
             parts = () if all_roles else self._parts(people)
-            self._named[key] = _Cited(cited, "\n".join(_dated(message) for message in grounds), parts)
+            self._named[key] = _Cited(cited, "\n".join(dated_text(message) for message in grounds), parts)
         return self._named[key]
 
     @cached_property
     def _told_round(self) -> str:
         """What people said in the passage and before it."""
-        return "\n".join(_dated(message) for message in self._round)
+        return "\n".join(dated_text(message) for message in self._round)
 
     @cached_property
     def _numbers_round(self) -> set[str]:
@@ -408,7 +408,7 @@ def _answer(answer: str, question: str) -> Stance:
     return Stance.SAID if _ASSENT.match(answer) or _HEARD.match(answer) else Stance.UNCLEAR
 
 
-def _dated(message: Message) -> str:
+def dated_text(message: Message) -> str:
     """What was said, with the date it was said on and the dates it means, in the ways a model may write them."""
     if message.at is None:
         return message.content
@@ -416,7 +416,7 @@ def _dated(message: Message) -> str:
     return f"{with_dates(message.content, day)} ({day.isoformat()}, {day:%B} {day.day})"
 
 
-def _claimed(text: str) -> set[str]:
+def claimed_numbers(text: str) -> set[str]:
     """The numbers that a claim makes, in digits and in words that can mean nothing but an amount."""
     found = _numbers(text) | _amounts(text)
     amounts = (match[0] for match in _CHINESE_AMOUNT.finditer(text))

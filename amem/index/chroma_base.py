@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("amem.index")
 
 #: Notes stored at once; between two batches the thread looks whether it has to stop.
-_BATCH = 250
+BATCH = 250
 _PROBES, _MISSES = 32, 8
 _TRIES = 3
 _LOOSE = 2_000
@@ -335,11 +335,11 @@ class ChromaBase:
         """Store and delete what changed since Chroma was last in step; given up when the collection is closed."""
         asked, seq = self._asked, rows.seq
         counter, keys = self._source.touched(self._upto)
-        for start in range(0, len(keys), _BATCH):
+        for start in range(0, len(keys), BATCH):
             if self._late():
                 return
             self._state = f"feeding, {len(keys) - start:,} notes to go"
-            self._put(index, rows, keys[start : start + _BATCH])
+            self._put(index, rows, keys[start : start + BATCH])
         self._held = len(index)
         if self._unchecked and counter == seq == self._source.counter():
             self._unchecked = False

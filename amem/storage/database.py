@@ -128,7 +128,7 @@ class Database:
         Raises StorageFull, as it takes room for a second file, and StorageBusy when others do not stop reading.
         """
         with explained(self.path), self._write_lock:
-            raw = self._connect() if self.path is not None else None
+            raw = self.connect() if self.path is not None else None
             if raw is None:
                 return
             try:
@@ -177,7 +177,7 @@ class Database:
         # It takes room for a second file, and its log for a third.
         if free < max(_FREE_PAGES, pages * _FREE) or disk_usage(self.path.parent).free < 3 * self.path.stat().st_size:
             return
-        with explained(self.path), self._write_lock, closing(self._connect()) as raw:
+        with explained(self.path), self._write_lock, closing(self.connect()) as raw:
             raw.execute("VACUUM")
             raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
@@ -236,7 +236,7 @@ class Database:
         with self._turn:
             if self._idle:
                 return self._idle[-1] if self.path is None else self._idle.pop()
-        connection = self._connect()
+        connection = self.connect()
         if self.path is None:
             self._idle.append(connection)
         return connection
@@ -293,7 +293,8 @@ class Database:
         self._frozen = not (os.access(self.path, os.W_OK) and os.access(folder, os.W_OK))
         self.read_only = read_only or self._frozen
 
-    def _connect(self) -> sqlite3.Connection:
+    def connect(self) -> sqlite3.Connection:
+        """A new connection, set up as all are; whoever asks closes it."""
         options: dict[str, Any] = {
             "timeout": self.busy_seconds,
             "isolation_level": None,

@@ -276,13 +276,13 @@ def link_plain(link: Link) -> dict[str, Any]:
 
 
 _Item = TypeVar("_Item")
-_AT_ONCE = 500
+AT_ONCE = 500
 
 
 def chunks(items: Sequence[_Item]) -> Iterator[list[_Item]]:
     """Slices of 500: what is written in one transaction keeps others waiting no longer than that takes."""
-    for start in range(0, len(items), _AT_ONCE):
-        yield list(items[start : start + _AT_ONCE])
+    for start in range(0, len(items), AT_ONCE):
+        yield list(items[start : start + AT_ONCE])
 
 
 def listed(values: Iterable[Any]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+import threading
 import uuid
 from datetime import UTC, datetime, timedelta
 
@@ -20,14 +20,18 @@ class FrozenClock:
     def __init__(self, start: datetime | str = "2026-01-01T09:00", *, seed: str = "amem") -> None:
         self._now = parse_time(start, UTC)
         self._seed = seed
-        self._made = itertools.count()
+        self._lock = threading.Lock()
+        #: How many ids it made.
+        self.made = 0
 
     def now(self) -> datetime:
         return self._now
 
     def new_id(self) -> str:
         """The next id: a UUID that depends on the seed and the count alone."""
-        return str(uuid.uuid5(_NAMESPACE, f"{self._seed}:{next(self._made)}"))
+        with self._lock:
+            number, self.made = self.made, self.made + 1
+        return str(uuid.uuid5(_NAMESPACE, f"{self._seed}:{number}"))
 
     def advance(self, by: timedelta | None = None, *, days: float = 0, hours: float = 0, minutes: float = 0) -> None:
         """Move on by a timedelta, or by days, hours and minutes (backwards when negative)."""

@@ -198,7 +198,7 @@ class Folder:
         own = self.root / OWN
         own.mkdir(parents=True, exist_ok=True)
         path = own / _IDENTITY
-        self._put(path, (json.dumps({"vault": found}) + "\n").encode(), lambda: None)
+        self.put(path, (json.dumps({"vault": found}) + "\n").encode(), lambda: None)
         return found
 
     @contextmanager
@@ -288,7 +288,7 @@ class Folder:
         target = self._inside(path)
         if expect is None:
             target.parent.mkdir(parents=True, exist_ok=True)
-        return self._put(target, data, lambda: self._expected(target, expect))
+        return self.put(target, data, lambda: self._expected(target, expect))
 
     def check_writable(self, path: str) -> None:
         """Raise InvalidInput where no file can be written at this path."""
@@ -336,7 +336,7 @@ class Folder:
             raise Changed(str(target))
         return held
 
-    def _put(self, target: Path, data: bytes, before: Callable[[], os.stat_result | None]) -> Stat:
+    def put(self, target: Path, data: bytes, before: Callable[[], os.stat_result | None]) -> Stat:
         """Replace the file in one step, unless `before`, asked last of all, refuses; it tells whose mode is kept."""
         # Reading random bytes for each file takes longer than writing it.
         self._written += 1

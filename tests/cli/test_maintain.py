@@ -133,10 +133,10 @@ class Machine:
         self.crontab = folder / "crontab"
         self.programs.mkdir(parents=True)
         if systemd:
-            self._program("systemctl", f'echo "$@" >> "{self.asked}"')
+            self.program("systemctl", f'echo "$@" >> "{self.asked}"')
         if cron:
             listing = f'if [ "$1" = "-l" ]; then cat "{self.crontab}" 2>/dev/null || {{ echo "no crontab for me" >&2;'
-            self._program("crontab", f'{listing} exit 1; }}; else cat > "{self.crontab}"; fi')
+            self.program("crontab", f'{listing} exit 1; }}; else cat > "{self.crontab}"; fi')
 
     @property
     def env(self) -> dict[str, str]:
@@ -146,7 +146,7 @@ class Machine:
         folder = self.config / "systemd" / "user"
         return {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*"))}
 
-    def _program(self, name: str, script: str) -> None:
+    def program(self, name: str, script: str) -> None:
         path = self.programs / name
         path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
         path.chmod(path.stat().st_mode | stat.S_IXUSR)
@@ -219,7 +219,7 @@ def test_a_crontab_that_cannot_be_read_is_never_written(
     machine = Machine(tmp_path / "machine", systemd=False, cron=False)
     without_real(machine, monkeypatch)
     assert "neither systemd nor cron" in cli.refused("maintain", "--install")
-    machine._program("crontab", 'echo "cannot open your file" >&2; exit 1')
+    machine.program("crontab", 'echo "cannot open your file" >&2; exit 1')
     assert "crontab -l failed: cannot open your file" in cli.refused("maintain", "--install")
 
 

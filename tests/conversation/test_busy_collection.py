@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from contextlib import closing
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,7 +13,6 @@ import pytest
 from amem import AgenticMemorySystem, load_settings
 from amem.errors import StorageBusy
 from amem.storage.chats import TurnState
-from amem.storage.store import Store
 from amem.testing import FakeOllama, HashEmbedder
 
 if TYPE_CHECKING:
@@ -70,9 +70,9 @@ def test_a_turn_that_cannot_be_stored_is_refused_and_one_that_cannot_be_ended_is
     memory: AgenticMemorySystem, other: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert memory.folder is not None
-    impatient = Store(memory.folder, memory.parts.clock, busy_seconds=0.1)
+    store = memory.parts.store
     with memory.assistant() as talk:
-        monkeypatch.setattr(talk, "_store", impatient)
+        monkeypatch.setattr(store, "write", partial(store.write, wait=0.1))
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StorageBusy, match="another process is writing"):
             talk.say("My cat is grey.")
@@ -87,4 +87,3 @@ def test_a_turn_that_cannot_be_stored_is_refused_and_one_that_cannot_be_ended_is
         assert [(turn.question, turn.state) for turn in talk.turns()] == [("My dog is brown.", TurnState.ASKED)]
         assert talk.say("My fish is red.").answered
         assert talk.wait(30)
-    impatient.close()

@@ -90,7 +90,7 @@ def test_a_page_that_says_one_thing_a_thousand_times_says_it_once(tmp_path: Path
 
 def test_each_sentence_of_a_long_message_is_held_against_it_in_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
     dated: list[int] = []
-    monkeypatch.setattr(stated, "_dated", lambda message: dated.append(1) or message.content)
+    monkeypatch.setattr(stated, "dated_text", lambda message: dated.append(1) or message.content)
     sentences = [f"I bought {number} books in Paris with Anna." for number in range(300)]
     said = stated.Said([Message(Role.USER, " ".join(sentences))], [], [])
     assert all(said.refuses(sentence, ["m1"]) is None for sentence in sentences)

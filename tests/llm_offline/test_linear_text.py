@@ -10,7 +10,7 @@ import pytest
 
 from amem import AgenticMemorySystem
 from amem.conflict.clause_parts import values_of
-from amem.conversation.grounding import _claimed
+from amem.conversation.grounding import claimed_numbers
 from amem.interop.front_matter import split_front_matter
 from amem.interop.importing import Importer
 from amem.interop.reader import read_path
@@ -64,7 +64,7 @@ _SAID = datetime(2026, 3, 1, tzinfo=UTC)
 READERS: dict[str, tuple[Callable[[str], object], str]] = {
     "times": (lambda text: times(text, _SAID), "2026-01-02 "),
     "times that last": (lambda text: times(text, _SAID, lasting=True), "by 3 May 2026 until "),
-    "claimed numbers": (_claimed, "1"),
+    "claimed numbers": (claimed_numbers, "1"),
     "values": (values_of, "一"),
     "schools": (school_in, "Oak "),
     "tags": (hashtags, "[["),

@@ -189,7 +189,7 @@ def test_a_run_that_was_called_off_is_finished_by_the_next(
     from amem.errors import Cancelled
     from amem.storage import rows as chunks
 
-    monkeypatch.setattr(chunks, "_AT_ONCE", 2)
+    monkeypatch.setattr(chunks, "AT_ONCE", 2)
     ids = [add(memory, f"hm {n}", Kind.CHITCHAT, importance=0.2) for n in range(5)]
     clock.advance(days=100)
     stop = threading.Event()

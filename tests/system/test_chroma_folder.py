@@ -172,7 +172,7 @@ def test_closing_leaves_what_takes_longer_than_two_seconds_to_the_next_process(
 
     put = ChromaIndex.put_notes
     monkeypatch.setattr(ChromaIndex, "put_notes", slow)
-    monkeypatch.setattr(chroma_base, "_BATCH", 10)
+    monkeypatch.setattr(chroma_base, "BATCH", 10)
     memory = opened(tmp_path)
     memory.add_notes([f"{number} herons on the river" for number in range(60)])
     began = time.monotonic()

@@ -293,7 +293,7 @@ class TestOwed:
 
         def without_room(database: Database) -> None:
             if room[0]:
-                connection = database._connect()
+                connection = database.connect()
                 try:
                     pages = connection.execute("PRAGMA page_count").fetchone()[0]
                     connection.execute(f"PRAGMA max_page_count = {pages}")

@@ -150,9 +150,11 @@ def test_what_was_read_in_a_note_is_kept_for_those_that_come_near_it(tmp_path: P
         first = memory.add("Ana likes jazz and rye bread.", time="2026-01-01")
         memory.add("Ana likes jazz and plays chess on Fridays.", time="2026-01-02")
         assert kept(memory, first.id) == 1
-    statements._known.clear()
+    statements.recent.clear()
     read: list[str] = []
-    monkeypatch.setattr(statements, "_read", lambda text, take=statements._read: read.append(text) or take(text))
+    monkeypatch.setattr(
+        statements, "read_anew", lambda text, take=statements.read_anew: read.append(text) or take(text)
+    )
     with opened(tmp_path, "second") as memory:
         told = memory.add("Ana doesn't like jazz any more.", time="2026-02-01")
     assert "Ana likes jazz and rye bread." not in read
@@ -179,7 +181,7 @@ def test_a_damaged_reading_is_read_anew_and_replaced(tmp_path: Path):
         memory.add("安娜喜欢爵士乐和黑麦面包。", time="2026-01-02")
         with memory.parts.store.write() as session:
             assert session.change("UPDATE readings SET found = x'00ff'") >= 1
-    statements._known.clear()
+    statements.recent.clear()
     with opened(tmp_path, "second") as memory:
         told = memory.add("安娜不再喜欢爵士乐了。", time="2026-02-01")
         assert first.id in {each.earlier for each in told.conflicts}
@@ -206,10 +208,10 @@ def test_a_purged_note_leaves_no_reading(tmp_path: Path):
     ],
 )
 def test_what_is_kept_of_a_text_is_what_was_read(text: str):
-    statements._known.clear()
+    statements.recent.clear()
     read = statements.read(text)
     held = statements.packed(text)
-    statements._known.clear()
+    statements.recent.clear()
     assert held is not None
     assert statements.unpack(text, held)
     assert statements.read(text) == read

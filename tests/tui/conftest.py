@@ -128,7 +128,7 @@ def three_notes(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
         for content in NOTES:
             memory.add(content)
             clock_of(memory).advance(timedelta(days=1))
-        return home, next(clock_of(memory)._made)
+        return home, clock_of(memory).made
 
 
 @pytest.fixture

@@ -80,7 +80,7 @@ def opens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Windows]
     """Opens a window on a collection of this home."""
 
     def opened(windows: Windows) -> Windows:
-        monkeypatch.setattr(desktop, "_webview", lambda: windows)
+        monkeypatch.setattr(desktop, "load_webview", lambda: windows)
         desktop.open_desktop(Settings(home=tmp_path, collection="garden"))
         return windows
 
@@ -130,7 +130,7 @@ def test_a_window_closes_with_one_line_when_the_browser_behind_it_fails(
 
 def test_a_browser_that_does_not_answer_does_not_keep_the_window_open(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    monkeypatch.setattr(desktop, "_QUIT_PATIENCE", 0.05)
+    monkeypatch.setattr(desktop, "QUIT_PATIENCE", 0.05)
     windows = Windows()
 
     def choose(what: str) -> bool:
@@ -161,7 +161,7 @@ def test_what_is_missing_for_a_window_is_said_in_one_line(monkeypatch: pytest.Mo
         ("qt: xcb-cursor0 or libxcb-cursor0 is needed\nno plugin", MissingExtra, "libxcb-cursor0 is missing"),
         ("Traceback\nqtpy.QtBindingsNotFoundError: No Qt bindings could be found", MissingExtra, "web engine"),
     ):
-        monkeypatch.setattr(desktop, "_TRY", f"import sys; sys.exit({said!r})")
+        monkeypatch.setattr(desktop, "TRY", f"import sys; sys.exit({said!r})")
         with pytest.raises(error, match=told) as refused:
             desktop.check_display()
         assert "\n" not in f"{refused.value}{refused.value.hint}"

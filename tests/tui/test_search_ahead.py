@@ -17,7 +17,7 @@ from amem.memory_system import AgenticMemorySystem
 @pytest.fixture(autouse=True)
 def a_slow_machine_has_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first search of a process may take longer than a person would wait."""
-    monkeypatch.setattr(browse_room, "_PATIENCE", 15.0)
+    monkeypatch.setattr(browse_room, "PATIENCE", 15.0)
 
 
 @pytest.mark.thorough
@@ -60,7 +60,7 @@ async def test_a_search_that_takes_long_keeps_keys_waiting_for_a_moment_only(
         return real(self, *given, **named)
 
     monkeypatch.setattr(AgenticMemorySystem, "search", slow)
-    monkeypatch.setattr(browse_room, "_PATIENCE", 0.05)
+    monkeypatch.setattr(browse_room, "PATIENCE", 0.05)
     async with browsing(memory) as pilot:
         burst(pilot, "slash", *"boiling", "enter", "g")
         await wait_until(pilot, lambda: isinstance(pilot.app.screen, GraphScreen))

@@ -70,7 +70,7 @@ def test_a_sync_that_ends_at_any_file_is_gone_on_with(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, at: int, after: bool
 ) -> None:
     wanted = changed_on_both_sides(desk)
-    put, puts = Folder._put, [0]
+    put, puts = Folder.put, [0]
 
     def dies(self: Folder, *words: Any, **options: Any) -> Any:
         puts[0] += 1
@@ -82,7 +82,7 @@ def test_a_sync_that_ends_at_any_file_is_gone_on_with(
         return done
 
     with monkeypatch.context() as patch:
-        patch.setattr(Folder, "_put", dies)
+        patch.setattr(Folder, "put", dies)
         try:
             desk.sync()
         except Killed:
@@ -123,13 +123,13 @@ import os, signal, sys
 from amem import AgenticMemorySystem
 from amem.testing import HashEmbedder, ScriptedAnalyst
 from amem.vault.folder import Folder
-put, left = Folder._put, [int(sys.argv[3])]
+put, left = Folder.put, [int(sys.argv[3])]
 def dies(self, *words, **options):
     left[0] -= 1
     if left[0] == 0:
         os.kill(os.getpid(), signal.SIGKILL)
     return put(self, *words, **options)
-Folder._put = dies
+Folder.put = dies
 memory = AgenticMemorySystem(directory=sys.argv[1], embedder=HashEmbedder(64), analyst=ScriptedAnalyst())
 memory.vault(sys.argv[2]).sync()
 """
@@ -169,7 +169,7 @@ def begun(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     desk.folder.joinpath(".amem").mkdir()
     Folder(desk.folder).identify()
     with monkeypatch.context() as patch:
-        patch.setattr(Folder, "_put", dies)
+        patch.setattr(Folder, "put", dies)
         with pytest.raises(Killed):
             desk.sync()
     assert desk.memory.count() == 2

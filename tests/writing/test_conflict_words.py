@@ -290,15 +290,15 @@ def test_threads_may_read_notes_at_once(monkeypatch: pytest.MonkeyPatch):
                 done.wait(0.5)
             super().__setitem__(text, found)
 
-    monkeypatch.setattr(statements, "_known", Known())
-    monkeypatch.setattr(statements, "_REMEMBERED", 1)
+    monkeypatch.setattr(statements, "recent", Known())
+    monkeypatch.setattr(statements, "MOST_RECENT", 1)
     read("I live in Lisbon.")
     try:
         assert [each.text for each in read("I work in Faro.")] == ["I work in Faro."]
     finally:
         done.set()
         other.join()
-    assert len(statements._known) == 1
+    assert len(statements.recent) == 1
 
 
 def test_a_change_in_one_thing_of_a_person_puts_nothing_else_of_him_in_doubt(minilm: Embedder) -> None:

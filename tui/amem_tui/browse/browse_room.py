@@ -75,7 +75,7 @@ _MOST = 1000
 #: wants to read, and reading one slows down who types.
 _REST, _TYPING_REST = 0.04, 0.15
 #: Seconds for which keys wait for a list: as long as one waits for an answer without looking elsewhere.
-_PATIENCE = 1.5
+PATIENCE = 1.5
 #: Seconds for which what is typed must rest before it is counted what it leaves to narrow by.
 _LOOK = 0.25
 #: Below so many cells, or lines, there is room for the list or for the note, not for both.
@@ -162,7 +162,7 @@ class BrowseScreen(NotesScreen):
             place, stood = self._before
             keep = keep or stood
         self._listing = listing
-        self._awaited = monotonic() + _PATIENCE
+        self._awaited = monotonic() + PATIENCE
         self._ask(ListRequest(listing, fresh=True, place=place, keep=keep))
 
     def _ask(self, asked: ListRequest) -> None:

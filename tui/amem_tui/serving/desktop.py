@@ -42,7 +42,7 @@ _DARK, _LIGHT = "#14171f", "#d5d9e3"
 _SMALLEST = (480, 320)
 _LARGEST = 20_000
 #: Seconds that the browser is given to quit, or to say that it asks first.
-_QUIT_PATIENCE = 5.0
+QUIT_PATIENCE = 5.0
 #: What the menu offers, the browser's name for it, and which key does it there.
 _OFFERED = (
     ("&New note", "new", "app.new"),
@@ -141,7 +141,7 @@ class NoteWindow(Watcher):
         if self._over.is_set() or not self._choose("quit"):
             return True
         self.stays()
-        self._waiting = threading.Timer(_QUIT_PATIENCE, self.leave)
+        self._waiting = threading.Timer(QUIT_PATIENCE, self.leave)
         self._waiting.daemon = True
         self._waiting.start()
         return False
@@ -202,7 +202,7 @@ _PATIENCE = 10.0
 _ELSEWHERE = "amem tui runs in a terminal, amem tui --web in a web browser"
 _INSTALL = 'pip install "amem[desktop]"'
 #: Loads what a window needs. Where there is no display, or a library is missing, Qt ends the program that tries.
-_TRY = "import qtpy.QtWebEngineWidgets, qtpy.QtWidgets; qtpy.QtWidgets.QApplication([])"
+TRY = "import qtpy.QtWebEngineWidgets, qtpy.QtWidgets; qtpy.QtWidgets.QApplication([])"
 _LIBRARIES = "libegl1 libgl1 libnss3 libasound2 libxcb-cursor0 libxkbcommon-x11-0 and so on"
 
 
@@ -211,7 +211,7 @@ def open_desktop(settings: Settings, *, env_file: str | None = None) -> None:
 
     Raises AmemError where the browser in it was ended by anything but a person. See `check_display` for what is needed.
     """
-    window = NoteWindow(_webview(), settings.home, settings.tui_keys)
+    window = NoteWindow(load_webview(), settings.home, settings.tui_keys)
     page = page_of(settings, listening(0), env_file, window)
     with served(page) as loop:
 
@@ -240,7 +240,7 @@ def check_display() -> None:
         return
     if not any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")):
         raise InvalidInput("there is no display to open a window on", hint=_ELSEWHERE)
-    tried = subprocess.run([sys.executable, "-c", _TRY], capture_output=True, text=True, check=False)
+    tried = subprocess.run([sys.executable, "-c", TRY], capture_output=True, text=True, check=False)
     if tried.returncode == 0:
         return
     said = tried.stderr.strip()
@@ -272,7 +272,7 @@ def served(page: WebPage) -> Iterator[asyncio.AbstractEventLoop]:
             loop.close()
 
 
-def _webview() -> Any:
+def load_webview() -> Any:
     """pywebview, told to leave the terminal to us."""
     if sys.platform == "linux" and os.geteuid() == 0:
         # Chromium's sandbox does not run as root; what the window shows comes from our own server alone.
