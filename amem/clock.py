@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from datetime import UTC, datetime, timedelta, tzinfo
+from functools import lru_cache
 from typing import Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -89,6 +90,8 @@ def parse_time(text: str | datetime, default_zone: tzinfo) -> datetime:
     return local_time(text, default_zone).astimezone(UTC)
 
 
+# A note is held against neighbours of which the same times are read again and again.
+@lru_cache(maxsize=4096)
 def _read(text: str) -> datetime:
     if len(text) == 12 and text.isascii() and text.isdigit():
         try:

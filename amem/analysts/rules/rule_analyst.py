@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from amem.analysis import Analysis, Evolution, Extraction, ProposedLink, Rewrite, Statement
@@ -272,7 +272,7 @@ def _listed(phrases: Sequence[str], chinese: bool) -> str:
 
 
 def _type(reading: Reading, neighbour: Neighbour, shared: tuple[str, ...]) -> LinkType:
-    cause = set(index_terms(_cause(reading.text)))
+    cause = _cause(reading.text)
     if any(terms_of(phrase) <= cause for phrase in shared):
         words = {word.key for word in reading.words if word.sort >= Sort.COMMON}
         if len(words & cause & set(index_terms(neighbour.content))) > 1 or neighbour.similarity >= _CAUSAL:
@@ -282,13 +282,15 @@ def _type(reading: Reading, neighbour: Neighbour, shared: tuple[str, ...]) -> Li
     return LinkType.RELATED
 
 
-def _cause(text: str) -> str:
-    """The clause that the note itself gives as a cause; empty when it gives none."""
+@lru_cache(maxsize=256)
+def _cause(text: str) -> frozenset[str]:
+    """The terms of the clause that the note itself gives as a cause; none when it gives none."""
     behind = _CAUSE_BEHIND.search(text)
     if behind:
-        return re.split(r"[,;.。，；]\s", text[behind.end() :] + " ", maxsplit=1)[0]
+        return frozenset(index_terms(re.split(r"[,;.。，；]\s", text[behind.end() :] + " ", maxsplit=1)[0]))
     before = _CAUSE_BEFORE.search(text)
-    return sentences(text[: before.start()])[-1] if before and text[: before.start()].strip() else ""
+    said = sentences(text[: before.start()]) if before else []
+    return frozenset(index_terms(said[-1])) if said else frozenset()
 
 
 def _same_claim(one: Reading, other: Reading) -> bool:
