@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 import pytest
 from amem_tui.browser_app import NotesApp
 from amem_tui.footer import HelpScreen
-from amem_tui.keymap import as_textual_wants, every_key, own_keys
+from amem_tui.keymap import ROOM_KEYS, as_textual_wants, every_key, own_keys
 from amem_tui.log.log_room import LogScreen
+from amem_tui.rooms import ROOMS
 from driving import screen_text, wait_until
 
 from amem.errors import InvalidInput
@@ -40,6 +42,20 @@ def test_every_key_has_an_id_of_its_own_that_begins_with_its_room() -> None:
         "health",
     }
     assert all(binding.description for binding in known.values())
+
+
+def test_every_key_does_something_that_its_screen_can_do() -> None:
+    rooms = {room: f"amem_tui.{room}.{room}_room:{room.title()}Screen" for room in ROOMS}
+    sheets = {
+        "app": "amem_tui.browser_app:NotesApp",
+        "form": "amem_tui.note_form:NoteForm",
+        "collections": "amem_tui.switchers:CollectionsScreen",
+        "fork": "amem_tui.history.fork_screen:ForkScreen",
+    }
+    for name, where in (rooms | sheets).items():
+        screen = resolve_name(where)
+        for binding in ROOM_KEYS[name]:
+            assert hasattr(screen, f"action_{binding.action.partition('(')[0]}"), binding
 
 
 def test_the_page_lists_every_key_that_there_is() -> None:
