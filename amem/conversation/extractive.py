@@ -18,7 +18,7 @@ from amem.language import index_terms, query_terms
 from amem.language.asking import asks_for_a_name, asks_when, asks_yes_or_no, tells_who
 from amem.language.states import states_asked
 from amem.note import Kind, Status
-from amem.query import Filter
+from amem.query import Filter, Query
 from amem.rendering import holding_text, mark
 from amem.retrieval.confidence import CALIBRATION, Support, best_support, supporting, told_over
 from amem.retrieval.entailment import Told, Verdict, bounds, deciding, deciding_then, is_over
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from amem.conversation.ports import Memory
     from amem.language.intervals import Interval
-    from amem.note import MemoryNote, Overturned
+    from amem.note import Fact, MemoryNote, Overturned
     from amem.retrieval.fact_leg import Filled
     from amem.retrieval.hit import Hit
 
@@ -56,6 +56,8 @@ _FEW = 0.75
 _MOST_LISTED = 10
 #: Notes that are looked at for the end of a state, the latest first.
 _LATEST = 1_000
+#: Notes that are looked at for what was so once.
+_MOST_GONE = 4
 #: So many letters of a term a text holds in any of its forms.
 _STEM = 4
 #: So far from a time what is asked of it may have been.
@@ -145,6 +147,8 @@ def extract(
     replaced = (filled.ended and not filled.facts) or any(each.until is not None for each in filled.facts)
     if filled.exact and replaced:
         support = Support.STRONG  # however little the hits have of what came after, or is to come
+    if (support is Support.NONE or not best) and not asides and answer.tell_what_was(filled.period):
+        return answer.extract(Support.WEAK)
     if support is Support.NONE or not best:
         # An allergy that may be the same in another language is no reason to deny one.
         answer.say(answer.words.uncertain if asides else answer.words.not_in_memory.rstrip(answer.words.stop))
@@ -166,6 +170,7 @@ def extract(
     # What was noted later is of another time than one that is asked about, and no reason for what was before.
     if filled.period is None and not identity and (reading is None or Intent.CAUSAL not in reading.intents):
         answer.quote_others(alike=support is not Support.STRONG)
+        support = Support.WEAK if answer.doubted and support is Support.STRONG else support
     if asides:
         answer.add_facts(asides)
         support = Support.WEAK if support is Support.NONE else support
@@ -304,6 +309,19 @@ class _Answer:
             lead = ""
         return Support.WEAK if self.doubted else Support.STRONG
 
+    def tell_what_was(self, period: Period | None) -> bool:
+        """Quote the note that comes nearest of those that something has taken the place of since; whether one does."""
+        past = Filter(until=None if period is None else period.until, statuses=(Status.SUPERSEDED,))
+        hits = self._memory.ask(Query(self._question, _MOST_GONE, past, touch=False, passages=True))
+        for hit in sorted(hits, key=lambda hit: -hit.confidence):
+            if hit.support is Support.NONE or self._note(hit.id) is None:
+                continue
+            self._hits.setdefault(hit.id, hit)
+            if self.is_near(hit.id):
+                self.quote(hit.id, self.words.nearest, doubts=False)
+                return True
+        return False
+
     def _was(self, id: str, filled: Filled) -> bool:
         """Whether a hit was noted before a time was over, and states none of the facts of other times."""
         until = None if filled.period is None else filled.period.until
@@ -382,11 +400,13 @@ class _Answer:
         told = [hit for id in self._rests if (hit := self._hits.get(id)) is not None]
         if not told:
             return
-        best = max(told, key=lambda hit: hit.score)
+        best, quoted = max(told, key=lambda hit: hit.score), self._quoted
         near = self._near(told, alike=alike)
         newest = max(self._at(hit.id) for hit in told)
         if newer := sorted((hit for hit in near if self._at(hit.id) > newest), key=lambda hit: self._at(hit.id)):
             for hit in newer[-_MOST_NEWER:]:
+                # A fact that a later note corrects or changes is no certain one.
+                self.doubted = self.doubted or (not quoted and (self._corrects(hit) or self._changes(hit, best)))
                 self.quote(hit.id, self.words.later)
         elif self._quoted and not alike and (equal := [hit for hit in near if hit.score >= _NEARLY_EQUAL * best.score]):
             self.quote(equal[0].id, self.words.before, doubts=False)
@@ -401,7 +421,7 @@ class _Answer:
             hit
             for hit in self._hits.values()
             if hit.id not in self._rests
-            and (hit.score >= _NEAR * best.score or self._corrects(hit) or (self._quoted and self._changes(hit, best)))
+            and (hit.score >= _NEAR * best.score or self._corrects(hit) or self._changes(hit, best))
             and not asked.isdisjoint(index_terms(hit.content))
             and not common.isdisjoint(index_terms(hit.content))
             and all(set(index_terms(hit.content)) != set(index_terms(each.content)) for each in told)
@@ -420,7 +440,7 @@ class _Answer:
             return False
         if self._wants_a_name and not signs.lacks and not signs.strangers and replaces(hit.content):
             return True  # "Mia changes to Parkskolan"
-        if signs.read or signs.held < _HELD:
+        if signs.read or signs.held < _HELD or not self._quoted:
             return False
         return signs.few >= _FEW or replaces(hit.content) or tells_what_is_now(hit.content)
 
@@ -483,6 +503,10 @@ class _Answer:
         if found is None:
             return False
         places, verdict = found
+        if verdict and any(
+            self._at(id) < period.until for id in self._memory.doubted_by([notes[places[0]].id]) if self._note(id)
+        ):
+            return False  # something told before the time was over may have ended it
         self._notes |= {notes[place].id: notes[place] for place in places}
         self.quote(notes[places[0]].id, self.words.verdict(verdict, self._question), doubts=False)
         for place in places[1:]:
@@ -524,10 +548,18 @@ class _Answer:
         return f"{self.words.outdated}{self._quotation(against[0])}{self._cited(against[:1])}"
 
     def _follows(self, id: str, ids: Sequence[str]) -> bool:
-        """Whether a note tells that the job has begun that others had in prospect, as an offer does."""
+        """Whether a note tells that the job has begun that others had in prospect, as an offer does, or of another than
+        whom they say that it is over with."""
         facts = self._notes[id].facts
+        gone = {each.predicate: each.object for other in ids if self._note(other) for each in self._ended(other)}
+        if any(each.holds and gone.get(each.predicate, each.object) != each.object for each in facts):
+            return True
         named = [fact.object for fact in facts if fact.holds and fact.predicate == "works_at" and fact.object]
         return any(each in self._notes[other].content for each in named for other in ids if self._note(other))
+
+    def _ended(self, id: str) -> list[Fact]:
+        """What a note says is so no more, of what it names."""
+        return [each for each in self._notes[id].facts if not each.holds and each.object]
 
     def _cited(self, ids: Iterable[str]) -> str:
         for id in ids:
