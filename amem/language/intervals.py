@@ -497,4 +497,4 @@ def _depth(predicate: str, predicates: Predicates) -> int:
 
 
 def _by_subject(each: Interval) -> tuple[str, str, datetime, str]:
-    return (subject_key(each.subject), each.predicate, each.since, value_key(each.object))
+    return (subject_key(each.subject), each.predicate, each.since, each.object.casefold())
