@@ -28,25 +28,13 @@ if TYPE_CHECKING:
     from amem.language.terms import search_terms as search_terms
     from amem.language.terms import typed_words as typed_words
 
-_HOMES = {
-    "FTS5_TOKENIZE": "terms",
-    "Quotes": "sentence_parts",
-    "Typed": "terms",
-    "asked_terms": "terms",
-    "cjk_share": "scripts",
-    "hashtags": "scripts",
-    "held_terms": "terms",
-    "index_terms": "terms",
-    "is_cjk": "scripts",
-    "located_terms": "terms",
-    "normalize": "scripts",
-    "query_terms": "terms",
-    "search_terms": "terms",
-    "sentences": "sentence_parts",
-    "split_text": "sentence_parts",
-    "typed_words": "terms",
-    "written_in_cjk": "scripts",
+_NAMES = {
+    "terms": "FTS5_TOKENIZE Typed asked_terms held_terms index_terms located_terms query_terms search_terms"
+    " typed_words",
+    "sentence_parts": "Quotes sentences split_text",
+    "scripts": "cjk_share hashtags is_cjk normalize written_in_cjk",
 }
+_HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 __all__ = [*_HOMES]
 
 

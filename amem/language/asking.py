@@ -234,21 +234,6 @@ _WHEN_IS = re.compile(
 _PAYS = re.compile(r"\b(?:i|we|you|he|she|they|to) pay\b")
 _DATED = ("deadline", "date", "time", "birthday")
 _NONE: Mapping[frozenset[str], str] = {}
-#: What the roles of amem's own table are called in Chinese; a role of one's own is called what it is.
-ROLE_WORDS: Mapping[str, tuple[str, ...]] = {
-    "database": ("数据库",),
-    "cache": ("缓存",),
-    "editor": ("编辑器",),
-    "operating_system": ("操作系统",),
-    "cloud": ("云服务", "云平台"),
-    "message_queue": ("消息队列",),
-    "language": ("编程语言", "什么语言"),
-    "framework": ("框架",),
-    "package_manager": ("包管理",),
-    "vector_store": ("向量库", "向量数据库"),
-    "chat": ("聊天工具", "通讯工具"),
-    "theme": ("主题",),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +274,7 @@ class Asking:
             # "works as" is no more than "work", which asks for another predicate.
             self._learn(name, (each for each in row.aliases if len(each) > 1), own)
         for role in self._roles:
-            self._learn(role, (role.replace("_", " "), *ROLE_WORDS.get(role, ())))
+            self._learn(role, (role.replace("_", " "), *predicates.role_words.get(role, ())))
 
     def of(self, question: str) -> Asked:
         """What the question asks about; nothing where it uses no word of the table."""
@@ -325,33 +310,6 @@ class Asking:
 
 # Facts as sentences, said to the user: "You live in Lisbon, since 2026-06-06", 你住在里斯本（2026-06-06 起）.
 
-#: What predicates say that are no nouns: an English verb, and a Chinese clause for the value. All others are nouns
-#: ("Your manager is Priya").
-_VERBS: Mapping[str, tuple[str, str]] = {
-    "works_at": ("work at", "在{}工作"),
-    "lives_in": ("live in", "住在{}"),
-    "uses": ("use", "用{}"),
-    "married_to": ("be married to", "和{}结了婚"),
-    "prefers": ("prefer", "更喜欢{}"),
-    "likes": ("like", "喜欢{}"),
-    "dislikes": ("dislike", "不喜欢{}"),
-    "allergic_to": ("be allergic to", "对{}过敏"),
-    "practises": ("practise", "练{}"),
-    "pregnancy": ("be", "{}"),
-    "child": ("have", "有了{}"),
-    "knows": ("know", "认识{}"),
-    "owns": ("own", "有{}"),
-    "named": ("be called", "叫{}"),
-    "drives": ("drive", "开{}"),
-    "intolerant_to": ("be intolerant to", "对{}不耐受"),
-    "cannot_eat": ("be unable to eat", "不能吃{}"),
-    "takes_medication": ("take", "服用{}"),
-    "has_condition": ("have", "患有{}"),
-    "forbids": ("forbid", "禁止{}"),
-    "time": ("be at", "在{}"),
-    "covered_by": ("be covered by", "的工作由{}代替"),
-    "succeeded_by": ("be succeeded by", "由{}接替"),
-}
 _ABBREVIATIONS = frozenset(("ceo", "cto"))
 _THIRD = {"have": "has"}
 _PAST = {"have": "had", "know": "knew", "drive": "drove", "take": "took", "forbid": "forbade", "prefer": "preferred"}
@@ -432,7 +390,7 @@ def _bounds(begun: str, over: str, chinese: bool) -> str:
 
 
 def _english_then(subject: str, predicate: str, objects: Sequence[str], predicates: Predicates) -> str:
-    verb = _VERBS.get(predicate, ("", ""))[0]
+    verb = predicates.said(predicate)[0]
     if not verb:
         return _english(subject, predicate, objects, predicates, past=True).replace(" used to be ", " was ", 1)
     value = _listed(objects)
@@ -452,7 +410,7 @@ def _day(at: datetime, zone: tzinfo) -> str:
 
 def _english(subject: str, predicate: str, objects: Sequence[str], predicates: Predicates, *, past: bool) -> str:
     value = _listed(objects)
-    verb = _VERBS.get(predicate, ("", ""))[0]
+    verb = predicates.said(predicate)[0]
     if not verb and predicate not in predicates.rows:
         return f"{_you(subject)}: {predicates.phrase(predicate, value)}"
     if not verb:
@@ -467,7 +425,7 @@ def _english(subject: str, predicate: str, objects: Sequence[str], predicates: P
 
 def _chinese(subject: str, predicate: str, objects: Sequence[str], predicates: Predicates) -> str:
     value = "和".join(["、".join(objects[:-1]), objects[-1]] if len(objects) > 1 else objects)
-    if clause := _VERBS.get(predicate, ("", ""))[1]:
+    if clause := predicates.said(predicate)[1]:
         return f"{_ni(subject)}{clause.format(value)}"
     if predicate not in predicates.rows:
         return f"{_ni(subject)}：{predicates.phrase(predicate, value, chinese=True)}"

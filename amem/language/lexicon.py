@@ -239,71 +239,15 @@ def _any(*patterns: str) -> re.Pattern[str]:
     return re.compile("|".join([rf"\b(?:{'|'.join(words)})", *others]), re.IGNORECASE)
 
 
-_ERROR = _any(
-    r"\b(?:traceback|stack trace|segfault\w*|segmentation fault|core dumped|errno)\b|\bexit (?:code|status) [1-9]",
-    r"(?<!no )\b\w*(?:exception|error)\b(?=[:(\s]|$)(?! (?:bars?|rates?|correction|messages? is))",
-    r"\b(?:crash(?:es|ed)|(?:fail(?:s|ed)) with|throws|threw an?|timed out|returned? (?:a )?5\d\d|keeps failing)\b",
-    r"报错|异常[:：]|抛出|崩溃|错误[:：]|出错|宕机|失败[:：]|超时了|错误码|返回\s*5\d\d",
-)
-_PROCEDURE = _any(
-    r"\bhow to\b|\bsteps?\s*(?:\d|:)|\bstep by step\b|\brecipe for\b|\binstructions\b",
-    r"\bto \w+[^.?!]{0,60}, (?:run|click|press|open|first|use|type|hold|mix|start)\b",
-    r"\bfirst\b[^?]{2,200}\b(?:then|next|after that|afterwards|finally)\b",
-    r"步骤|第一步|操作方法|做法|流程[:：是]|教程|方法[:：]|首先[^？?]{1,100}(?:然后|其次|最后)",
-    r"先[^。？?]{1,50}(?:再(?![看说来见议])|然后|接着|最后)|一、[^。]{2,120}二、",
-    r"(?:^|\s)1[.)、][^\n]{2,160}\s2[.)、]",
-)
-_CONSTRAINT = _any(
-    r"\ballerg(?:ic|y)\b|\bintoleran(?:t|ce)\b|\bvegetarian since\b|\bvegan since\b",
-    r"\b(?:must|may|should|shall|can) (?:not|never)\b|\bmustn't\b|\bmust\b(?! have been| see)",
-    r"(?:^|[.;:!,]\s+|please |and |but |should )never (?!been|had|seen|heard|knew|mind|really|thought)\w+",
-    r"\bi (?:never|don't|do not|can't|cannot|can not) (?:ever )?(?:eat|drink|have|take|use|work|fly|drive)\b(?! to\b)",
-    r"\b(?:can't|cannot) (?:eat|drink|take|have)\b|\bunder no circumstances\b|\boff limits\b",
-    r"\bdo not (?:use|store|send|share|call|deploy|push|merge|put|eat|give)\b",
-    r"(?:^|[.!;]\s+)don't (?!worry|forget|know|you)\w+",
-    r"\bnot allowed\b|\bforbidden\b|\bprohibited\b|\bno later than\b|\bdeadline\b|\bat most\b|\bup to a maximum\b",
-    r"\b(?:is|are) required\b|\bmandatory\b|\bonly (?:after|before|between|on) (?:approval|review|\d)",
-    r"\bno (?:meetings|calls|pork|meat|nuts|gluten|dairy|sugar|alcohol|caffeine|screens)\b",
-    r"\bbudget (?:is|of)\b[^.]*\d|\bhas to be (?:done|finished|in|ready)\b|\bnone after \d",
-    r"过敏|忌口|不耐受|不能(?:吃|喝|用|在|超过|晚于|再|有|碰|把|直接)|不可以|不得(?!不)|禁止|严禁|必须|务必|不许|不准|不允许",
-    r"(?:前|时|后|每次)[^。！？，,]{0,10}一定[要得]|一定不[能要可]",
-    r"至多|截止|只能|千万(?:不|别)|不要在|不要把|一律不|绝对不|从不吃|不吃|不喝(?!了)|上限|不超过",
-)
-_DECISION = _any(
-    r"\bdecid(?:ed|es|ing)\b|\bdecision\b|\bchose\b|\bhave chosen\b|\bsettled on\b|\bopted\b|\bagreed (?:to|on|that)\b",
-    r"\b(?:we|i|they|she|he)(?:'ll| will|'re| are|'m| am) (?:go with|going to (?:use|switch|move|adopt))",
-    r"\b(?:we|i|they|she|he)(?:'re| are|'m| am) (?:switching|moving to|dropping|sticking with)\b|\bgoing with\b",
-    r"\b(?:we|i) (?:have )?(?:switched|migrated|moved) (?:from|to)\b|\bfrom now on\b|\bresolved to\b|\bsigned up for\b",
-    r"\bwe will (?:use|go|move|switch|adopt|drop|keep)\b|\baccepted the\b|\bi withdraw\b|\bhanded in my notice\b",
-    r"决定|改用|改为|改成|换成|选定|选择了|敲定|拍板|定下|定在|一致同意|最终选|还是选|从今以后|以后都|不再用|说好",
-)
-_PREFERENCE = _any(
-    r"\bprefer\w*\b|\bfavou?rites?\b|\bfond of\b|\bfan of\b|\bi'd rather\b|\bmy go-to\b|\bnot (?:my|his|her) thing\b",
-    rf"\b(?:i|we|they){_OFTEN} (?:love|like|enjoy|hate|dislike|adore|can(?:'t|not) stand|don't like){_WHAT}",
-    rf"\b(?:he|she|(?-i:[A-Z]\w+)){_OFTEN} (?:loves|likes|enjoys|hates|dislikes|adores|doesn't like){_WHAT}",
-    r"喜欢|最爱|偏好|偏爱|讨厌|更愿意|爱吃|爱喝|爱看|爱听|宁愿|宁可|受不了|情有独钟|不太爱|习惯用|钟爱",
-)
-_CONFIG = _any(
-    r"\b(?:ports?|hosts?|hostname|timeout|retention|interval|pool size|max_\w+|ttl|replicas|threshold|batch size)\b"
-    r"(?: \w+){0,3}(?: is| are|=|:| to| at| of| was)?\s*[\"'`]?\d",
-    r"(?-i:\b[A-Z][A-Z0-9]*_[A-Z0-9_]+)\s*=?|\b[a-z_]+(?:\.[a-z_]+)+\s*[=:]\s*\S|\b\w+\s=\s[\"'\w/]+\s*$",
-    r"(?:^|\s)(?:/etc/|/var/|/opt/|~/\.)\S+|\benv(?:ironment)? variable",
-    r"\bconfig(?:uration)?\b(?= (?:file|is|at|of|lives)|:)",
-    r"\bsettings? (?:is|are|for|that)\b|\b(?:wifi|wi-fi|door) (?:password|code)\b|\blistens on\b",
-    r"\b(?:runs|running|installed) (?:on|at)? ?(?:port|version|v\d)",
-    r"端口|环境变量|配置文件|配置(?:在|是|为|项)|参数(?:设|是|为)|版本(?:是|为|号)|路径(?:是|为)|超时(?:时间)?(?:设|改|是|为)",
-    r"密码是|地址是|门禁码|默认值|阈值",
-)
+def _cues() -> dict[Kind, re.Pattern[str]]:
+    listed: defaultdict[str, list[str]] = defaultdict(list)
+    for section, line in read_list("kinds.txt"):
+        listed[section].append(line.replace("<often>", _OFTEN).replace("<what>", _WHAT))
+    return {Kind(kind): _any(*patterns) for kind, patterns in listed.items()}
+
 
 #: In the order in which they are tried.
-CUES: dict[Kind, re.Pattern[str]] = {
-    Kind.ERROR: _ERROR,
-    Kind.PROCEDURE: _PROCEDURE,
-    Kind.CONSTRAINT: _CONSTRAINT,
-    Kind.DECISION: _DECISION,
-    Kind.PREFERENCE: _PREFERENCE,
-    Kind.CONFIG: _CONFIG,
-}
+CUES = _cues()
 
 
 def cue_in(text: str, kind: Kind) -> bool:

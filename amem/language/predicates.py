@@ -181,7 +181,7 @@ def subject_key(name: str) -> str:
 
 FILE_NAME = "predicates.toml"
 _DEFAULT = Path(__file__).with_name(FILE_NAME)
-_ROLES, _KINDS = "roles", "kinds"
+_ROLES, _KINDS, _ROLE_WORDS = _APART = "roles", "kinds", "role_words"
 #: Stands for the role of an object in `one`.
 _BY_ROLE = "role"
 #: InfluxDB, MyQL, Next.js; a name alone does not say that of Cassandra.
@@ -206,6 +206,7 @@ class Predicate:
     personal: bool = False
     safety: bool = False
     known: frozenset[str] = frozenset()
+    said: tuple[str, ...] = ("", "")
 
 
 # Compared by identity, so that what is made of a table can be kept by it.
@@ -218,6 +219,8 @@ class Predicates:
     names: Mapping[str, str] = field(default_factory=dict)
     kinds: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """What a thing falls under ("latte": coffee, 咖啡), by its name and the general ones."""
+    role_words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """What questions in Chinese call roles."""
 
     @cached_property
     def persons(self) -> tuple[str, ...]:
@@ -295,6 +298,11 @@ class Predicates:
             return next((alias for alias in row.aliases if is_cjk(alias)), _spaced(predicate))
         return _spaced(predicate)
 
+    def said(self, predicate: str) -> tuple[str, ...]:
+        """The English verb of a predicate ("work at") and its Chinese clause (在{}工作), '' each for a noun."""
+        row = self.rows.get(predicate)
+        return ("", "") if row is None else row.said
+
     def phrase(self, predicate: str, object: str, *, chinese: bool = False) -> str:
         """What a fact says of its subject: "works at Marulho", 工作于：字节跳动."""
         said = self.words(predicate, chinese=chinese)
@@ -346,7 +354,7 @@ def load_predicates(home: Path | None = None) -> Predicates:
     for name, row in (_read(own) if own.is_file() else {}).items():
         tables[name] = {**tables.get(name, {}), **row}
     for name, row in tables.items():
-        if name not in (_ROLES, _KINDS) and row.get("hangs_on", name) not in tables.keys() - {_ROLES, _KINDS}:
+        if name not in _APART and row.get("hangs_on", name) not in tables.keys() - {*_APART}:
             raise _refused(own, name, f"hangs_on names {row['hangs_on']!r}, and there is no such predicate")
     roles = {normalize(value): role for role, values in tables.pop(_ROLES, {}).items() for value in values}
     kinds = {
@@ -354,22 +362,20 @@ def load_predicates(home: Path | None = None) -> Predicates:
         for general, names in tables.pop(_KINDS, {}).items()
         for each in (*general.split("/"), *names)
     }
+    role_words = {role: tuple(names) for role, names in tables.pop(_ROLE_WORDS, {}).items()}
     rows = {
-        name: Predicate(
-            name,
-            row.get("one", False),
-            tuple(row.get("aliases", ())),
-            tuple(row.get("asks", ())),
-            row.get("hangs_on"),
-            row.get("value", "name"),
-            row.get("personal", False),
-            row.get("safety", False),
-            frozenset(map(normalize, row.get("known", ()))),
-        )
+        name: Predicate(name, **{key: _frozen(key, value) for key, value in row.items()})
         for name, row in tables.items()
     }
     names = {normalize(alias): name for name, row in rows.items() for alias in row.aliases}
-    return Predicates(rows, roles, names | {normalize(name.replace("_", " ")): name for name in rows}, kinds)
+    names |= {normalize(name.replace("_", " ")): name for name in rows}
+    return Predicates(rows, roles, names, kinds, role_words)
+
+
+def _frozen(key: str, value: Any) -> Any:
+    if key == "known":
+        return frozenset(map(normalize, value))
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _read(path: Path) -> dict[str, dict[str, Any]]:
@@ -392,9 +398,11 @@ def _problem(name: str, row: Any) -> str:
     """What is wrong with a table of the file; '' when nothing is."""
     if not isinstance(row, Mapping):
         return "is not a table"
-    if name in (_ROLES, _KINDS):
+    if name in _APART:
         return "" if all(_texts(values) for values in row.values()) else "must hold lists of texts"
-    unknown = sorted(row.keys() - {"one", "aliases", "asks", "hangs_on", "value", "personal", "safety", "known"})
+    unknown = sorted(
+        row.keys() - {"one", "aliases", "asks", "hangs_on", "value", "personal", "safety", "known", "said"}
+    )
     if unknown:
         return f"has no key {unknown[0]!r}"
     if row.get("one", False) not in (True, False, _BY_ROLE):
@@ -404,9 +412,11 @@ def _problem(name: str, row: Any) -> str:
     for key in ("personal", "safety"):
         if not isinstance(row.get(key, False), bool):
             return f"{key} must be true or false"
-    for key in ("aliases", "asks", "known"):
+    for key in ("aliases", "asks", "known", "said"):
         if not _texts(row.get(key, [])):
             return f"{key} must be a list of texts"
+    if len(row.get("said", "..")) != 2:
+        return "said must be an English verb and a Chinese clause"
     return "" if isinstance(row.get("hangs_on", ""), str) else "hangs_on must name a predicate"
 
 

@@ -16,7 +16,6 @@ from amem.language.asking import (
     MEDICINE,
     NEGATED,
     OPEN,
-    ROLE_WORDS,
     TAKING,
     YES_NO,
     Asking,
@@ -657,7 +656,7 @@ def _phrases(predicates: Predicates, predicate: str, roles: Iterable[str]) -> It
     if row is not None:
         yield from (*row.aliases, *row.asks)
     for role in roles:
-        yield from (role.replace("_", " "), *ROLE_WORDS.get(role, ()))
+        yield from (role.replace("_", " "), *predicates.role_words.get(role, ()))
 
 
 def _left_over(text: str, words: Iterable[str]) -> set[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from amem.language import is_cjk
 from amem.language.lexicon import is_everyday, is_person, lexicon
+from amem.language.scripts import read_list
 from amem.language.statements import chinese, english
 from amem.language.statements.chinese import SURNAMES
 from amem.language.statements.clauses import Cast, stated
@@ -106,20 +107,7 @@ def _new_ones(names: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
 
 
 #: What somebody does for one, and what he or she is by it: "Mila trains me now", 现在由小李带我训练.
-_SERVES = {
-    "trainer": "(?:train|coach)(?:s|es|ing) (?:me|us)",
-    "accountant": "do(?:es|ing) (?:my|our) (?:taxes|tax return|accounts|books|bookkeeping)",
-    "hairdresser": "(?:cut(?:s|ting)|do(?:es|ing)) (?:my|our) hair",
-    "mechanic": "(?:fix|repair|servic)(?:e?s|ing) (?:my|our) car",
-    "nanny": "(?:minds|minding|looks after|looking after) (?:my|our) (?:kids?|children|son|daughter|twins|baby)",
-    "manager": "manag(?:es|ing) (?:me|us)",
-    "supervisor": "supervis(?:es|ing) (?:me|us)",
-    "教练": "[带教陪]我们?(?:训练|健身|跑步|练)",
-    "会计": "[帮给替]我们?(?:报税|[做记]账)",
-    "理发师": "[帮给替]我们?(?:剪头发?|理发|做头发)",
-    "修车师傅": "[帮给替]我们?修车",
-    "保姆": "[帮给替]我们?(?:带|照看|照顾)孩子",
-}
+_SERVES = dict(line.split("  ", 1) for _, line in read_list("services.txt"))
 _DOES = "|".join(f"(?P<{role}>{does})" for role, does in _SERVES.items())
 _NAME_ZH = rf"(?:[{SURNAMES}][\u4e00-\u9fff]{{1,2}}?|[小老阿][\u4e00-\u9fff]|[A-Z][a-z]+)"
 _SERVED = re.compile(

@@ -160,53 +160,22 @@ def _easter(year: int) -> Span:
     return Span(date(year, month, day + 1) - timedelta(days=2), "day", 4)
 
 
-_SPRING = _lunar(0, 1, 8)
-_FESTIVALS: Mapping[str, Callable[[int], Span]] = {
-    "good friday": lambda year: Span(_easter(year).first, "day"),
-    "boxing day": _fixed(12, 26),
-    "christmas eve": _fixed(12, 24),
-    "christmas": _fixed(12, 24, 3),
-    "new year's eve": _fixed(12, 31),
-    "new year's day": _fixed(1, 1),
-    "new year's": _fixed(1, 1),
-    "valentine's day": _fixed(2, 14),
-    "halloween": _fixed(10, 31),
-    "thanksgiving": _thanksgiving,
-    "easter": _easter,
-    "chinese new year's eve": _lunar(0, 1, 1),
-    "lunar new year's eve": _lunar(0, 1, 1),
-    "chinese new year": _SPRING,
-    "lunar new year": _SPRING,
-    "spring festival": _SPRING,
-    "dragon boat festival": _lunar(1, 0, 3),
-    "mid-autumn festival": _lunar(2, 0, 3),
-    "春节": _SPRING,
-    "过年": _SPRING,
-    "除夕": _lunar(0, 1, 1),
-    "大年三十": _lunar(0, 1, 1),
-    "大年初一": _lunar(0, 0, 1),
-    "元宵": _lunar(0, -14, 1),
-    "端午": _lunar(1, 0, 3),
-    "中秋": _lunar(2, 0, 3),
-    "元旦": _fixed(1, 1),
-    "情人节": _fixed(2, 14),
-    "清明": _fixed(4, 4, 3),
-    "五一": _fixed(5, 1, 5),
-    "劳动节": _fixed(5, 1, 5),
-    "儿童节": _fixed(6, 1),
-    "教师节": _fixed(9, 10),
-    "国庆": _fixed(10, 1, 7),
-    "十一长假": _fixed(10, 1, 7),
-    "十一假期": _fixed(10, 1, 7),
-    "万圣": _fixed(10, 31),
-    "平安夜": _fixed(12, 24),
-    "圣诞": _fixed(12, 24, 3),
+_RULES: Mapping[str, Callable[..., Callable[[int], Span]]] = {
+    "fixed": _fixed,
+    "lunar": _lunar,
+    "good_friday": lambda: lambda year: Span(_easter(year).first, "day"),
+    "thanksgiving": lambda: _thanksgiving,
+    "easter": lambda: _easter,
 }
+_FESTIVALS: dict[str, Callable[[int], Span]] = {}
 #: Days from the first of its holiday to the festival itself: "Christmas Day", 春节那天.
-_ITSELF = dict.fromkeys(
-    ("christmas", "chinese new year", "lunar new year", "spring festival", "春节", "过年", "圣诞"), 1
-)
-_ITSELF["easter"] = 2
+_ITSELF: dict[str, int] = {}
+for _section, _line in read_list("festivals.txt"):
+    if _section == "named":
+        _name, _, _how = _line.partition(": ")
+        _rule, _, _itself = _how.partition(" | ")
+        _FESTIVALS[_name] = _RULES[_rule.split()[0]](*map(int, _rule.split()[1:]))
+        _ITSELF[_name] = int(_itself or 0)
 _LATIN = "|".join(name.replace("'", "['’]?") for name in _FESTIVALS if name.isascii())
 _HAN = "|".join(name for name in _FESTIVALS if not name.isascii())
 _YEAR = r"(?:19|20)\d\d"
@@ -244,7 +213,7 @@ def _named(match: re.Match[str], start: int, name: str, which: str, today: date)
     try:
         of = _FESTIVALS[name]
         if match["itself"] or match.groupdict().get("day_of"):
-            of = _day_itself(of, _ITSELF.get(name, 0))
+            of = _day_itself(of, _ITSELF[name])
         if match["year"]:
             span = of(int(match["year"]))
         elif which.endswith("年"):
@@ -265,7 +234,7 @@ def _day_itself(of: Callable[[int], Span], later: int) -> Callable[[int], Span]:
 @cache
 def _chinese_calendar() -> Mapping[int, tuple[date, ...]]:
     """By year, when its first month begins, and when the Dragon Boat and the Mid-Autumn Festival are."""
-    rows = (line.split() for _, line in read_list("festivals.txt"))
+    rows = (line.split() for section, line in read_list("festivals.txt") if section == "lunar")
     return {int(year): tuple(date(int(year), int(day[:2]), int(day[2:])) for day in days) for year, *days in rows}
 
 
