@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from amem.collection_retriever import CollectionRetriever
     from amem.conflict.corrections import Corrector, Reweigher
     from amem.conflict.settling import Settler
-    from amem.conversation.backlog import Backlog
-    from amem.conversation.ingest import Learner
+    from amem.conversation.ingest import Backlog, Learner
     from amem.forks.merge import Merger
     from amem.index import DenseLeg
     from amem.language.predicates import Predicates
@@ -518,7 +517,7 @@ class Parts:
     @service
     def backlog(self) -> Backlog:
         """What waits for an analyst, and who works on it."""
-        from amem.conversation.backlog import Backlog
+        from amem.conversation.ingest import Backlog
 
         return Backlog(self.collection, self.learner, self.enricher, self.worker, self.topics, self.consolidation)
 
