@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from bisect import bisect_right
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,7 +26,7 @@ from amem.note import LinkType, Source
 from amem.writing.intake import NewNote
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from datetime import tzinfo
 
 #: Characters from which on a text is cut; a piece that is longer is cut again, at the headings or paragraphs in it.
@@ -93,16 +94,24 @@ def _cut(text: str, headings: tuple[str, ...], longest: int) -> Iterator[Section
 def _marks(text: str) -> list[_Mark]:
     """The headings of a text, those in code left out."""
     code = [match.span() for match in _FENCE.finditer(text)]
+    starts = [start for start, _ in code]
+
+    def in_code(place: int) -> bool:
+        at = bisect_right(starts, place)
+        return at > 0 and place < code[at - 1][1]
+
     return [
         _Mark(match.start(), match.end(), len(match[1]), match[2].strip())
         for match in _HEADING.finditer(text)
-        if match[2].strip() and not any(start <= match.start() < end for start, end in code)
+        if match[2].strip() and not in_code(match.start())
     ]
 
 
 #: Characters that the way to a section may take of what a note may have.
 _ROOM = 500
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+#: The tags that a file's text holds go to all of its notes; where they are more, each note has those of its own text.
+_TAGS_OF_ALL = 50
 #: What the front matter says that a note has a field for; everything else goes to its metadata.
 _KNOWN = frozenset({*CREATED, "title", "aliases", "alias", "tags", "tag", "category"})
 
@@ -153,7 +162,9 @@ def read_markdown(
         return
     aliases = [*as_list(values.get("aliases")), *as_list(values.get("alias"))]
     time, at = _time(values, name, written, zone)
-    fields = _fields(values, title, name, aliases, body)
+    fields = _fields(values, title, name, aliases)
+    given, written_in = fields.get("tags", []), hashtags(body)
+    fields |= _tagged([*given, *written_in])
     head = source_id(json.dumps([values, fields.get("tags"), None if time is written else str(time)], sort_keys=True))
     names = (Path(name).with_suffix("").as_posix(), Path(name).stem, title, *aliases)
     first = f"\x00{source_id(root, name)}"
@@ -161,7 +172,9 @@ def read_markdown(
     over_all = {section.headings[:1] for section in found}
     # A heading over all of the file is its title, whatever the file is called.
     whole = title if over_all == {()} or len(over_all) > 1 else next(iter(over_all))[0]
+    every = len(found) == 1 or len(written_in) <= _TAGS_OF_ALL
     for part, section in enumerate(found, start=1):
+        own = fields if every else fields | {"tags": []} | _tagged([*given, *hashtags(section.text)])
         content = _content(section, whole, limit)
         place = None
         if root is not None:
@@ -172,7 +185,7 @@ def read_markdown(
         under = tuple((each, heading) for each in names for heading in section.headings[-1:])
         wanted = wanted_links(section.text, within=names[0])
         yield Incoming(
-            NewNote(content, time, source, fields),
+            NewNote(content, time, source, own),
             name if part == 1 else f"{name}, part {part}",
             names=(*names, first) if part == 1 else (),
             sections=under,
@@ -190,17 +203,19 @@ def _content(section: Section, title: str, limit: int) -> str:
     return f"# {way[:room]}\n\n{section.text}" if room > 0 else section.text
 
 
-def _fields(values: dict[str, Value], title: str, name: str, aliases: list[str], body: str) -> dict[str, Any]:
+def _fields(values: dict[str, Value], title: str, name: str, aliases: list[str]) -> dict[str, Any]:
     metadata: dict[str, Any] = {key: value for key, value in values.items() if key not in _KNOWN and value}
     metadata |= {"title": title, "path": name} | ({"aliases": aliases} if aliases else {})
-    fields: dict[str, Any] = {"metadata": metadata}
-    given = [tag.lstrip("#") for tag in (*as_list(values.get("tags")), *as_list(values.get("tag")))]
-    tags = [*given, *(tag for tag in hashtags(body) if tag not in given)]
-    if tags:
-        fields["tags"] = list(dict.fromkeys(tags))
+    fields = {"metadata": metadata} | _tagged(
+        [tag.lstrip("#") for tag in (*as_list(values.get("tags")), *as_list(values.get("tag")))]
+    )
     if category := _text(values.get("category")):
         fields["category"] = category
     return fields
+
+
+def _tagged(tags: Sequence[str]) -> dict[str, Any]:
+    return {"tags": list(dict.fromkeys(tags))} if tags else {}
 
 
 def _time(

@@ -15,7 +15,8 @@ from urllib.parse import urlsplit
 from amem.errors import AmemError, MissingModel, ServiceUnavailable
 from amem.labels import is_plain_name
 from amem.llm.model_names import ollama_name
-from amem.server_call import Bounds, OllamaServer, quoted
+from amem.ollama_server import OllamaServer
+from amem.server_call import Bounds, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Generator

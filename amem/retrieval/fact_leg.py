@@ -8,7 +8,7 @@ from datetime import timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from amem.language import index_terms, normalize
+from amem.language import held_terms, index_terms, normalize
 from amem.language.asking import (
     EATING,
     HARM,
@@ -661,12 +661,14 @@ def _phrases(predicates: Predicates, predicate: str, roles: Iterable[str]) -> It
 
 def _left_over(text: str, words: Iterable[str]) -> set[str]:
     """The terms of a question beside those of `words` and those that only ask."""
-    folded = {normalize(word) for word in words}
+    folded = {normalize(word) for word in set(words)}
     left = normalize(text)
     for word in sorted(folded, key=len, reverse=True):
         left = left.replace(word, " ") if not word.isascii() else left
-    taken = {term for word in folded for term in query_terms(word)}
-    return {term for term in content_terms(_PLAIN_ZH.sub(" ", left)) if term not in taken | _PLAIN}
+    wanted = set(content_terms(_PLAIN_ZH.sub(" ", left))) - _PLAIN
+    # Of thousands of objects in one slot few hold a word of the question.
+    taken = {term for word in folded if held_terms(word, wanted) for term in query_terms(word)}
+    return wanted - taken
 
 
 def _names(text: str, object: str) -> bool:

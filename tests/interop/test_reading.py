@@ -187,6 +187,19 @@ def test_a_markdown_file_is_a_note_with_the_title_tags_and_date_of_its_front_mat
     assert {"sourdough", "Sourdough bread", "levain"} <= set(item.names)
 
 
+@pytest.mark.parametrize(("tags", "of_each"), [(50, 51), (51, 2)])
+def test_the_tags_in_a_long_markdown_file_are_those_of_all_its_notes_or_where_they_are_many_of_the_note_they_stand_in(
+    tmp_path: Path, settings: Settings, tags: int, of_each: int
+) -> None:
+    parts = "".join(f"# Part {at}\n\nThe tea of part {at}, #茶{at}. {'It is hot. ' * 10}\n\n" for at in range(tags))
+    (tmp_path / "tea.md").write_text(f"---\ntags: [kitchen]\n---\n{parts}", encoding="utf-8")
+    items = notes_of(tmp_path / "tea.md", settings)
+    assert len(items) == tags
+    for at, item in enumerate(items):
+        assert {"kitchen", f"茶{at}"} <= set(item.note.fields["tags"])
+        assert len(item.note.fields["tags"]) == of_each
+
+
 def test_a_long_markdown_file_is_cut_at_its_headings(tmp_path: Path, settings: Settings) -> None:
     short = settings.model_copy(update={"max_note_chars": 60})
     path = write_lines(

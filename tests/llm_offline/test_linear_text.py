@@ -134,20 +134,39 @@ def test_reading_it_any_other_way_takes_work_in_proportion_too(way: str, name: s
     assert long < _MOST * max(short, 0.05)
 
 
+#: A page of so many headings, each over a note of its own.
+PAGES: dict[str, Callable[[int], str]] = {
+    "headings": lambda n: "".join(f"## Heading {at}\n\nThe tea of part {at} is hot.\n\n" for at in range(n)),
+    "headings in headings": lambda n: "".join(
+        f"{'#' * (1 + at % 6)} Heading {at}\nSee [[Heading {at + 1}]], #tag{at}.\n" for at in range(n)
+    ),
+    "Chinese headings": lambda n: "".join(f"# 第{at}节\n\n第{at}种茶八十度。\n\n" for at in range(n)),
+}
+
+
+def _importing(file: Path, text: str) -> float:
+    file.write_text(text, encoding="utf-8")
+    with AgenticMemorySystem(llm_backend="offline", embedder=HashEmbedder(64)) as memory:
+        start = process_time()
+        Importer(memory, cause="import").run(read_path(file, memory.settings))
+        taken = process_time() - start
+        assert memory.count() > 0
+        return taken
+
+
 @pytest.mark.parametrize("name", ["no space", "English", "Chinese"])
 def test_importing_a_file_of_one_long_line_takes_work_in_proportion(name: str, tmp_path: Path) -> None:
-    def spent(length: int) -> float:
-        file = tmp_path / "line.txt"
-        file.write_text(TEXTS[name](length), encoding="utf-8")
-        with AgenticMemorySystem(llm_backend="offline", embedder=HashEmbedder(64)) as memory:
-            start = process_time()
-            Importer(memory, cause="import").run(read_path(file, memory.settings))
-            taken = process_time() - start
-            assert memory.count() > 0
-            return taken
+    file, made = tmp_path / "line.txt", TEXTS[name]
+    _importing(file, made(1_000))
+    short, long = min(_importing(file, made(30_000)) for _ in range(2)), _importing(file, made(120_000))
+    assert long < _MOST * max(short, 0.05)
 
-    spent(1_000)
-    short, long = min(spent(30_000) for _ in range(2)), spent(120_000)
+
+@pytest.mark.parametrize("name", list(PAGES))
+def test_importing_a_page_of_many_headings_takes_work_in_proportion(name: str, tmp_path: Path) -> None:
+    file, made = tmp_path / "page.md", PAGES[name]
+    _importing(file, made(50))
+    short, long = min(_importing(file, made(250)) for _ in range(2)), _importing(file, made(1_000))
     assert long < _MOST * max(short, 0.05)
 
 
