@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from amem.language import normalize, query_terms
 from amem.language.intervals import TIMELESS
 from amem.language.predicates import KIN_ZH, USER, WE
-from amem.language.scripts import ENGLISH, is_cjk
+from amem.language.scripts import ENGLISH, is_cjk, read_list
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -155,53 +155,13 @@ _NO_PRICE = (
     r"|August|September|October|November|December|am|pm|[月日号点分天岁度个人公厘次年级]"
 )
 #: Kinds of detail that questions ask for, and what a note holds that has one.
+_LINES = [
+    line.partition("  ")[2].replace("{NUMBER}", NUMBER.pattern).replace("{NO_PRICE}", _NO_PRICE)
+    for _, line in read_list("details.txt")
+]
 _DETAILS = tuple(
     (re.compile(asked, re.IGNORECASE), re.compile(held, re.IGNORECASE))
-    for asked, held in (
-        (r"\bphone\b|\bnumber to call\b|电话|手机号", r"(?:\d[\s-]?){5,}|尾号|\b(?:call|ring)\b.*\d"),
-        (
-            r"\bhow much (?:is|was|are|were|do|does|did|will|would)\b"
-            r"|\b(?:price|costs?|rent|salary|earn|fee|wage|paid)\b|多少钱|价格|单价|租金|房租|月租|工资|薪水|花了多少|收费",
-            r"[$€£¥]\s?\d|\d[\d.,]*\s?(?:k\b|euros?|eur\b|dollars?|pounds?|刀|元|块|万|欧|镑)"
-            r"|\b(?:free|no fee)\b|免费|[一二两三四五六七八九十][百千万]"
-            rf"|(?<![\d/:.\-])\d{{2,}}(?![\d/:.\-])(?!\s*(?:{_NO_PRICE}))",
-        ),
-        (r"\bwhat time\b|几点", r"\d{1,2}[:.]\d\d|\d\s?(?:am|pm)\b|\bnoon\b|\bmidnight\b|点|\bat \d"),
-        (
-            r"\bhow long\b|\bhow often\b|多久|多长时间",
-            r"\d|\b(?:minutes?|hours?|days?|weeks?|months?|years?|daily|weekly|every)\b|分钟|小时|天|周|个月|年|每",
-        ),
-        (
-            r"\bwhen (?:is|are|does|do|will|am|can|should)\b|\bwhat (?:day|date)\b"
-            # Of what is over the note's own date is when: 什么时候搬的, 哪天打的疫苗.
-            r"|(?:什么时候|哪天|哪一天|几号|几月)(?!\w{1,3}的|.*[了过的]\W*$)",
-            rf"{NUMBER.pattern}|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day|\b(?:january|february|march|april|may|june|july|august|september"
-            r"|october|november|december)\b|tomorrow|tonight|next|\b(?:when|whenever|while|once)\b|月|号|周|星期|明天|后天|下|每当|的时候",
-        ),
-        # What was asked for a thing, or offered, is not what was paid.
-        (
-            r"\bhow much (?:did|was|were)\b(?!.*\b(?:asking|asked?|quoted?|estimated?|offer(?:ed)?)\b)"
-            r"|花了多少|付了多少",
-            r"\A(?!.*(?:\b(?:asking|view(?:ed|ing)|quot(?:e|ed)|estimate[ds]?|would|might|could"
-            r"|offer(?:ed)?(?! accepted))\b|报价|要价|挂牌|看了一|询价|估价|预算))",
-        ),
-        # What one owes for a thing is not its price, and what one paid for it not what one got.
-        (
-            r"\bhow much did (?:I|we|he|she|they) (?:pay|spend)\b|(?:买|付)\w{0,8}(?:多少|几)",
-            r"\b(?:paid|pay|bought|buy|cost|spent|price|accepted|completed|for [$€£¥]?\d)|买|花|付|价|成交",
-        ),
-        (
-            r"\bhow much did (?:I|we|he|she|they) (?:get|sell)\b|卖\w{0,6}(?:多少|几)",
-            r"\b(?:sold|sell|got|fetched)\b|卖",
-        ),
-        (r"\be-?mail\b|邮箱", r"@"),
-        (r"\bwhen\b.*\bbirthday\b|生日是?(?:什么|哪|几)", r"\b(?:birthday|born|turn(?:s|ed|ing) \d)|生日|出生"),
-        # What somebody else does says nothing of one's wife or husband.
-        (
-            r"\bmy (?:wife|husband|spouse|partner)\b|老婆|太太|妻子|老公|丈夫|爱人",
-            r"\b(?:wife|husband|spouse|partner|married)\b|老婆|太太|妻子|老公|丈夫|爱人|媳妇|结婚",
-        ),
-    )
+    for asked, held in zip(_LINES[::2], _LINES[1::2], strict=True)
 )
 #: What has a name of its own, so that a sentence without one does not tell which it is.
 _NAMED_KIND = re.compile(

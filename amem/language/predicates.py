@@ -15,7 +15,7 @@ from amem.errors import InvalidInput
 from amem.language import is_cjk, normalize
 from amem.language.lexicon import is_everyday, is_place, lexicon
 from amem.language.numerals import CHINESE, digits_of
-from amem.language.scripts import ENGLISH, read_list
+from amem.language.scripts import ENGLISH, read_list, word_list
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,21 +23,15 @@ if TYPE_CHECKING:
 #: Whoever speaks in notes that name no speaker, and "we" with all that is ours.
 USER, WE = "user", "we"
 
-_SELF = frozenset(
-    [
-        *("i", "me", "myself", "my", "mine", "self", "the speaker", "the author"),
-        *("我", "本人", "自己", "我自己", "俺", "咱", "在下", "笔者", "说话人"),
-    ]
-)
-_USER = frozenset(["user", "the user", "用户", "使用者"])
-_US = frozenset(
-    [
-        *("we", "us", "our", "ours", "ourselves", "team", "the team", "our team", "my team"),
-        *("project", "the project", "our project", "this project", "my project", "the company", "our company"),
-        *("我们", "咱们", "我方", "团队", "我们团队", "我们的团队", "公司", "我们公司", "我们的公司"),
-        *("项目", "本项目", "该项目", "这个项目", "我们项目", "我们的项目"),
-    ]
-)
+
+@cache
+def _in_both(section: str) -> Mapping[str, tuple[str, ...]]:
+    """Every name in a section of ``words/two_languages.txt``, with all the names of the same thing."""
+    rows = (line.split("  ") for of, line in read_list("two_languages.txt") if of == section)
+    return {name: tuple(row) for row in rows for name in row}
+
+
+_SELF, _USER, _US = (frozenset(_in_both("subjects")[name][1:]) for name in ("speaker", "user", "we"))
 #: "Ana's sister", 小王的妹妹, "my sister", 我妹妹: whose, and what. "Our" things go by their own name.
 _OWNED = re.compile(
     r"(?P<owner>[^'’]+?)['’]s\s+(?P<thing>\S.*)"
@@ -70,17 +64,7 @@ _NO_NAMES = re.compile(
 
 
 #: Relatives and others in Chinese, as a pattern.
-KIN_ZH = (
-    "妹妹|姐姐|哥哥|弟弟|妈妈|爸爸|母亲|父亲|妻子|丈夫|老婆|老公|太太|女朋友|男朋友|儿子|女儿|孩子|朋友|同事|室友|邻居|爷爷|奶奶|外公|外婆"
-    "|岳母|岳父|丈母娘|丈人|公公|婆婆|姥姥|姥爷|外甥女?|侄子|侄女|伯父|伯母|伯伯|姨妈|舅妈|婶婶|嫂子|姐夫|妹夫|儿媳|女婿|叔叔|阿姨|姑姑|舅舅|表哥|表弟|表姐|表妹|堂哥|堂弟|堂姐|堂妹|老师|导师|医生|同学|闺蜜|老板|上司|经理|搭档|猫|狗|房东|爸|妈|姐|哥|弟|妹"
-)
-
-
-@cache
-def _in_both(section: str) -> Mapping[str, tuple[str, ...]]:
-    """Every name in a section of ``words/two_languages.txt``, with all the names of the same thing."""
-    rows = (line.split("  ") for of, line in read_list("two_languages.txt") if of == section)
-    return {name: tuple(row) for row in rows for name in row}
+KIN_ZH = "|".join(sorted(word_list("kin in chinese"), key=lambda word: (-len(word), word)))
 
 
 def names_of(value: str) -> tuple[str, ...]:
@@ -442,17 +426,7 @@ _SUFFIX = re.compile(r"(?<=..)(?:股份有限公司|有限公司|公司|集团|�
 
 
 #: Words and signs of currencies, by the code of each.
-_CURRENCIES = {
-    name: code
-    for code, row in {
-        "EUR": "€ eur euro euros 欧 欧元",
-        "USD": "$ us$ usd dollar dollars 美元",
-        "GBP": "£ gbp pound pounds 镑 英镑",
-        "CNY": "¥ rmb yuan 元 块 元钱 块钱 人民币",
-        "CHF": "chf franc francs 法郎",
-    }.items()
-    for name in row.split()
-}
+_CURRENCIES = {name: row[0] for name, row in _in_both("currencies").items() if name != row[0]}
 _SIGN = "|".join(sorted(map(re.escape, _CURRENCIES), key=len, reverse=True))
 _MONEY = re.compile(
     rf"(?:(?P<before>{_SIGN})\s?)?(?P<number>\d[\d.,]*(?:\s?k\b|[十百千万亿]+)?|[{CHINESE}]+)(?:\s?(?P<behind>{_SIGN}))?",

@@ -127,11 +127,7 @@ def word_list(section: str) -> frozenset[str]:
 ENGLISH = word_list("english")
 
 #: Single Chinese characters that work as function words. A bigram made of two of them carries no subject.
-CHINESE_CHARACTERS = frozenset(
-    "的了着过吗呢吧啊呀嘛么哦哈嗯噢呗啦哇我你您他她它们这那哪谁几啥是在有和与或及跟把被让给对从到向往由于以为因所而且但却"
-    "则若如即使也都就还又再才只很太更最挺蛮非常已曾正将要会能可该应当想请问不没无未别个些位次件种样之其此各每某什怎"
-    "上下里中后前时候去来说叫做"
-)
+CHINESE_CHARACTERS = frozenset("".join(word_list("function characters")))
 
 #: Particles, pronouns and the copula: a bigram holding one straddles two words (save for `CHINESE_KEPT`).
 CHINESE_PARTICLES = frozenset("的了着吗呢吧啊呀嘛么哦嗯噢呗啦什怎谁哪啥们我你您他她它是")
@@ -143,10 +139,7 @@ CHINESE_KEPT = word_list("chinese kept")
 CHINESE_BIGRAMS = word_list("chinese bigrams")
 
 #: One-character words that people ask for by themselves: indexed on their own beside the bigrams they stand in.
-CHINESE_SINGLE_WORDS = frozenset(
-    "猫狗鱼鸟马牛羊猪鸡鸭鹅兔虾蟹车船书茶酒米面饭肉菜蛋奶糖盐油醋药病牙眼手脚头腿腰胃雨雪风雷花树草山河海湖岛床灯门窗"
-    "笔画歌舞琴鼓球棋衣裤鞋帽包伞钱税债猿猴蛇虎狼熊鹿龟梨桃枣姜葱蒜豆瓜汤粥刀枪碗锅杯"
-)
+CHINESE_SINGLE_WORDS = frozenset("".join(word_list("single words")))
 
 
 # Tags that a writer put into the text: ``#garden``, ``#户外``, with or without a space before them in Chinese.

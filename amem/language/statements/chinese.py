@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from amem.language import is_cjk, normalize
 from amem.language.lexicon import is_person, is_place, lexicon
 from amem.language.predicates import KIN_ZH, USER, WE, canonical_subject
-from amem.language.scripts import words
+from amem.language.scripts import word_list, words
 from amem.language.statements.clauses import GAP, Subject
 from amem.language.statements.objects import (
     TRADES_ZH,
@@ -181,10 +181,7 @@ def listed(text: str) -> list[str]:
 
 # Whom a clause is about: what stands before its verb, without the words that only say when and how.
 
-SURNAMES = (
-    "王李张刘陈杨赵黄周吴徐孙朱林郭罗梁宋郑谢韩唐冯邓曹彭曾萧蔡潘袁蒋杜苏魏吕丁沈姚卢姜崔钟谭"
-    "陆汪范廖贾韦付邹孟秦邱尹薛闫雷侯陶黎贺顾郝龚邵"
-)
+SURNAMES = "".join(word_list("surnames"))
 _GIVEN = "(?![不末了着的地得是有在也就都没很])[\\u4e00-\\u9fff]"
 _KIN_END = re.compile(rf"(?:{KIN_ZH})$")
 _YEAR = r"(?:\d{2,4}年|去年|今年|前年)的?"
@@ -442,8 +439,6 @@ def value_in(row: Predicate, text: str, predicates: Predicates) -> str:
             return title if TRADES_ZH.search(title) else ""
         case "date":
             return date_in(text)
-        case "version":
-            return version_in(text)
         case "amount":
             return amount_zh(text)
         case "number" | "address" | "email" | "school":
@@ -513,10 +508,7 @@ _WHO = rf"(?P<who>我们?家?(?:的)?(?:{KIN_ZH})|我|他|她|{KIN_ZH})"
 _ALLERGIC_WHEN = r"(?P<when>(?:现在|从小|一直|已经|终于)*)"
 _OF_THING = re.compile(rf"{_WHO}{_ALLERGIC_WHEN}{_CAUSE}(?:也|都|还是?|严重|现在|已经)*(?P<not>不再|不)?(?:会)?过敏了?")
 #: 芒果不过敏了, 吃芒果没事了: of food by itself, "nothing is wrong any more" may be about anything else.
-_FOOD = (
-    "花生酱?|坚果|核桃|腰果|开心果|榛子|杏仁|芝麻|大豆|黄豆|小麦|麸质|牛奶|乳制品|奶制品|鸡蛋|蛋清|海鲜|虾|龙虾|螃蟹|蟹|贝类|鱼"
-    "|芒果|桃子?|草莓|菠萝|猕猴桃|香菜|酒精"
-)
+_FOOD = "|".join(sorted(word_list("foods that harm"), key=len, reverse=True))
 _ALLERGEN = f"(?:{_FOOD}|花粉|尘螨|猫毛|狗毛|青霉素|阿莫西林|头孢|磺胺|乳胶|蜂毒)"
 _OVER = re.compile(
     rf"{_WHO}?{_ALLERGIC_WHEN}(?:(?:对|吃)?(?P<food>{_FOOD})(?:现在|已经)*(?:也|都)?(?:没事|不再过敏|不过敏)了"
@@ -870,8 +862,6 @@ def _cut(kind: str, text: str, scene: Scene) -> str:
             return title if TRADES_ZH.search(title) and not _BY_SURNAME.fullmatch(title) else ""
         case "diet":
             return text
-        case "day":
-            return date_in(text)
         case "food":
             thing = phrase_in(text)
             return "" if _NO_FOOD.search(thing) else thing

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from amem.language.lexicon import is_person
 from amem.language.numerals import MONTHS
 from amem.language.predicates import USER, WE
-from amem.language.scripts import word_list, words
+from amem.language.scripts import read_list, word_list, words
 from amem.language.statements.clauses import Subject
 from amem.language.statements.objects import (
     date_in,
@@ -70,25 +70,10 @@ _LEAD = re.compile(
     r"|(?:\d+|an?|two|three|four|five|six|seven|eight|nine|ten) (?:day|week|month|year)s? ago)\b[,:!]?\s+)+",
     re.IGNORECASE,
 )
-_SHORT = tuple(
-    (re.compile(pattern, re.IGNORECASE), full)
-    for pattern, full in (
-        (r"\bwon't\b", "will not"),
-        (
-            r"\bcan(?:'t|not| not) (?:stand|bear|abide)\b"
-            r"(?! (?:up|still|to|in|on|at|by|for|here|there|straight|alone|back)\b)",
-            "do hate",
-        ),
-        (r"\bcan't\b|\bcannot\b", "can not"),
-        (r"n't\b", " not"),
-        (r"'m\b", " am"),
-        (r"'re\b", " are"),
-        (r"'ve\b", " have"),
-        (r"'ll\b", " will"),
-        (r"'d\b", " would"),
-        (r"\b(he|she|it|that|who|name|what)'s\b", r"\1 is"),
-    )
-)
+_SHORT = [
+    (re.compile(pattern, re.IGNORECASE), f" {full}" if pattern[0] in "'n" else full)
+    for pattern, _, full in (line.partition("  ") for _, line in read_list("short_forms.txt"))
+]
 
 
 def expanded(text: str) -> str:
@@ -216,7 +201,6 @@ _OPENERS = word_list("verb openers")
 _OPENERS_LATER = words("no might went wound")
 _DETERMINERS = words("the my our his her their a an this at")
 _NO_VERBS = words("a an the at on in head off")
-_DECISION = re.compile(r"(?:the |our |final )?(?:decision|decided|agreed)\b", re.IGNORECASE)
 #: "We decided to use", "ended up using": a tool that is decided on is used; whoever decides to move may yet stay.
 _DECIDED = re.compile(
     r"(?:(?:decided|agreed|chose)(?: (?:together|today|yesterday))? to|(?:ended|wound) up|(?:went ahead and))"
@@ -250,7 +234,6 @@ _IS_ON = re.compile(r" (?:is|will be) (?:on )?\w")  # "my first day at Equinor i
 def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
     """What an English sentence states."""
     scene.begin_sentence()
-    scene.decided = any(_DECISION.match(text) for text in (sentence.who or "", sentence.clauses[0].text))
     found: list[Fact] = []
     listing: Fact | None = None
     address: Fact | None = None

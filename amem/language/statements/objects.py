@@ -229,10 +229,7 @@ def school_in(text: str) -> str:
 # Where somebody works, as what, and in which team.
 
 _TRADES = word_list("trades")
-TRADES_ZH = re.compile(
-    r"(?:工程师|开发|程序员|设计师|经理|总监|主管|组长|架构师|分析师|科学家|研究员|顾问|护士|医生|老师|教师|教授|讲师|律师|会计|记者|编辑|作家|翻译|摄影师|厨师|司机"
-    r"|飞行员|助理|秘书|总裁|董事长|创始人|合伙人|负责人|专员|实习生|学生|产品|运营|测试|运维|前端|后端|销售|公务员|警察|演员|画家|音乐家|CEO|CTO|CFO|COO)$"
-)
+TRADES_ZH = re.compile(f"(?:{'|'.join(word_list('trades in chinese'))})$")
 _HEADS = re.compile(r"(?:head|director|vp|chief) of [a-z]+(?: [a-z]+)?(?=$|[.,])", re.IGNORECASE)
 _NO_EMPLOYER = word_list("no employer")
 _CLUBS = word_list("clubs")

@@ -411,7 +411,7 @@ def _done(
     # "We're switching from Jira to Linear" leaves Jira.
     simply = (not group.be and group.plural) or any(not each.holds and each.object for each in found)
     used = all(each.predicate == "uses" for each in found)
-    decided = used and tense is Tense.NOW and (scene.decided or simply)
+    decided = used and tense is Tense.NOW and simply
     past = tense in (Tense.PAST, Tense.PERFECT, Tense.THEN)
     if group.negated or not (past or is_over or decided or arranged):
         return []
@@ -461,8 +461,6 @@ class Scene:
     lower: bool = False
     subject: Subject | None = None
     lead: Times | None = None
-    decided: bool = False
-    """Whether the sentence says that it is a decision."""
     opening: bool = False
     """Whether the clause opens its sentence."""
     be: Tense = Tense.NONE

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from amem.clock import is_datable, parse_time, start_of_day
 from amem.errors import InvalidInput
 from amem.language.numerals import MONTHS, SPELLED, WEEKDAYS, value_of
-from amem.language.scripts import words
+from amem.language.scripts import read_list, words
 from amem.language.times.dates import FOUR_DIGITS, MONTH, bare, mentions, stretches
 from amem.language.times.relative import (
     MARKS,
@@ -151,22 +151,11 @@ _DEEDS = re.compile(
     re.IGNORECASE,
 )
 #: A work that a question names by its sort, what a note has that names one, and that it was read or seen.
-_WORKS = tuple(
+_PATTERNS = [line.partition("  ")[2] for _, line in read_list("works.txt")]
+_WORKS = [
     (re.compile(asked, re.IGNORECASE), re.compile(named), re.compile(enjoyed, re.IGNORECASE))
-    for asked, named, enjoyed in (
-        (
-            r"\b(?:books?|novels?) (?:did|have|has|had)\b.*\bread\b|(?:读|看)[过完了]?(?:哪些|什么|几本)书",
-            r"《[^》]+》|[\"“][A-Z][^\"”]+[\"”]|\b[Bb]ook\b|\bnovel\b|小说",
-            r"\b(?:re-?)?read(?:ing)?\b|\bfinished\b|读|看[完过了]",
-        ),
-        (
-            r"\b(?:films?|movies?) (?:did|have|has|had)\b.*\b(?:see|seen|watch(?:ed)?)\b"
-            r"|看[过完了]?(?:哪些|什么|几部)(?:电影|片子)",
-            r"《[^》]+》|[\"“][A-Z][^\"”]+[\"”]|\b[Ff]ilm\b|\b[Mm]ovie\b|\b[Cc]inema\b|电影",
-            r"\b(?:saw|seen|see|watch(?:ed|ing)?|cinema)\b|看",
-        ),
-    )
-)
+    for asked, named, enjoyed in zip(_PATTERNS[::3], _PATTERNS[1::3], _PATTERNS[2::3], strict=True)
+]
 
 
 #: "What did I buy?": one deed by its verb, and how notes tell of it.

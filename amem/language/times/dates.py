@@ -8,6 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from amem.language.numerals import CARDINALS, CHINESE, MONTHS, ORDINALS, SPELLED, month_number, value_of, weekday_number
+from amem.language.scripts import read_list
 from amem.language.times.relative import (
     STEPS,
     WHICH,
@@ -299,71 +300,20 @@ _NTH_QUARTER = rf"(?:{'|'.join(list(ORDINALS)[:4])}|last|final) quarter"
 #: Before 月初, 年底: with these it is another word, or each of them.
 _NOT_THIS = rf"\d{CHINESE}几多半每当同份个年月大新童青少学过蜜满腊正闰"
 _ITS_PART = r"(?=[初底末]|中(?![国心午秋间学文])|[上中下]旬)"
-_READ: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], _Read]], ...] = tuple(
-    (re.compile(pattern, re.IGNORECASE), read)
-    for pattern, read in (
-        (
-            rf"\b(?:(?:the|these|our|my) )?(?:last|past|previous) (?P<count>{_COUNT}) (?P<unit>{_UNITS_EN})s?\b"
-            r"(?! of\b)",
-            _rolling,
-        ),
-        (
-            r"\b(?:the|this|our|my) (?:last|past)(?P<count>) (?P<unit>week|fortnight|month|year|decade)\b(?! of\b)",
-            _rolling,
-        ),
-        (rf"(?:过去|最近|(?<!附)近|这)的?这?(?P<count>{_COUNT_ZH})个?{_UNIT}", _rolling),
-        (rf"前(?!一)(?P<count>{_COUNT_ZH})个?{_UNIT}", _rolling),
-        (rf"\b(?:(?:the|our|my) )?(?:next|coming) (?P<count>{_COUNT}) (?P<unit>{_UNITS_EN})s?\b(?! of\b)", _coming),
-        (rf"(?:未来|接下来|今后|往后)的?(?P<count>{_COUNT_ZH})个?{_UNIT}", _coming),
-        (rf"(?<![个\d{CHINESE}])半(?:个(?=月))?(?P<unit>[年月])(?:之|以)?前", _half_ago),
-        (rf"(?:(?P<which>{WHICH})个?|(?<![{_NOT_THIS}]))(?P<unit>月){_ITS_PART}", _whole),
-        (rf"(?<![{_NOT_THIS}])(?P<unit>年){_ITS_PART}", _whole),
-        (r"(?<![月年个])(?P<unit>)(?=[上中下]旬)", _whole),
-        (
-            r"(?<![每个上下这本双])(?P<unit>周末)(?!一般|通常|都|总|常)(?=[^。？！?!]*(?:了|过\w|打算|计划|安排|要))",
-            _whole,
-        ),
-        (r"\b(?:over|during|for|by) (?P<time>the (?P<unit>weekend))\b(?! (?:of|before|after)\b)", _whole),
-        (
-            r"\b(?:did|was|were|had)\b[^.?!]* (?:at|on) (?P<time>the (?P<unit>weekend))\b(?! (?:of|before|after)\b)",
-            _whole,
-        ),
-        (
-            r"\b(?:early|late|(?:start|beginning|middle|end|half|rest)) (?:in |of )?"
-            r"(?P<time>the (?P<unit>week|month|year|quarter))\b"
-            r"(?! (?:of|before|after|when|that|we|i|party|review|report)\b)",
-            _whole,
-        ),
-        (r"\b(?:the )?(?P<which>last|previous|this|current|next) (?P<unit>quarter)\b(?! of\b)", _whole),
-        (rf"(?P<which>{WHICH})一?个?(?P<unit>季度)", _whole),
-        (rf"\b(?:{_BEFORE_A_TIME}|between|and|to)[ -](?P<time>(?P<year>{_YEAR}))\b(?![-/.:]?\d|s\b)", _year),
-        (rf"(?<!\d)(?P<year>{_YEAR})年(?=的)", _year),
-        (rf"\b(?:{_BEFORE_A_TIME}|this|next)[ -](?P<time>{_STRETCH_MONTH})\b(?!,? \d| i\b| we\b| you\b)", _month),
-        (rf"\b(?:plan(?:s|ned)?|scheduled|booked|lined up|on|up) for (?P<time>{_STRETCH_MONTH})\b(?!,? \d)", _month),
-        (rf"\bbetween (?P<time>{_STRETCH_MONTH}) and\b", _month),
-        (rf"\bbetween (?:{'|'.join(MONTHS)}) and (?P<time>{_STRETCH_MONTH})\b(?!,? \d)", _month),
-        (
-            rf"\b{_AT_A_TIME} (?:the )?(?:(?:early|mid|late)[ -])?"
-            rf"(?P<time>(?P<decade>(?:19|20)\d0s|['’]?\d0s|(?:nineteen-)?(?:{'|'.join(_TENS)})))\b",
-            _decade,
-        ),
-        (
-            rf"(?:(?P<century>上个?|本|(?:1[89]|2[01])|(?:十[八九]|二十一?))世纪的?)?(?<!\d)(?P<decade>[\d{CHINESE}]{{2,4}})年代",
-            _decade,
-        ),
-        (rf"(?<![\w./-])(?P<year>{_YEAR})(?P<mark>[/.])(?P<month>\d\d)(?P=mark)(?P<day>\d\d)(?![\w-]|[./]\w)", _digits),
-        (rf"(?<![\w./-])(?P<year>{_YEAR})[-/](?P<month>0[1-9]|1[0-2])(?![\w/-]|\.\d)", _digits),
-        (r"(?<!\d)(?P<year>[012]\d)年(?P<month>\d{1,2})月(?:(?P<day>\d{1,2})[日号])?", _digits),
-        (rf"\b(?P<quarter>{_NTH_QUARTER}|Q[1-4]),? (?:of |in )?(?P<year>{_YEAR})\b", _quarter),
-        (
-            rf"\b(?:{_AT_A_TIME}|the) (?:the )?(?P<time>(?P<quarter>{_NTH_QUARTER}))\b"
-            r"(?![- ]finals?| of (?!(?:last|this|next) year))",
-            _quarter,
-        ),
-        (
-            rf"{_OF_A_YEAR}(?:第?(?=[一二三四1-4]个?季度)|(?<![a-z\d])Q)(?P<quarter>[一二三四1-4])(?:个?季度)?(?![a-z\d])",
-            _quarter,
-        ),
-        (rf"{_OF_A_YEAR}(?P<half>[上下])半年", _half),
-    )
-)
+_MONTH_NAMES, _DECADES = "|".join(MONTHS), "|".join(_TENS)
+#: Every part above that the file may name.
+_PARTS = {name.strip("_"): part for name, part in globals().items() if name.isupper() and isinstance(part, str)}
+_PARTS["WHICH"] = WHICH
+_READERS = {
+    read.__name__.strip("_"): read
+    for read in (_rolling, _coming, _half_ago, _whole, _year, _month, _decade, _digits, _quarter, _half)
+}
+
+
+def _stretch(line: str) -> tuple[re.Pattern[str], Callable[[re.Match[str], date], _Read]]:
+    name, _, pattern = line.partition("  ")
+    whole = re.sub(r"\{([A-Z_]+)\}", lambda part: _PARTS[part[1]], pattern)
+    return re.compile(whole, re.IGNORECASE), _READERS[name]
+
+
+_READ = tuple(_stretch(line) for _, line in read_list("stretches.txt"))
