@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from amem.conversation.ingest import RememberReport
     from amem.conversation.questions import Answer
     from amem.conversation.reply import Learnt
+    from amem.interop.graph import LocalGraph, Neighbourhood
     from amem.language.intervals import Interval
     from amem.maintenance.forgetting_preview import Outlook
     from amem.maintenance.purges import PurgeReport
     from amem.maintenance.shift import MaintenanceReport
     from amem.maintenance.topic_notes import Topic, TopicMap, TopicPage
-    from amem.neighbourhood import LocalGraph, Neighbourhood
     from amem.note import Conflict, Link, MemoryNote, Message, Receipt, Source
     from amem.protocols import ChatModel
     from amem.retrieval.budget import Core, CoreNotes
@@ -818,7 +818,7 @@ class ScopedMemory:
     def neighbourhood(self, id: str, depth: int = 1, *, scope: Scope = EVERYONE) -> Neighbourhood:
         """The notes of the `scope` within `depth` links of this one, in either direction, and the links among them."""
 
-        from amem.neighbourhood import walk
+        from amem.interop.graph import walk
 
         id = self._held(id)
         with self._store.read() as session, session.within(self._of(scope)):
@@ -840,7 +840,7 @@ class ScopedMemory:
         bounded. Raises NoteNotFound, and InvalidInput for a depth below 0 or a limit below 1.
         """
 
-        from amem.neighbourhood import local_graph
+        from amem.interop.graph import local_graph
         from amem.storage.note_lists import Cards
 
         id = self._held(id)

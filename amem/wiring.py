@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Self
 
-    from amem.analysts.models import Models
+    from amem.analysts.models import Models, StoreLedger
     from amem.clock import Clock
     from amem.collection import Advice, Collection, LanguageAdvice, StoreFeed, Vectorizer
     from amem.collection_retriever import CollectionRetriever
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from amem.forks.merge import Merger
     from amem.index import DenseLeg
     from amem.language.predicates import Predicates
-    from amem.ledger import StoreLedger
     from amem.llm_controller import LLMController
     from amem.maintenance.consolidation import Consolidation
     from amem.maintenance.maintainer import Maintainer
@@ -272,7 +271,7 @@ class Parts:
     @service
     def ledger(self) -> StoreLedger:
         """What the models cost."""
-        from amem.ledger import StoreLedger
+        from amem.analysts.models import StoreLedger
 
         return StoreLedger(self.store, self.clock, self.zone)
 

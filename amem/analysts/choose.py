@@ -13,7 +13,7 @@ from amem.llm.guarded import GuardedChat
 from amem.llm.litellm_chat import KEY_HINT
 from amem.llm.model_names import DEFAULTS, full_name, is_ollama
 from amem.llm.ollama_models import chat_models, models, window
-from amem.ollama_server import OllamaServer
+from amem.server_call import OllamaServer
 
 if TYPE_CHECKING:
     import threading

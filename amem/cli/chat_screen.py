@@ -19,8 +19,8 @@ from amem.errors import NoteNotFound
 from amem.labels import visible
 from amem.language.sentence_parts import breaks, may_break
 from amem.rendering import text_of
-from amem.reversal import reversal_lines
 from amem.storage.chats import Learning
+from amem.summaries import reversal_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

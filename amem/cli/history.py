@@ -218,7 +218,7 @@ def redo(call: Invocation) -> Shown:
 
 def _reversed(memory: "AgenticMemorySystem", report: "UndoReport") -> Shown:
     from amem.interop.json_records import undo_record
-    from amem.reversal import reversal_lines
+    from amem.summaries import reversal_lines
 
     done, *others = reversal_lines(memory, report)
     return Shown(undo_record(report), done, told=others)

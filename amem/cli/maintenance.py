@@ -309,7 +309,7 @@ _WIDEST = 100
 
 def print_curves(curves: "Sequence[Curve]") -> None:
     """What is kept of each note, by days from now; nothing for no notes."""
-    from amem.maintenance.retention_figure import COLOURS, LETTERS, as_text
+    from amem.maintenance.forgetting_preview import COLOURS, LETTERS, as_text
 
     if not curves:
         return

@@ -77,8 +77,8 @@ def _cost_row(cost: "PurposeCost") -> tuple[str, ...]:
 
 def _surveyed(call: Invocation) -> Shown:
     from amem.analysts.choose import survey, told
+    from amem.analysts.models import day_of
     from amem.clock import SystemClock, zone
-    from amem.ledger import day_of
 
     settings = call.settings()
     found = survey(settings)

@@ -455,7 +455,18 @@ class _Answer:
         if found is None and wider:
             found = deciding(wider, notes, self._now, bearing)
             found = None if found is None or found[1] is Verdict.YES else found
-        return None if found is None else (ids[found[0]], found[1])
+        if found is None or (found[1] is Verdict.YES and self._is_over_since(ids[found[0]])):
+            return None
+        return ids[found[0]], found[1]
+
+    def _is_over_since(self, id: str) -> bool:
+        """Whether a later hit ends a state that a note tells of, of whom or what the question names: who graduated
+        studies nowhere."""
+        states, at = states_asked(self._notes[id].content), self._at(id)
+        later = [self._notes[each].content for each in self._hits if self._at(each) > at] if states else []
+        return any(
+            state.ended.search(text) and self._terms & {*index_terms(text)} for text in later for state in states
+        )
 
     def ending(self, filled: Filled) -> MemoryNote | None:
         """The note that tells of the event by which the state is over that the question asks about, hit or not; None

@@ -9,8 +9,7 @@ import numpy as np
 from amem.embedding.onnx_embedder import BATCH, Once, rows_of
 from amem.errors import MissingModel, ServiceUnavailable, first_line
 from amem.library_imports import import_litellm
-from amem.ollama_server import OllamaServer
-from amem.server_call import MOST_BYTES, Bounds, ServerCalls, made_within, quoted
+from amem.server_call import MOST_BYTES, Bounds, OllamaServer, ServerCalls, made_within, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

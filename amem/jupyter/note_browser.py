@@ -14,7 +14,7 @@ from amem.labels import title
 from amem.query import Query
 from amem.rendering import standing_text
 from amem.retrieval.confidence import Support
-from amem.reversal import reversal_lines
+from amem.summaries import reversal_lines
 
 if TYPE_CHECKING:
     from amem.memory_system import AgenticMemorySystem

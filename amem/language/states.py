@@ -36,6 +36,8 @@ class State:
 
 def states_asked(text: str) -> list[State]:
     """The states that a question names, in the order of the table, but none whose very end it asks for."""
+    if any(each.ended.search(text) for each in _table() if not each.of_a_thing):
+        return []
     return [each for each in _table() if each.stated.search(text) and not each.ended.search(text)]
 
 

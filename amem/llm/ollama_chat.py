@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from amem.language.terms import tokens
 from amem.llm.guarded import Usage, counted
 from amem.llm.thought_filter import Thoughts, only_thought
-from amem.ollama_server import OllamaServer
-from amem.server_call import MOST_BYTES, Bounds
+from amem.server_call import MOST_BYTES, Bounds, OllamaServer
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping, Sequence

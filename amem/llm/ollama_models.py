@@ -15,8 +15,7 @@ from urllib.parse import urlsplit
 from amem.errors import AmemError, MissingModel, ServiceUnavailable
 from amem.labels import is_plain_name
 from amem.llm.model_names import ollama_name
-from amem.ollama_server import OllamaServer
-from amem.server_call import Bounds, quoted
+from amem.server_call import Bounds, OllamaServer, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Generator

@@ -7,12 +7,12 @@ import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from amem.analysts.models import day_of
 from amem.clock import ASTRAY, start_of_day, zone
 from amem.errors import AmemError, InvalidInput, StorageCorrupt
 from amem.index.chroma_folder import look_at
 from amem.labels import counted, short_id, visible_name
 from amem.language.predicates import load_predicates
-from amem.ledger import day_of
 from amem.maintenance.shift import ACTOR
 from amem.note import Status
 from amem.protocols import TokenEmbedder

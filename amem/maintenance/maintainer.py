@@ -1,4 +1,4 @@
-"""The night shift: maintenance of a collection, asked for or when it is due and nobody is at work."""
+"""The night shift: maintenance, asked for or when it is due and nobody is at work; its look for conflicts."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
+from amem.conflict.settling import ACTION
 from amem.errors import MaintenanceRunning
 from amem.maintenance.cycle import CONSOLIDATION, CYCLES, Cycle, due, quiet_since
+from amem.maintenance.shift import PhaseReport, Reason
 from amem.protocols import MergeWriter, PageWriter
 from amem.storage.jobs import is_gone
 from amem.storage.purging import owed
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
 
     from amem.analysts.models import Models
@@ -22,10 +24,13 @@ if TYPE_CHECKING:
     from amem.collection import Collection
     from amem.conflict.corrections import Reweigher
     from amem.maintenance.purges import Purges
-    from amem.maintenance.shift import MaintenanceReport, Phase
+    from amem.maintenance.shift import MaintenanceReport, Phase, Shift
     from amem.maintenance.topics import Topics
+    from amem.note import Conflict
     from amem.protocols import Analyst
+    from amem.storage.store import Session, Store
     from amem.writing.worker import Worker
+
 
 #: A worker looks every second for work; whether maintenance is due, not so often.
 _BETWEEN = timedelta(minutes=1)
@@ -92,7 +97,6 @@ class Maintainer:
         """What a cycle does, in order: what a longer one adds stands where it serves the others best."""
         # Here, since who opens a collection to read or write seldom maintains it.
         from amem.maintenance.compression import CompressPhase
-        from amem.maintenance.conflict_phase import ConflictPhase
         from amem.maintenance.forgetting_phases import Fading, Layering
         from amem.maintenance.merge_phase import MergePhase
         from amem.maintenance.upkeep import PurgePhase, ReembedPhase, TidyPhase, WeighPhase
@@ -159,3 +163,72 @@ class NightHand:
         if report is not None and self._tell is not None and (line := report.line()):
             self._tell(line)
         return report
+
+
+#: Notes of one transaction: others who write wait a fraction of a second for it.
+_PAGE = 32
+_CAUSE = "weighed again"
+#: What a judge looks at.
+_CLAIM = ("content", "facts", "kind", "at", "valid_from", "status")
+#: Operations that weigh what they write.
+_WEIGHING = frozenset({"add", "learn", "import", "enrich", "merge", "unsupersede", "reject", ACTION})
+
+
+class ConflictPhase:
+    """Weighs the notes that changed since the last run, and settles what it finds, but for what was undone."""
+
+    name = "conflicts"
+
+    def __init__(self, store: Store, reweigher: Reweigher) -> None:
+        self._store = store
+        self._reweigher = reweigher
+
+    def run(self, shift: Shift) -> PhaseReport:
+        """Look at all that changed, a page at a time; in a dry run only say what would come of it."""
+        self._reweigher.refresh()
+        with self._store.read() as session:
+            keys = _unweighed(session, shift.changed(session))
+        found: dict[tuple[str, str], Conflict] = {}
+        page_of = self._try_page if shift.dry_run else self._settle_page
+        for start in range(0, len(keys), _PAGE):
+            if shift.cancelled.is_set():
+                break
+            page = keys[start : start + _PAGE]
+            for conflict in page_of(shift, page, found.values()):
+                # Of two notes that both changed each is weighed against the other.
+                found.setdefault((conflict.earlier, conflict.later), conflict)
+            shift.tell(start + len(page), len(keys))
+        hidden = [conflict for conflict in found.values() if conflict.hides]
+        reasons = tuple(Reason(each.earlier, "superseded", each.verdict.reason) for each in hidden)
+        return PhaseReport(_counts(list(found.values())), reasons)
+
+    def _try_page(self, shift: Shift, keys: Sequence[int], before: Iterable[Conflict]) -> list[Conflict]:
+        with self._store.read() as session:
+            ids = list(session.notes.ids_of(keys).values())
+            return [each.conflict for _, pairs in self._reweigher.weigh(session, ids) for each in pairs]
+
+    def _settle_page(self, shift: Shift, keys: Sequence[int], before: Iterable[Conflict]) -> list[Conflict]:
+        found: list[Conflict] = []
+        with self._store.write() as session:
+            operations: list[int] = []
+
+            def begin(by: str) -> int:
+                if not operations:
+                    operations.append(shift.begin(session, ACTION, _CAUSE))
+                return operations[0]
+
+            for note, pairs in self._reweigher.weigh(session, list(session.notes.ids_of(keys).values())):
+                found += self._reweigher.carry_out(session, note, pairs, begin).conflicts
+            shift.mark(session, {"done": keys[-1], "counts": _counts([*before, *found])})
+        return found
+
+
+def _unweighed(session: Session, keys: Sequence[int]) -> list[int]:
+    """Those of the notes that say something else, or stand again, since they were weighed: on arrival each is."""
+    known = session.operations.unweighed_until()
+    last = session.operations.last_to_set(keys, _CLAIM)
+    return [key for key in keys if key in last and (last[key][0] <= known or last[key][1] not in _WEIGHING)]
+
+
+def _counts(conflicts: Sequence[Conflict]) -> dict[str, int]:
+    return {"conflicts_found": len(conflicts), "conflicts_resolved": sum(each.hides for each in conflicts)}

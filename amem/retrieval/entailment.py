@@ -331,13 +331,15 @@ def is_over(question: str, notes: Sequence[Told], now: datetime) -> int | None:
     asked = _asked(question) if states else None
     if asked is None or asked.negative or not _decidable(question, asked):
         return None
-    things = {key for key in asked.about if key not in asked.people and not _is_somebody(asked, key)}
+    things = frozenset(key for key in asked.about if key not in asked.people and not _is_somebody(asked, key))
+    # A cat that is missing is named as somebody is.
+    things = things or asked.people - {USER, WE}
     for place, note in enumerate(notes):
         for each in reversed(_stated(note.text)):
             if not each.said or each.planned:
                 continue
             for state in states:
-                if state.of_a_thing and not things & each.about.keys():
+                if state.of_a_thing and not things & (each.about.keys() | each.people):
                     continue
                 ended = state.ended.search(each.text)
                 if ended is None:

@@ -796,6 +796,34 @@ def test_that_no_model_answered_is_said_in_the_language_of_the_question(
             "Nothing certain; nearest: “Bought a cello for 1,150.”",
         ),
         (
+            {"I play the clarinet in the band.": "2026-03-19", "I left the band, too many rehearsals.": "2026-05-31"},
+            "Did I play in the band in July?",
+            "Nothing certain; nearest: “I play the clarinet in the band.”",
+        ),
+        (
+            {
+                "We rent the cottage on Mill Lane for 875 a month.": "2026-03-08",
+                "We moved into 7 Corve Street.": "2026-07-05",
+            },
+            "How much was my rent in April?",
+            "Nothing certain; nearest: “We rent the cottage on Mill Lane for 875 a month.”",
+        ),
+        (
+            {"Anouk is studying architecture in Leeds.": "2026-03-05", "Anouk graduated with a first.": "2026-06-08"},
+            "Is Anouk in Leeds?",
+            "“Anouk is studying architecture in Leeds.”",
+        ),
+        (
+            {"我的老板是贺律师。": "2026-03-02", "新领导是尹总。": "2026-09-20"},
+            "我的领导是谁？",
+            "你的上司是尹总（2026-09-20 起）",
+        ),
+        (
+            {"我在一家律所做助理。": "2026-03-02", "我跳槽到锦城证券做法务了。": "2026-08-05"},
+            "我在哪里上班？",
+            "你在锦城证券工作（2026-08-05 起）",
+        ),
+        (
             {"我的领导是方建国。": "2026-03-26", "方建国调去深圳了，由罗敏接手。": "2026-06-07"},
             "方建国还是我的领导吗？",
             "“我的领导是方建国。” (2026-03-26) [1]，但可能已过时：",

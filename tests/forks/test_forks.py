@@ -16,8 +16,8 @@ from amem.collection_folders import collection_names, listed_collection, with_pr
 from amem.errors import CollectionExists, CollectionNotFound, EmbedderMismatch, InvalidInput
 from amem.forks.fork import archive, archived, purge_collection, rename, sweep, unarchive
 from amem.note import Status
-from amem.reversal import reversal_lines
 from amem.storage.store import Store
+from amem.summaries import reversal_lines
 from amem.testing import FrozenClock, HashEmbedder
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import pytest
 import tenacity
 
 from amem.analysts.choose import make_analyst, make_chat
+from amem.analysts.models import StoreLedger
 from amem.errors import BudgetSpent, Cancelled, MissingModel, ServiceUnavailable, StorageFull
-from amem.ledger import StoreLedger
 from amem.llm.guarded import Breaker, GuardedChat, Spent, growing_wait
 from amem.llm.ollama_chat import OllamaChat
 from amem.note import Message, Role

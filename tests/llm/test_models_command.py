@@ -15,10 +15,10 @@ from typer.testing import CliRunner
 
 from amem import AgenticMemorySystem
 from amem.analysts.choose import survey
+from amem.analysts.models import StoreLedger
 from amem.cli.app import app
 from amem.clock import zone
 from amem.errors import InvalidInput, MissingModel, ServiceUnavailable
-from amem.ledger import StoreLedger
 from amem.llm.guarded import Spent
 from amem.llm.ollama_models import pull
 from amem.settings import load_settings

@@ -9,10 +9,9 @@ from typing import Any
 import networkx
 import pytest
 
-from amem.maintenance.communities import communities
 from amem.maintenance.topic_notes import recognise
 from amem.maintenance.topic_pages import MOST, Gone, compose, is_chinese, render, statement_of
-from amem.maintenance.topic_phase import joining
+from amem.maintenance.topic_phase import communities, joining
 from amem.note import Kind, MemoryNote
 
 SAID = datetime(2026, 3, 1, 9, tzinfo=UTC)

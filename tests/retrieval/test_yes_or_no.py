@@ -140,6 +140,8 @@ def test_a_yes_to_how_things_are_wants_a_statement_that_is_so_still(
         ("Do I own a Vespa?", "I own a red Vespa.", "Sold the Vespa to a guy from Lund."),
         ("Do I still have the drill?", "Borrowed a drill.", "Returned the drill to Ian."),
         ("Do I have a boyfriend?", "Marek is my boyfriend.", "Marek and I broke up."),
+        ("Is Grandad ill?", "Grandad is ill with bronchitis.", "Grandad is over his bronchitis."),
+        ("Is Pickle missing?", "Our cat Pickle is missing.", "Pickle turned up in the neighbour's shed."),
         ("小雅怀孕了吗？", "小雅怀孕了。", "小雅昨天生了，是个男孩。"),
         ("弟弟还是学生吗？", "弟弟是大学生。", "弟弟毕业了。"),
         ("爸爸还在住院吗？", "爸爸住院了。", "爸爸今天出院了。"),
@@ -164,6 +166,7 @@ def test_an_event_ends_a_state_until_it_is_said_anew(question: str, state: str, 
         ("Do I own a Vespa?", "Sold the piano."),
         ("小雅怀孕了吗？", "小雅生了病。"),
         ("我的流感好了吗？", "流感好了。"),
+        ("奶奶的骨折好了吗？", "奶奶拆石膏了。"),
     ],
 )
 def test_what_ends_nothing_of_what_is_asked_does_not(question: str, event: str) -> None:

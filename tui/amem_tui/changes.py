@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from amem.labels import counted, short_id
 from amem.note import LinkType
-from amem.reversal import reversal_lines
+from amem.summaries import reversal_lines
 from amem_tui.formatting import clean, command, one_line, title, titles_of
 
 if TYPE_CHECKING:

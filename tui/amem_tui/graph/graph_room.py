@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.worker import Worker
 
+    from amem.interop.graph import LocalGraph
     from amem.maintenance.topic_notes import TopicMap
-    from amem.neighbourhood import LocalGraph
     from amem.note import Link
     from amem_tui.client import CollectionClient
     from amem_tui.graph.drawing import Way

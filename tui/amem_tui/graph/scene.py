@@ -13,9 +13,9 @@ from amem_tui.formatting import GLYPHS, Author, author, command, one_line, title
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from amem.interop.graph import LocalGraph
     from amem.maintenance.topic_notes import TopicMap
     from amem.memory_system import AgenticMemorySystem
-    from amem.neighbourhood import LocalGraph
 
 
 #: The node that stands for all notes without a topic. No note has this id.

@@ -17,7 +17,7 @@ from textual.content import Content
 
 from amem.errors import NoteNotFound
 from amem.labels import counted
-from amem.maintenance.retention_figure import day_marks
+from amem.maintenance.forgetting_preview import day_marks
 from amem.note import Layer, Status
 from amem.query import Filter
 from amem_tui import changes
