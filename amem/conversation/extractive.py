@@ -310,9 +310,13 @@ class _Answer:
         return Support.WEAK if self.doubted else Support.STRONG
 
     def tell_what_was(self, period: Period | None) -> bool:
-        """Quote the note that comes nearest of those that something has taken the place of since; whether one does."""
-        past = Filter(until=None if period is None else period.until, statuses=(Status.SUPERSEDED,))
-        hits = self._memory.ask(Query(self._question, _MOST_GONE, past, touch=False, passages=True))
+        """Quote the note that comes nearest of those that something has taken the place of since, and where a time is
+        asked about, of all until its end; whether one does."""
+        past, asked = Filter(statuses=(Status.SUPERSEDED,)), self._question
+        if period is not None:
+            past = Filter(until=period.until, statuses=(Status.ACTIVE, Status.SUPERSEDED))
+            asked = asked.replace(period.words, " ").strip() or asked
+        hits = self._memory.ask(Query(asked, _MOST_GONE, past, touch=False, passages=True))
         for hit in sorted(hits, key=lambda hit: -hit.confidence):
             if hit.support is Support.NONE or self._note(hit.id) is None:
                 continue
