@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 import math
+from abc import ABC, abstractmethod
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from threading import Lock
 from time import monotonic
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -120,10 +121,10 @@ class Fused:
         return next((each for each in self._columns if each.name == name), None)
 
 
-class Fusion(Protocol):
+class Fusion(ABC):
     """One way to make one score of many."""
 
-    name: str
+    name: ClassVar[str]
 
     def fuse(
         self,
@@ -137,33 +138,35 @@ class Fusion(Protocol):
 
         What the same answers said `before` of notes is not asked for again.
         """
-        ...
+        found = _candidates(answers.values(), joining)
+        keys = np.union1d(found, np.array(list(also), dtype=np.int64))
+        counted = {name: answer for name, answer in answers.items() if self._counts(answer)}
+        total = sum(weights[name] for name in counted) or 1.0
+        columns = []
+        for name, answer in counted.items():
+            ranks = answer.ranks()
+            raw, said = _said(name, answer, keys, before)
+            columns.append(_Column(name, weights[name] / total, ranks, raw, self._scaled(keys, ranks, said)))
+        return Fused(keys, columns, found)
+
+    def _counts(self, answer: Answer) -> bool:
+        return True
+
+    @abstractmethod
+    def _scaled(self, keys: Keys, ranks: Mapping[int, int], said: Floats) -> Floats:
+        """What a leg gives to each note on one scale of all, by its ranks or by what it `said` on that scale."""
 
 
-class Convex:
+class Convex(Fusion):
     """The weighted mean of the legs' scores."""
 
     name = "convex"
 
-    def fuse(
-        self,
-        answers: Mapping[str, Answer],
-        weights: Mapping[str, float],
-        also: Iterable[int] = (),
-        joining: Collection[int] = (),
-        before: Fused | None = None,
-    ) -> Fused:
-        found = _candidates(answers.values(), joining)
-        keys = np.union1d(found, np.array(list(also), dtype=np.int64))
-        total = sum(weights[name] for name in answers) or 1.0
-        columns = []
-        for name, answer in answers.items():
-            raw, scaled = _said(name, answer, keys, before)
-            columns.append(_Column(name, weights[name] / total, answer.ranks(), raw, scaled))
-        return Fused(keys, columns, found)
+    def _scaled(self, keys: Keys, ranks: Mapping[int, int], said: Floats) -> Floats:
+        return said
 
 
-class ReciprocalRanks:
+class ReciprocalRanks(Fusion):
     """Reciprocal rank fusion."""
 
     name = "rrf"
@@ -171,26 +174,13 @@ class ReciprocalRanks:
     def __init__(self, k: float) -> None:
         self._k = k
 
-    def fuse(
-        self,
-        answers: Mapping[str, Answer],
-        weights: Mapping[str, float],
-        also: Iterable[int] = (),
-        joining: Collection[int] = (),
-        before: Fused | None = None,
-    ) -> Fused:
-        found = _candidates(answers.values(), joining)
-        keys = np.union1d(found, np.array(list(also), dtype=np.int64))
-        ranking = {name: answer for name, answer in answers.items() if answer.keys}
-        total = sum(weights[name] for name in ranking) or 1.0
-        columns = []
-        for name, answer in ranking.items():
-            ranks = answer.ranks()
-            places = np.array([ranks.get(key, 0) for key in keys.tolist()], dtype=np.float64)
-            scaled = np.where(places > 0, (self._k + 1) / (self._k + places), 0.0)
-            raw, _ = _said(name, answer, keys, before)
-            columns.append(_Column(name, weights[name] / total, ranks, raw, scaled))
-        return Fused(keys, columns, found)
+    def _counts(self, answer: Answer) -> bool:
+        return bool(answer.keys)
+
+    def _scaled(self, keys: Keys, ranks: Mapping[int, int], said: Floats) -> Floats:
+        places = np.array([ranks.get(key, 0) for key in keys.tolist()], dtype=np.float64)
+        scaled: Floats = np.where(places > 0, (self._k + 1) / (self._k + places), 0.0)
+        return scaled
 
 
 def _candidates(answers: Iterable[Answer], joining: Collection[int]) -> Keys:
