@@ -185,6 +185,7 @@ _DAY = re.compile(
     r"|昨[天晚]|今早|今天(?:早上|上午|中午|下午|晚上)|今晚",
     re.IGNORECASE,
 )
+_TODAY = re.compile(r"\b(?:today|tonight|this time)\b|今天|今日|这次|这回", re.IGNORECASE)
 _ROUTINE = ("usually", "normally", "mostly", "always", "every", "一般", "多半", "平时", "通常", "总是", "每")
 _DAYS = frozenset({"day", "weekday"})
 
@@ -201,9 +202,10 @@ def only_once(old: Statement, new: Statement, cues: Collection[Cue]) -> bool:
         days = all(any(each.sort == "day" for each in one.values) for one in (old, new))
         values = min(sum(map(len, gained(*both).values())) for both in ((old, new), (new, old)))
         return not cues and (days or (new.event and values > 1))
-    dated = not cues and any(each.sort in _DAYS for each in new.values)
-    if dated and new.event and any(word in old.around.casefold() for word in _ROUTINE):
-        return True
+    if new.event and not cues:
+        dated = any(each.sort in _DAYS for each in new.values)
+        if _TODAY.search(new.text) or (dated and any(word in old.around.casefold() for word in _ROUTINE)):
+            return True
     return day is not None and (bool(day["of"]) or not cues) and day[0] not in old.around
 
 
@@ -280,15 +282,14 @@ def _but_for_values(text: str) -> str:
 
 
 def _other_thing(one: Statement, other: Statement) -> bool:
-    """Whether both are said of things that one word tells apart: the front door, the back door."""
-    (*mine, first), (*yours, second) = (each.thing or ("",) for each in (one, other))
-    return (
-        first == second
-        and bool(mine)
-        and bool(yours)
-        and _WHEN.isdisjoint((*mine, *yours))
-        and set(mine).isdisjoint(yours)
-    )
+    """Whether both are said of things that differ: the front door, the back door; the queue, the cache."""
+    if not one.thing or not other.thing:
+        return False
+    (*mine, first), (*yours, second) = one.thing, other.thing
+    if first != second:
+        changed = other.cues & EXPLICIT or turned(one, other)
+        return not (changed or one.people or other.people or first in other.about or second in one.about)
+    return bool(mine and yours) and _WHEN.isdisjoint((*mine, *yours)) and set(mine).isdisjoint(yours)
 
 
 # Reasons to differ: which two statements of two notes may not go together, and what tells of it.
@@ -298,6 +299,12 @@ _CHANGED = frozenset({Cue.CHANGES, Cue.RETURNS})
 _ENDS_OR_CHANGES = frozenset({Cue.ENDS, Cue.CHANGES})
 OVER = frozenset({Cue.ENDS, Cue.OVER})
 _SINCE = frozenset({Cue.NOW, Cue.AFRESH})
+#: What happened and goes on since.
+_GOES_ON = re.compile(
+    r"\b(?:enrolled|joined|subscribed|signed|moved|bought|got|adopted|hired|rented|started|opened|founded)\b"
+    r"|了一[^下遍次回]|满了|上了|开始",
+    re.IGNORECASE,
+)
 #: Below this cosine two notes that share nothing but a person tell different things of him or her.
 _FAR = 0.4
 #: What one person does at a time, by the stem.
@@ -427,7 +434,11 @@ def _has_reason(old: Statement, new: Statement, around: Statement) -> bool:
         return False
     if Cue.MORE in new.cues and not new.cues & EXPLICIT and not turned(old, new):
         return False  # "supports iOS as well now"
-    if turned(old, new) or differing(old, new):
+    if differing(old, new):
+        return True
+    if _is_done(old, new, around):
+        return False
+    if turned(old, new):
         return True
     told = (new.cues | around.cues) - (old.cues & _SINCE)
     if new.cues & EXPLICIT == {Cue.CHANGES} and old.values and not gained(new, old):
@@ -437,6 +448,23 @@ def _has_reason(old: Statement, new: Statement, around: Statement) -> bool:
     if Cue.RETURNS in told and told & EXPLICIT == {Cue.RETURNS} and cover(new.about, old.about) == 1.0:
         return False  # "the boiler hums again" beside "the boiler hums"
     return bool(told & (EXPLICIT | _SINCE))
+
+
+def _is_done(old: Statement, new: Statement, around: Statement) -> bool:
+    """Whether the earlier statement only tells of what happened, and the later one of something else that did.
+
+    "Sold the lamp" ends nothing of "repaired the lamp"; what a person got, joined or began goes on until it ends.
+    """
+    if (
+        not old.event
+        or old.negative
+        or opposed(old, new)
+        or Cue.RETRACTS in new.cues | around.cues
+        or _GOES_ON.search(old.text)
+    ):
+        return False
+    verbs = {each.frame.verb for each in (old, new) if each.frame is not None and each.frame.verb}
+    return bool(old.poles) or len(verbs) > 1 or cover(old.about, around.about) < _MOSTLY
 
 
 def _comes_true(old: Statement, new: Statement) -> bool:

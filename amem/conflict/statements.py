@@ -202,6 +202,10 @@ _READ, _CLAUSES = 2_000, 24
 _QUOTED = re.compile(
     r"\[[^\]\n]{3,400}\]|\"[^\"\n]{6,300}\"|“[^”\n]{5,300}”|「[^」\n]{5,300}」|『[^』\n]{5,300}』|《[^》\n]{7,100}》|‘[^’\n]{8,300}’(?!\w)|(?<!\w)'[^'\n]{12,300}'(?!\w)"
 )
+#: What is so in a story.
+_FICTION = re.compile(
+    r"\bin (?:the|a|my) (?:novel|film|movie|series|story|dream|game)\b|(?:小说|电影|剧|故事|梦|游戏)[里中]", re.I
+)
 _PRONOUN = re.compile(
     r"\b(?:it(?! (?:rain|snow|pour|freez)(?:s|ed|es)?\b)|them|that|this|those|him|her)\b|[它他她这那]", re.IGNORECASE
 )
@@ -337,7 +341,7 @@ def _statements(
     for number, (start, end) in enumerate(reading.sentences):
         sentence = reading.text[start:end]
         parted = clauses(sentence)
-        open_, before = False, start
+        open_, before = _FICTION.search(sentence) is not None, start
         last: Statement | None = None
         for clause, stance in zip(parted, stances(sentence.strip(), parted) if parted else (), strict=True):
             at, end = start + clause.start, start + clause.start + len(clause.text)

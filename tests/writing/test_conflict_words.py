@@ -65,6 +65,27 @@ def test_of_the_labelled_wordings_nine_in_ten_come_out_right_and_none_is_hidden_
     assert hidden == []
 
 
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("Ironed the curtains.", "Gave the curtains away."),
+        ("修好了雨伞。", "雨伞送人了。"),
+        ("The lake is safe at night.", "In the novel the lake is dangerous at night."),
+        ("公园晚上很安全。", "电影里公园晚上很危险。"),
+        ("The café opens at seven.", "The café opened at nine today because of the storm."),
+        ("The shed is 4 metres wide.", "The pond is 2 metres wide."),
+        ("厨房宽三米。", "阳台宽两米。"),
+    ],
+)
+def test_another_event_a_story_one_day_and_another_thing_end_nothing(earlier: str, later: str) -> None:
+    assert judged(earlier, later).label not in CONFLICTS
+
+
+def test_what_was_begun_goes_on_until_it_is_given_up() -> None:
+    said = "Signed up for the Rotterdam marathon in April."
+    assert judged(said, "Decision: I withdraw from the Rotterdam marathon.").label is Label.SUPERSEDES
+
+
 @pytest.mark.parametrize("text", ["I love my job.", "我们不用 MySQL 了。", "The meeting moved to Friday.", "12"])
 def test_two_equal_sentences_never_conflict(text: str) -> None:
     assert judged(text, text, cosine=1.0).label not in CONFLICTS
