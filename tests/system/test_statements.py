@@ -7,8 +7,7 @@ from datetime import UTC
 from typing import TYPE_CHECKING
 
 import pytest
-from amem_tui.browse import note_pages as note_tab
-from amem_tui.browse.note_pages import PageRequest, load_note
+from amem_tui.browse.note_pages import load_note, read_note
 from amem_tui.history.field_changes import compared
 from amem_tui.page import Block
 
@@ -315,9 +314,9 @@ def test_a_proposal_and_a_version_say_in_words_which_statement_ends(memory: Agen
 def test_the_browser_shows_the_mark_in_the_note_and_in_its_history(memory: AgenticMemorySystem) -> None:
     old = add(memory, OLD, "2026-01-05")
     add(memory, NEW, "2026-06-22")
-    opened = load_note(memory, old)
+    opened = load_note(memory, old, UTC)
     assert opened is not None
-    parts = note_tab.read_note(memory, PageRequest(opened, UTC))
+    parts = read_note(memory, opened)
     page = "\n".join(part.text.plain for part in parts if isinstance(part, Block))
     assert ENDED in page
     (change,) = compared({"overturned": memory.history(old)[-1].changes["overturned"]}, UTC, {})

@@ -65,7 +65,7 @@ def test_a_model_that_reads_a_conversation_is_shown_no_procedure_of_others(open_
     def taught(passage: Passage) -> Extraction:
         return Extraction("", (), (Procedure("Deploy", "a new version is there", ("tag it", "push it"), ("m1",)),))
 
-    analyst = ScriptedAnalyst(extractions=taught)
+    analyst = ScriptedAnalyst(extractions=taught, local=False)
     memory = open_memory(analyst=analyst)
     said = [{"role": "user", "content": "To deploy a new version: tag it, then push it."}]
     for ids in (ANA, BO):
