@@ -235,7 +235,8 @@ class FactsLeg:
         ended: dict[tuple[str, str], Interval] = {}
         holding: set[tuple[str, str]] = set()
         for each in intervals(told, predicates):
-            denied.pop((each.subject, each.predicate, value_key(each.object)), None)
+            if each.until is None or each.ended_by is not None:
+                denied.pop((each.subject, each.predicate, value_key(each.object)), None)
             if each.at(moment):
                 holding.add((each.subject, each.predicate))
                 for note in each.notes:
@@ -247,7 +248,7 @@ class FactsLeg:
                 # Where nothing took its place, the note that says it is over says what is so now.
                 so.setdefault((keys[last.ended_by], predicate), []).extend((last.object, ""))
         for (_, predicate, _), word in denied.items():
-            # That it is not so, where nothing says that it ever was: 咖啡戒掉了.
+            # That it is not so, where nothing says that it ever was, or what came after: 咖啡戒掉了.
             so.setdefault((word.order, predicate), []).append(word.object)
         return so
 

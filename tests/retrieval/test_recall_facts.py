@@ -187,6 +187,13 @@ def test_facts_of_one_person_without_end_do_not_flood(collection: Collection) ->
     assert len(by_facts(collection, "What do I like?")) == 50
 
 
+def test_the_note_that_says_what_is_over_answers_in_whatever_language_it_was_said(collection: Collection) -> None:
+    began, ended = datetime(2023, 1, 1, tzinfo=UTC), datetime(2025, 6, 22, tzinfo=UTC)
+    collection.add("Note 1.", facts=[Fact("user", "diet", "vegetarian", valid_from=began, valid_to=ended)])
+    over = collection.add("Note 2.", facts=[Fact("user", "diet", "素", False, valid_from=ended)])
+    assert by_facts(collection, "Do I eat fish these days?") == [over]
+
+
 def test_questions_are_read_in_the_words_of_the_table(tmp_path: Path) -> None:
     asking = Asking(load_predicates())
     assert {"lives_in", "works_at"} <= asking.of("Where does she live and work?").predicates
