@@ -62,8 +62,8 @@ async def test_versions_say_who_made_them_and_why_and_what_they_changed(memory: 
         assert "v3" in lines[0]
         assert "▲ helper" in lines[0]
         assert "● you" in lines[1]
-        assert "update: changed content, tags" in lines[1]
-        assert "add" in lines[2]
+        assert "edited: changed content, tags" in lines[1]
+        assert "wrote" in lines[2]
         assert "tea, hot, green" in shown(pilot)
         await pilot.press("j")
         await wait_until(pilot, lambda: "Version 1 and 2" in screen_text(pilot))
@@ -112,7 +112,7 @@ async def test_rolling_back_asks_once_and_can_be_undone(memory: AgenticMemorySys
         await pilot.press("y")
         await wait_until(pilot, lambda: "Back to version 1: set" in toasts(pilot))
         await wait_until(pilot, lambda: chosen(pilot) == "4")
-        assert "rollback: back to version 1" in versions(pilot)[0]
+        assert "rolled back: back to version 1" in versions(pilot)[0]
         note = memory.read(id)
         assert note is not None
         assert (note.content, note.tags) == (TEA, ["tea"])
@@ -126,8 +126,8 @@ async def test_rolling_back_asks_once_and_can_be_undone(memory: AgenticMemorySys
         await pilot.press("ctrl+r")
         await wait_until(pilot, lambda: chosen(pilot) is not None and len(versions(pilot)) == 6)
         done = memory.history(id)[3].operation
-        assert f"redo: rolled back: back to version 1 (operation {done})" in versions(pilot)[0]
-        assert f"undo: rolled back: back to version 1 (operation {done})" in versions(pilot)[1]
+        assert f"redid: rolled back: back to version 1 (operation {done})" in versions(pilot)[0]
+        assert f"undid: rolled back: back to version 1 (operation {done})" in versions(pilot)[1]
         note = memory.read(id)
         assert note is not None
         assert note.content == TEA

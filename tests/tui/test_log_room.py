@@ -63,9 +63,9 @@ async def test_the_log_tells_people_agents_and_machines_apart_under_their_days(m
     memory.acting_as("agent:helper").add("Written by an agent")
     async with browsing(memory) as pilot:
         await enter(pilot)
-        assert has(pilot, "▲ helper", "add", "Written by an agent")
-        assert has(pilot, "└ ◆ scripted", "evolve", KETTLE[:14])
-        assert has(pilot, "▾ ● you", "add", KETTLE[:14])
+        assert has(pilot, "▲ helper", "wrote", "Written by an agent")
+        assert has(pilot, "└ ◆ scripted", "rewrote", KETTLE[:14])
+        assert has(pilot, "▾ ● you", "wrote", KETTLE[:14])
         assert has(pilot, "● you", CAT[:8])
         assert [line.split() for line in lines(pilot) if "2026-" in line] == [
             ["2026-03-04", "Wednesday"],
@@ -81,12 +81,12 @@ async def test_what_an_operation_did_is_told_in_full_beside_it(memory: AgenticMe
     memory.update(tea, context="About tea at 75", tags=["tea", "hot"])
     async with browsing(memory) as pilot:
         log = await enter(pilot)
-        await go_to(pilot, log, "update")
+        await go_to(pilot, log, "edited")
         await wait_until(pilot, lambda: "tea at 75" in detail(pilot))
         assert "tea, hot" in detail(pilot)
-        assert "● you update" in detail(pilot)
-        await go_to(pilot, log, "evolve")
-        await wait_until(pilot, lambda: "◆ scripted evolve" in detail(pilot))
+        assert "● you edited" in detail(pilot)
+        await go_to(pilot, log, "rewrote")
+        await wait_until(pilot, lambda: "◆ scripted rewrote" in detail(pilot))
         assert f"+ supports {KETTLE} → {TEA}" in detail(pilot)
         assert "both are about tea" in detail(pilot)
         assert f"proposed for {TEA}" in detail(pilot)
@@ -98,7 +98,7 @@ async def test_what_an_operation_did_is_told_in_full_beside_it(memory: AgenticMe
 async def test_any_operation_can_be_undone_and_redone_and_looks_undone(memory: AgenticMemorySystem) -> None:
     async with browsing(memory) as pilot:
         log = await enter(pilot)
-        await go_to(pilot, log, "add", CAT[:8])
+        await go_to(pilot, log, "wrote", CAT[:8])
         number = log.line.id if log.line is not None else 0
         await pilot.press("u")
         await wait_until(pilot, lambda: has(pilot, "undone", CAT[:8]))
@@ -109,7 +109,7 @@ async def test_any_operation_can_be_undone_and_redone_and_looks_undone(memory: A
         await pilot.press("u")  # offered no more
         await pilot.press("ctrl+r")
         await wait_until(pilot, lambda: titles(pilot) == [KETTLE, CAT, TEA])
-        await wait_until(pilot, lambda: not has(pilot, "add", "undone", CAT[:8]))
+        await wait_until(pilot, lambda: not has(pilot, "wrote", "undone", CAT[:8]))
 
 
 @pytest.mark.thorough
@@ -117,7 +117,7 @@ async def test_why_something_was_done_is_told_with_short_ids(memory: AgenticMemo
     memory.remember([{"role": "user", "content": "Good morning!"}], conversation="4e6ff025-f198-4639-aed4-93618a463a1a")
     async with browsing(memory) as pilot:
         log = await enter(pilot)
-        await go_to(pilot, log, "remember")
+        await go_to(pilot, log, "learnt")
         await wait_until(pilot, lambda: "1 message of 4e6ff025" in detail(pilot))
         assert "4e6ff025-" not in detail(pilot)
 
@@ -129,7 +129,7 @@ async def test_an_undo_says_what_later_work_it_left_alone(memory: AgenticMemoryS
     memory.acting_as("agent:helper").update(tea, tags=["agent"])
     async with browsing(memory) as pilot:
         log = await enter(pilot)
-        await go_to(pilot, log, "● you", "update")
+        await go_to(pilot, log, "● you", "edited")
         await pilot.press("u")
         await wait_until(pilot, lambda: f"Left alone: tags of “{TEA}”, changed" in toasts(pilot))
         assert f"operation {later}" in toasts(pilot)
@@ -142,7 +142,7 @@ async def test_what_was_undone_elsewhere_meanwhile_is_refused_in_words(
     other = open_home()
     async with browsing(memory) as pilot:
         log = await enter(pilot)
-        await go_to(pilot, log, "add", CAT[:8])
+        await go_to(pilot, log, "wrote", CAT[:8])
         assert log.line is not None
         screen = pilot.app.screen
         assert isinstance(screen, LogScreen)
@@ -151,6 +151,7 @@ async def test_what_was_undone_elsewhere_meanwhile_is_refused_in_words(
             other.undo(log.line.id)
             await pilot.press("u")
             await wait_until(pilot, lambda: "is undone already" in toasts(pilot))
+        screen.reload()  # the news may have come while it was held back
         await wait_until(pilot, lambda: has(pilot, "undone", CAT[:8]))
 
 
@@ -225,25 +226,25 @@ async def test_what_an_operation_set_off_is_folded_and_unfolded(memory: AgenticM
     async with browsing(memory) as pilot:
         log = await enter(pilot)
         await go_to(pilot, log, "▾ ● you", KETTLE[:14])
-        assert has(pilot, "evolve")
+        assert has(pilot, "rewrote")
         await pilot.press("space")
-        assert not has(pilot, "evolve")
+        assert not has(pilot, "rewrote")
         assert has(pilot, "▸ ● you", KETTLE[:10], "+1")
         await pilot.press("right")
-        assert has(pilot, "evolve")
+        assert has(pilot, "rewrote")
         await pilot.press("down", "left")  # first to what set it off,
         assert log.row is not None
         assert log.row.operation.action == "add"
         await pilot.press("left")  # then that is folded
-        assert not has(pilot, "evolve")
+        assert not has(pilot, "rewrote")
         other = memory.acting_as("agent:helper")
         other.add("Something new")
         await wait_until(pilot, lambda: has(pilot, "Something new"))
-        assert not has(pilot, "evolve", KETTLE[:10])  # what was folded stays so
+        assert not has(pilot, "rewrote", KETTLE[:10])  # what was folded stays so
         await go_to(pilot, log, "▸ ● you")
         await pilot.click(LogList, offset=(14, log.cursor + 1))  # the sign before who did it
         await settled(pilot)
-        assert has(pilot, "evolve", KETTLE[:10])
+        assert has(pilot, "rewrote", KETTLE[:10])
 
 
 async def test_enter_opens_the_note_and_the_history_of_one_that_was_deleted(memory: AgenticMemorySystem) -> None:
@@ -251,12 +252,12 @@ async def test_enter_opens_the_note_and_the_history_of_one_that_was_deleted(memo
     memory.delete(cat)
     async with browsing(memory) as pilot:
         log = await enter(pilot)
-        await go_to(pilot, log, "add", TEA[:12])
+        await go_to(pilot, log, "wrote", TEA[:12])
         await pilot.press("enter")
         await wait_until(pilot, lambda: isinstance(pilot.app.screen, BrowseScreen))
         await wait_until(pilot, lambda: opened(pilot) == TEA)
         log = await enter(pilot)
-        await go_to(pilot, log, "delete", CAT[:8])
+        await go_to(pilot, log, "deleted", CAT[:8])
         await pilot.click(LogList, offset=(30, log.cursor + 1))
         await wait_until(pilot, lambda: isinstance(pilot.app.screen, HistoryScreen))
         await wait_until(pilot, lambda: len(options(pilot, "#version-list")) == 2)
@@ -266,7 +267,7 @@ async def test_enter_opens_the_note_and_the_history_of_one_that_was_deleted(memo
 async def test_a_note_destroyed_meanwhile_is_said_to_be_gone(memory: AgenticMemorySystem) -> None:
     async with browsing(memory) as pilot:
         log = await enter(pilot)
-        await go_to(pilot, log, "add", CAT[:8])
+        await go_to(pilot, log, "wrote", CAT[:8])
         screen = pilot.app.screen
         assert isinstance(screen, LogScreen)
         with pytest.MonkeyPatch.context() as patch:
@@ -285,7 +286,7 @@ async def test_what_others_write_appears_on_top_and_the_cursor_stays(
     other = open_home("agent:other")
     async with browsing(memory) as pilot:
         log = await enter(pilot)
-        await go_to(pilot, log, "add", TEA[:12])
+        await go_to(pilot, log, "wrote", TEA[:12])
         before = log.line
         other.add("From another process")
         await wait_until(pilot, lambda: has(pilot, "▲ other", "From another process"))
@@ -306,7 +307,7 @@ async def test_a_long_log_is_read_a_screenful_at_a_time(memory: AgenticMemorySys
         log = await enter(pilot)
         assert len(log.rows) < 200
         await pilot.press("pagedown", "pageup", "end")
-        await wait_until(pilot, lambda: has(pilot, "add", TEA[:12]))
+        await wait_until(pilot, lambda: has(pilot, "wrote", TEA[:12]))
         await pilot.press("k", "j", "home")
         await settled(pilot)
         assert log.cursor == 1
@@ -317,7 +318,7 @@ async def test_a_long_log_is_read_a_screenful_at_a_time(memory: AgenticMemorySys
 async def test_a_small_terminal_shows_what_happened_above_what_it_did(memory: AgenticMemorySystem) -> None:
     async with browsing(memory, size=(40, 12)) as pilot:
         await enter(pilot)
-        assert has(pilot, "●", "add", KETTLE[:8])
+        assert has(pilot, "●", "wrote", KETTLE[:8])
         assert "Operation" in screen_text(pilot)
         await pilot.press("tab")
         await wait_until(pilot, lambda: pilot.app.screen.query_one(Page).has_focus)

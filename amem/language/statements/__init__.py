@@ -111,7 +111,7 @@ _SERVES = dict(line.split("  ", 1) for _, line in read_list("services.txt"))
 _DOES = "|".join(f"(?P<{role}>{does})" for role, does in _SERVES.items())
 _NAME_ZH = rf"(?:[{SURNAMES}][\u4e00-\u9fff]{{1,2}}?|[小老阿][\u4e00-\u9fff]|[A-Z][a-z]+)"
 _SERVED = re.compile(
-    r"(?P<before>(?:^|[.!?;,。！？；，\n]|\b(?:and|but|so)\b)\s*(?:现在|目前|以后|改|都|就|从[^，。]{1,6}起)*)由?"
+    r"(?P<before>(?:^|[.!?;,。！？；，\n]|\b(?:and|but|so)\b)[^\S\n]*(?:现在|目前|以后|改|都|就|从[^，。]{1,6}起)*)由?"
     rf"(?P<who>(?-i:[A-Z])[\w'’-]+(?: (?-i:[A-Z])[\w'’-]+)?|{_NAME_ZH})(?:老师|教练|师傅)?"
     r"(?: (?:is|now|currently)|现在|目前|来)*(?P<not> (?:no longer|stopped)|不再?)? ?"
     rf"(?:{_DOES})了?(?: these days)?"

@@ -19,6 +19,7 @@ from amem.note_changes import (
     word_diff,
 )
 from amem.storage.operations import Operation, Version
+from amem.summaries import deed
 from amem_tui.formatting import clean, maker, moment, one_line
 from amem_tui.page import Block, remark, side_by_side, space
 
@@ -67,7 +68,7 @@ def operation_head(each: Operation | Version, number: int, cause: str, zone: tzi
     """Who did something, when and why, as the operation of this number, and what the model was asked."""
     undone = isinstance(each, Operation) and each.undone
     when = f"  {moment(each.at, zone)}  operation {number}"
-    done = (f"  {each.action}", "bold strike" if undone else "bold"), ("  undone" if undone else "", "$warning")
+    done = (f"  {deed(each.action)}", "bold strike" if undone else "bold"), ("  undone" if undone else "", "$warning")
     lines = [Content.assemble(maker(each.actor), *done, (when, "$muted"))]
     if cause:
         lines.append(Content(one_line(cause, 400)))

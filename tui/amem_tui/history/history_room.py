@@ -17,7 +17,7 @@ from amem.errors import NoteNotFound
 from amem.labels import counted
 from amem.note import Status
 from amem.note_changes import field_name, ordered_fields
-from amem.summaries import causes_in_words
+from amem.summaries import causes_in_words, deed
 from amem_tui import changes
 from amem_tui.dialogs import Lines, Question
 from amem_tui.formatting import maker, moment, one_line, title
@@ -97,7 +97,7 @@ def version_line(version: Version, cause: str, zone: tzinfo) -> Content:
         (f" v{version.version:<4}", "bold"), (f"{moment(version.at, zone)} ", "$muted"), maker(version.actor)
     )
     why = f": {one_line(cause, 80)}" if cause else ""
-    return Content("\n").join([head, Content.assemble((f"      {version.action}{sure}{why}", "$muted"))])
+    return Content("\n").join([head, Content.assemble((f"      {deed(version.action)}{sure}{why}", "$muted"))])
 
 
 def change_head(version: Version, cause: str, zone: tzinfo) -> Block:
