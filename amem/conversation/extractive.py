@@ -477,8 +477,10 @@ class _Answer:
         where none does, or a fact that it asks for has begun since."""
         if not (asks_yes_or_no(self._question) and (states := states_asked(self._question))):
             return None
-        # A note that ends it need have no word of the question, and may lie behind the hits.
-        every = {note.id: note for note in self._memory.list(limit=_LATEST)} | self._notes
+        # A note that ends it need have no word of the question, and may lie behind the hits. Of a thing, such as what
+        # one owns, it names the thing, and so is a hit.
+        behind = () if all(state.of_a_thing for state in states) else self._memory.list(limit=_LATEST)
+        every = {note.id: note for note in behind} | self._notes
         telling = [
             note
             for note in every.values()
