@@ -404,6 +404,11 @@ class AgenticMemorySystem(ScopedMemory):
         with self._store.read() as session:
             return session.sources.notes_of(ids, own=True)
 
+    def notes_titled(self, titles: Sequence[str]) -> dict[str, str]:
+        """For each of these titles that the metadata of an active note holds the latest such note."""
+        with self._store.read() as session:
+            return session.notes.titled(titles, self.within())
+
     def file_notes(self) -> Sequence[FileNote]:
         """Every note that says which file it came from, deleted ones too, as an import compares them with the files."""
 

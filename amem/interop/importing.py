@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Protocol
 
 from amem.clock import SystemClock
@@ -91,9 +91,9 @@ class Collection(Protocol):
 
     def notes_of_sources(self, ids: Sequence[str]) -> dict[str, str]: ...
 
-    def count(self, filter: Filter | None = None) -> int: ...
+    def notes_titled(self, titles: Sequence[str]) -> dict[str, str]: ...
 
-    def list(self, filter: Filter | None = None, *, limit: int = 50) -> list[MemoryNote]: ...
+    def count(self, filter: Filter | None = None) -> int: ...
 
 
 @dataclass(slots=True)
@@ -344,6 +344,9 @@ class Importer:
 
     def _relink(self, session: Session, plans: Sequence[FilePlan], operation: int) -> None:
         """Take away the links that changed notes no longer have by what their files say now."""
+        changed = (each.item for plan in plans for each in plan.revised if each.item is not None)
+        same = (item for plan in plans for _, item in plan.same)
+        self._look_up(wanted for item in chain(changed, same) for wanted in item.wanted)
         for plan in plans:
             pieces = [*((each.note, each.item) for each in plan.revised if each.item), *plan.same]
             ids = {note.id for note, _ in pieces} | {note.id for note in plan.hidden}
@@ -503,6 +506,8 @@ class Importer:
         """What can be paid now; what waits for a note that may still come is kept, unless these were the `last`."""
         links, waiting = [], []
         now = SystemClock().now()
+        if last:
+            self._look_up(wanted for _, wanted in self._wanted)
         for source, wanted in self._wanted:
             target = self._target(wanted, last=last)
             if target is None:
@@ -537,12 +542,15 @@ class Importer:
             part = next((each for each in parts if each is not None), None)
             if part is not None or not last:
                 return part
-        name = next((name for each in places if (name := link_name(each)) in self._names), link_name(wanted.target))
-        if name not in self._names and last:
-            held = self._collection.list(Filter(metadata={"title": wanted.target}), limit=1)
-            if held:
-                self._names[name] = held[0].id
-        return self._names.get(name)
+        return next((self._names[name] for each in places if (name := link_name(each)) in self._names), None)
+
+    def _look_up(self, wanted: Iterable[Wanted]) -> None:
+        """Have these find the notes that were here before by their titles, all at once."""
+        missing = {
+            each.target for each in wanted if each.target and not (each.by_id or link_name(each.target) in self._names)
+        }
+        for title, id in self._collection.notes_titled(sorted(missing)).items() if missing else ():
+            self._names.setdefault(link_name(title), id)
 
     def _renamed(self, standing: Standing) -> Standing:
         return replace(

@@ -175,6 +175,13 @@ class NoteReading:
         ids = self._session.column(statement, limit=limit, offset=offset, **values)
         return list(self.get_many(ids, history=False, deleted=True, known_at=wanted.known_at, past=True).values())
 
+    def titled(self, titles: Sequence[str], wanted: Filter) -> dict[str, str]:
+        """The latest note of each of these titles, as their metadata have them, among those that pass the filter."""
+        where, values = conditions(wanted)
+        sql = f"SELECT json_extract(metadata, '$.title') AS title, id FROM notes WHERE {where}"
+        sql += " AND json_type(metadata, '$.title') = 'text' AND title IN (SELECT value FROM json_each(:titles))"
+        return dict(self._session.rows(f"{sql} ORDER BY at, key", titles=listed(titles), **values))
+
     def count(self, wanted: Filter | None = None) -> int:
         """How many notes pass the filter; None counts all that are not deleted."""
         if wanted is None:

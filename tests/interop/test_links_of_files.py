@@ -158,6 +158,21 @@ def test_a_file_imported_by_itself_links_what_was_imported_before_by_any_of_its_
     assert between(memory, "Boats", "Porto") == {("related", "[[波尔图]]", "user")}
 
 
+def test_a_link_finds_the_latest_note_that_has_its_title_and_came_from_no_file(
+    memory: AgenticMemorySystem, bring_in: Import, folder: Path
+) -> None:
+    memory.add("A river.", metadata={"title": "Douro"}, time="2026-01-01")
+    memory.add("The river of Porto.", metadata={"title": "Douro"}, time="2026-03-01")
+    memory.add("What the river was.", metadata={"title": "Douro"}, time="2026-02-01")
+    (folder / "Boats.md").write_text("The boats lie in the [[Douro]] and [[nowhere]].")
+
+    bring_in(folder)
+
+    boats = next(note for note in memory.list() if note.metadata["title"] == "Boats")
+    found = {link.reason: link.target for link in memory.links(boats.id) if link.made_by == "user"}
+    assert {reason: memory.read(id).content for reason, id in found.items()} == {"[[Douro]]": "The river of Porto."}
+
+
 def test_a_link_that_the_file_no_longer_has_goes_and_one_made_by_hand_stays(
     memory: AgenticMemorySystem, bring_in: Import, folder: Path
 ) -> None:

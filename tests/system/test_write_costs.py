@@ -11,6 +11,7 @@ import pytest
 
 from amem import AgenticMemorySystem, load_settings
 from amem.conflict import statements
+from amem.interop.importing import Importer
 from amem.interop.items import Incoming
 from amem.interop.reader import read_path
 from amem.note import Status
@@ -85,6 +86,25 @@ def statements_of_an_add(home: Path, ran: Counter[str], others: int) -> int:
 def test_an_add_runs_no_more_statements_in_a_larger_collection(tmp_path: Path, ran: Counter[str]):
     few, many = (statements_of_an_add(tmp_path / str(others), ran, others) for others in (10, 200))
     assert 0 < many <= few < 50
+
+
+def statements_of_a_page(folder: Path, ran: Counter[str], links: int) -> int:
+    """Of importing a page with so many links to pages that are not there, into what has them neither."""
+    folder.mkdir()
+    (folder / "Boats.md").write_text("Boats.\n" + "\n".join(f"[[第{number}页]]" for number in range(links)))
+    with opened(folder.with_name(f"{folder.name} home")) as memory:
+        memory.add("Warm.")
+        ran.clear()
+        ran["on"] = 1
+        report = Importer(memory, cause="import").run(read_path(folder, memory.settings))
+        ran["on"] = 0
+    assert (report.imported, report.links) == (1, 0)
+    return ran["statements"]
+
+
+def test_links_to_pages_that_never_come_are_looked_for_in_one_statement(tmp_path: Path, ran: Counter[str]):
+    few, many = (statements_of_a_page(tmp_path / str(links), ran, links) for links in (5, 100))
+    assert 0 < many <= few
 
 
 def test_a_text_that_is_stored_already_is_neither_analysed_nor_embedded_again(tmp_path: Path):
