@@ -143,7 +143,7 @@ def person_in(text: str, predicates: Predicates) -> str:
     return (
         text
         if re.fullmatch(r"[\u4e00-\u9fff]{2,4}", text)
-        and not re.search(r"[的了是不很我你他她它这那人好]|同事|女孩|男孩|谁", text)
+        and not re.search(r"[的了是不很我你他她它这那人好]|同[事学]|女孩|男孩|谁|朋友|邻居|[网战室舍]友|客户", text)
         else ""
     )
 
@@ -206,7 +206,7 @@ _BEFORE_SUBJECT = re.compile(
     r"|决定|结论|因此|总之|[：:])+"
 )
 #: What is used as something is ours, whatever it is: 缓存换成了 Redis.
-_USED_AS = "(?:数据库|缓存|编辑器|操作系统|消息队列|队列|框架|包管理器|编程语言|云|CI|数据)"
+_USED_AS = "(?:数据库|缓存|编辑器|聊天工具|云服务|操作系统|消息队列|队列|框架|包管理器|编程语言|云|CI|数据)"
 _ROLE_NOUN = re.compile(rf"(?:(?P<mine>我的)|我们的?|项目的?|公司的?)?主?{_USED_AS}")
 #: Kelpie 的数据库, Heron 缓存: of one thing's by its name.
 _ROLE_OF = re.compile(rf"(?P<owner>(?!我)[^，]{{1,20}}?)(?:的|(?<=[A-Za-z\d])\s?)主?{_USED_AS}")
@@ -348,7 +348,7 @@ def _owned(text: str, scene: Scene) -> Subject | None:
     found = re.fullmatch(r"(?P<owner>我们|我|他|她|[^的]{1,12}?(?=的))的?(?P<what>[\w\u4e00-\u9fff .-]{1,12})", text)
     if found is None or _NO_NAME.search(found["what"]):
         return None
-    owner, what = found["owner"], found["what"]
+    owner, what = found["owner"], re.sub("^家(?![人里庭长乡具教])(?=.)", "", found["what"])
     if owner in ("他", "她"):
         third = scene.cast.third(owner)
         if third is None:
@@ -752,11 +752,13 @@ _PRACTITIONER = re.compile(
     r"(?P<name>[\u4e00-\u9fffA-Z][\u4e00-\u9fff\w ]{0,12}?\s?"
     r"(?P<title>大夫|医生|医师|师傅|老师|教练|律师|先生|女士|太太|阿姨|教授))(?:那[里边儿])?(?:看病|看)?了?"
 )
-_NO_FOOD = re.compile(r"[药亏苦饭太多下完到的]|东西|什么|早餐|午餐|晚餐")
+_NO_FOOD = re.compile(r"[药亏苦饭太多下完到的这那不喝力透准惊]|^[香醋]$|一点|任何|回头草|老本|东西|什么|早餐|午餐|晚餐")
 _EATEN = re.compile(r"^(?:吃|喝|这份|我的)(?=.)")
 
 
-_SOME_PLACE = re.compile("[一某](?:家|所|间|个)")
+_SOME_PLACE = re.compile(
+    "[一某](?:家|所|间|个)|^(?:医院|学校|小学|中学|幼儿园|银行|公司|工厂|餐厅|饭店|酒店|超市|商场|律所|诊所|药店|法院|工地)$"
+)
 
 
 def made(shape: Shape, subject: Subject, parts: dict[str, str], scene: Scene) -> list[Fact]:
@@ -773,6 +775,9 @@ def made(shape: Shape, subject: Subject, parts: dict[str, str], scene: Scene) ->
     if kind == "banned":
         name = tool_in(value, scene.predicates, known=True)
         return [Fact(WE, "forbids", name)] if name and scene.predicates.role(name) is not None else []
+    if kind == "owned":
+        phone = latin_in(value, scene.predicates)
+        return [Fact(subject.name, "uses", phone)] if scene.predicates.role(phone) == "phone" else []
     if kind == "known":
         return _known(shape, value, subject, scene)
     if kind in ("tool", "bare tool"):
@@ -859,7 +864,8 @@ def _cut(kind: str, text: str, scene: Scene) -> str:
             return person_in(text, scene.predicates)
         case "title" | "trade":
             title = phrase_in(text)
-            return title if TRADES_ZH.search(title) and not _BY_SURNAME.fullmatch(title) else ""
+            by_surname = title[:1] in SURNAMES and TRADES_ZH.fullmatch(title[1:])  # 秦主任
+            return title if TRADES_ZH.search(title) and not (by_surname or _BY_SURNAME.fullmatch(title)) else ""
         case "diet":
             return text
         case "food":
@@ -1029,7 +1035,7 @@ def _of_role(text: str, scene: Scene) -> list[Fact]:
     match = pattern(scene.predicates).fullmatch(_AT_WORK.sub(_whose_role, text))
     if match is None:
         return []
-    who = _MY_PLACE.sub("我", re.sub("^(?:现在|目前|如今)(?!的)", "", _FROM_NOW.sub("", match["who"])))
+    who = _MY_PLACE.sub("我", _NOW.sub("", _FROM_NOW.sub("", match["who"])))
     if any(each.search(who) for each in (_FORMER, _PREMISES, _PLANNED, _NO_ROLE)):
         return []
     row = scene.predicates.rows[scene.predicates.canonical(match["role"])]
@@ -1076,6 +1082,7 @@ _PREMISES = re.compile(
 _MY_PLACE = re.compile(
     "^(?:我们?家?的?)?(?:(?:新|现在(?:住)?的|目前(?:住)?的|这边的?)(?:(?:房子|家|房|公寓|住处|小区|地方)的?)?|(?:房子|住处)的?)$"
 )
+_NOW = re.compile("^(?:现在|目前|如今)(?!的)|(?:现在|目前|如今)$")
 _AT_WORK = re.compile(
     "^(?:(?P<who>我|他|她|[^，的是在]{2,8}?)们?(?:(?:现在)?在[^，的是]{1,12}的|的?新?(?:公司|单位|部门)里?的)"
     "|(?P<own>[我他她])们?新?(?:公司|单位|部门)|新(?:公司|单位|部门)的)(?:直属|顶头|直接)?"
@@ -1118,7 +1125,7 @@ def _stated(shape: Shape, match: re.Match[str], before: str, text: str, scene: S
         before = _FROM_NOW.sub("", before)
     if _PLANNED.search(before) or _ASIDE.search(text, match.start()):
         return None
-    passing = shape.predicate in ("diet", "practises") or shape.kind == "town"
+    passing = shape.predicate in ("diet", "practises", "avoids") or shape.kind == "town"
     if (passing or (shape.predicate == "likes" and shape.aspect is Aspect.END)) and _FOR_NOW.search(text):
         return None
     if shape.predicate == "uses":
@@ -1130,6 +1137,8 @@ def _stated(shape: Shape, match: re.Match[str], before: str, text: str, scene: S
     formerly = (_FORMERLY.search(before) is not None and not turns_out) or "过" in parts.get("after", "")
     if not before.strip() and (shape.kind in ("relation tool", "banned") or _is_order(shape, match, scene)):
         before = "我们"  # 缓存换成了 Redis: ours
+    if not before.strip() and shape.kind == "owned" and scene.subject is None:
+        before = "我"
     if not before.strip() and shape.predicate == "uses" and scene.whole and _HOSTED.match(text, match.start()):
         before = scene.whole  # of the project, not of the part that was named last
     if shape.kind in ("version", "date", "event", "release"):

@@ -208,11 +208,15 @@ _DECIDED = re.compile(
     re.IGNORECASE,
 )
 #: "I can't eat shellfish", "I can eat shrimp again": for good, not for tonight.
-_BARRED = re.compile(r"(?:can|may|must|should)(?P<not> not)? (?:ever |now )?(?:eat|drink) (?P<o>.+)", re.IGNORECASE)
+_BARRED = re.compile(
+    r"(?:can|may|must|should)(?P<not> not)? (?:ever |now )?(?:eat|drink|(?P<have>have|touch)) (?P<o>.+)",
+    re.IGNORECASE,
+)
 _FOR_NOW = re.compile(
     r"\b(?:today|tonight|tomorrow|yet|until|till|before|right now|this|that|another|anything|much|more|too|in the)\b",
     re.IGNORECASE,
 )
+_NO_MORE = re.compile(r" (?:any ?more|any longer)\b.*$", re.IGNORECASE)
 #: "A Skoda Fabia from 2014" has been driven since nobody knows when.
 _MODEL_YEAR = re.compile(
     r"(?P<thing>\b(?:an?|my|the) (?:[\w-]+ ){0,2}[A-Z][\w-]+(?: [\w-]+){0,2}) from (?:19|20)\d\d(?! to| until|-|–)"
@@ -396,14 +400,15 @@ def _stated(subject: Subject, group: Group, word: str, rest: str, scene: Scene, 
             continue
         if folded == "at" and shape.kind == "employer" and not group.still:
             continue  # "I'm at Google" may be a visit, "I'm still at Google" is none
-        if shape.kind in ("habit", "smoking") and shape.aspect is Aspect.STATE and not group.negated:
+        if shape.kind in ("habit", "smoking", "avoided") and shape.aspect is Aspect.STATE and not group.negated:
             continue  # who drinks coffee need not like it, who no longer does has given it up
         tense = group.tense(table.forms[folded], shape)
         if shape.kind == "practice" and shape.aspect is Aspect.STATE and tense not in (Tense.NOW, Tense.FORMERLY):
             continue  # who did yoga on Tuesday need not do so again
         if tense and (found := scene.own(cut(shape, folded, match, subject, scene), subject)):
             rents = shape.kind == "lease" and tense is Tense.NOW  # "I rent a flat in Graz"
-            return told(found, group, tense, Aspect.STATE if rents else shape.aspect, scene, text)
+            stated = told(found, group, tense, Aspect.STATE if rents else shape.aspect, scene, text)
+            return [replace(each, holds=True) for each in stated] if shape.kind == "avoided" else stated
     return None
 
 
@@ -498,9 +503,12 @@ def _of_decision(subject: Subject, rest: str, scene: Scene, text: str) -> list[F
 
 def _of_food(subject: Subject, barred: re.Match[str], group: Group, text: str, scene: Scene) -> list[Fact]:
     """What somebody must not eat; "again" says that it is over."""
-    thing = phrase_in(barred["o"], 3)
+    said = _NO_MORE.sub("", barred["o"])
+    thing = phrase_in(said, 3)
     again = barred["not"] is None
-    if not thing or group.negated or subject.person is False or _FOR_NOW.search(barred["o"]):
+    if barred["have"] and thing.casefold().rpartition(" ")[2] not in word_list("foods"):
+        return []  # "can't have visitors"
+    if not thing or group.negated or subject.person is False or _FOR_NOW.search(said):
         return []
     if again and not re.search(r"\b(?:again|now)\b", barred["o"]):
         return []

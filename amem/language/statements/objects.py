@@ -272,7 +272,8 @@ def employers(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scen
     new = organisation(parts.get("new", ""), scene)
     if new and not is_known_place(new):
         found.append(Fact(subject.name, "works_at", new))
-    title = title_in(parts.get("title", ""))
+    role = _AS.search(text) if shape.aspect is Aspect.STATE else None
+    title = title_in(parts.get("title", "") or (role["title"] if role else ""))
     return [*found, Fact(subject.name, "job_title", title)] if title and found[0].holds else found
 
 

@@ -21,6 +21,7 @@ from amem.language.statements.objects import (
     person_named,
     phrase_in,
     place_in,
+    school_in,
     scope_in,
     street_in,
     teams,
@@ -178,7 +179,8 @@ def tool_name(text: str, scene: Scene, *, tastes: bool = False) -> str:
     if listed and listed[0].casefold() in _ARTICLES:
         listed.pop(0)
     name = name_in(" ".join(listed), scene.predicates, lower=scene.lower)
-    if not any(mark.isalpha() for mark in name) or name.split()[0].casefold() in _NO_TOOL or _ON_A_STREET.search(name):
+    no_tool = _ON_A_STREET.search(name) or school_in(name)
+    if not any(mark.isalpha() for mark in name) or name.split()[0].casefold() in _NO_TOOL or no_tool:
         return ""
     role, first = scene.predicates.role(name), name.split()[0]
     if role is None and (is_known_place(name) or is_person(first) or (scene.lower and is_everyday(first))):
@@ -401,23 +403,45 @@ def _value(kind: str, text: str, scene: Scene) -> str:
     return ""
 
 
-def _cars(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
-    """A car that was bought or sold, by a make that the table knows ("I bought a mini fridge" names none)."""
+def _owned(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
+    """A car or phone bought or sold, by a make that the table knows ("a mini fridge", "a Tesla charger" name none)."""
     ends = shape.aspect is Aspect.END
-    thing = thing_in(parts["x" if ends else "o"], scene)
-    known = bool(thing) and thing[0].isupper() and scene.predicates.known(shape.predicate, thing)
-    return [Fact(subject.name, shape.predicate, thing, not ends)] if known else []
+    text = parts["x" if ends else "o"]
+    thing = thing_in(text, scene)
+    if not thing or not thing[0].isupper() or _FOR_OTHERS.search(text) or not _ITSELF.match(text.partition(thing)[2]):
+        return []
+    if scene.predicates.known("drives", thing):
+        return [Fact(subject.name, "drives", thing, not ends)]
+    return [Fact(subject.name, "uses", thing, not ends)] if scene.predicates.role(thing) == "phone" else []
+
+
+_FOR_OTHERS = re.compile(
+    r"\b(?:for (?:my|our|his|her|their|the|(?-i:[A-Z])\w*)|rental|hire|courtesy|gift|present)\b", re.IGNORECASE
+)
+#: What may follow a thing that is named whole.
+_ITSELF = re.compile(
+    r"\W*(?:$|(?:from|for|in|at|on|with|last|this|yesterday|today|instead|off|after|second-hand|used|to|estate|hatchback|saloon|wagon|van|hybrid|convertible)\b)"
+)
 
 
 def _known(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
     """What the table lists for the predicate, since the verb alone says too little ("I have asthma", "I have time")."""
-    value = scene.predicates.known(shape.predicate, parts["o"])
+    value = scene.predicates.known(shape.predicate, _DOSE.sub("", parts["o"]))
     if shape.predicate == "drives" and value:
         value = thing_in(parts["o"], scene) or value
     found = Fact(subject.name, shape.predicate, value, shape.aspect is not Aspect.END)
     if value and shape.predicate == "takes_medication":
         scene.medicine = found
     return [found] if value else []
+
+
+#: "500 mg of metformin", "half a tablet of prednisone", "my statins".
+_DOSE = re.compile(
+    r"^(?:(?:\d[\d.,]*|half|an?|one|two|three) ?(?:an? )?"
+    r"(?:mgs?|mls?|mcg|g|tablets?|pills?|capsules?|puffs?|units?|doses?|drops?|spoons?|spoonfuls?)(?: of)? "
+    r"|(?:my|his|her|low-dose|some|daily) )",
+    re.IGNORECASE,
+)
 
 
 def _medicines(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
@@ -451,6 +475,19 @@ def _habits(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene)
         habit = thing if whole and scene.predicates.known(shape.predicate, thing) == thing else ""
         habit = "" if _FOR_A_TIME.search(said) else habit
     return [Fact(subject.name, shape.predicate, habit, shape.aspect is not Aspect.END)] if habit else []
+
+
+def _foods(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
+    """What somebody does not eat, or eats again: a food that nothing else is said of ("does not eat in the car")."""
+    said = _AT_ALL.sub("", parts["o"])
+    thing = phrase_in(said, 3)
+    last = thing.casefold().split()[-1:]
+    food = _FOODS.issuperset(last) if shape.kind == "food" else _NO_FOODS.isdisjoint(thing.casefold().split())
+    whole = bool(last) and len(thing.split()) == len(said.split())
+    return [Fact(subject.name, shape.predicate, thing, shape.kind != "again")] if whole and food else []
+
+
+_FOODS, _NO_FOODS = word_list("foods"), word_list("no foods")
 
 
 def _leases(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
@@ -498,7 +535,10 @@ def _homes(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) 
     place = place_in(said, scene.predicates, lower=scene.lower)
     if shape.kind == "street" and not (home or is_dwelling(said)):
         return []
-    return [Fact(subject.name, "lives_in", place)] if place else []
+    road = _ON_A_STREET.search(place)
+    if not place or (shape.kind == "road" and not road):
+        return []
+    return [Fact(subject.name, "address" if road else "lives_in", place)]
 
 
 _IN_A_FLAT = re.compile(r"^(?:an?|the|my|our) (?:[\w-]+ ){0,3}?(?:flat|apartment|house|room|studio|cottage|loft) at ")
@@ -522,6 +562,10 @@ def _moves(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) 
         return [Fact(subject.owner, "office", office)] if office else []
     if found := _address(parts["o"], subject, scene, sure=False):
         return found
+    if school := school_in(parts["o"]):
+        # A teacher may move to one as well.
+        pupil = subject.person is not False and not subject.first and subject.name != WE and " as " not in parts["o"]
+        return [Fact(subject.name, "school", school)] if pupil else []
     place = place_in(parts["o"], scene.predicates, lower=scene.lower)
     left = place_in(parts["x"], scene.predicates, lower=scene.lower)
     if not place or subject.person is False or (parts["x"] and not left):
@@ -574,7 +618,7 @@ _MAKERS = {
     **dict.fromkeys(("place", "name", "person", "phrase", "diet", "none"), _simple),
     **dict.fromkeys(("amount", "school", "thing"), _simple),
     "phrases": _phrases,
-    "car": _cars,
+    "owned": _owned,
     "known": _known,
     "intolerance": _intolerance,
     "medicine": _medicines,
@@ -591,6 +635,8 @@ _MAKERS = {
     "moved": moved,
     "home": _homes,
     "street": _homes,
+    "road": _homes,
+    **dict.fromkeys(("avoided", "again", "food"), _foods),
     "due": _dates,
     "release": _releases,
     "swap": swaps,
