@@ -545,12 +545,13 @@ class ScopedMemory:
         """What is so of one subject and predicate, as a clause said to the user."""
         return self._parts.facts.wording(found, chinese=chinese, period=period)
 
-    def doubted_by(self, ids: Sequence[str]) -> list[str]:
+    def doubted_by(self, ids: Sequence[str], words: Sequence[str] = ()) -> list[str]:
         """The notes because of which these, which state one fact, may be out of date, the latest first.
 
-        One that is older than the last of these speaks against none: the fact was said again since.
+        One that is older than the last of these speaks against none: the fact was said again since. With `words` of
+        what is taken from the notes, neither does one that speaks against other statements of them.
         """
-        found = self._parts.facts.doubted_by(ids)
+        found = self._parts.facts.doubted_by(ids, words)
         own = self._own_of(found)
         return [id for id in found if id in own]
 

@@ -238,7 +238,7 @@ class _Answer:
             after = [id for id in rest if self._note(id) is not None]
             quote = f"{self.words.colon}{self._quotation(after[0])}" if ended and after else ""
             cited = self._cited(after)
-            doubt = "" if ended else self._doubt(rest)
+            doubt = "" if ended else self._doubt(rest, [each.object for each in slot])
             # What may be out of date is no yes and no no.
             self.say(f"{'' if doubt else lead}{fact}{quote}{cited}{doubt}")
             lead = ""
@@ -304,7 +304,8 @@ class _Answer:
         for slot in _slots(filled.facts)[:_MOST_FACTS]:
             fact = self._memory.wording(slot, chinese=chinese, period=period)
             rest = self._known(slot)
-            doubt = self._doubt(rest) if any(each.until is None for each in slot) else ""
+            objects = [each.object for each in slot if each.until is None]
+            doubt = self._doubt(rest, objects) if objects else ""
             self.say(f"{lead}{fact}{self._cited(rest)}{doubt}")
             lead = ""
         return Support.WEAK if self.doubted else Support.STRONG
@@ -341,7 +342,7 @@ class _Answer:
         for slot in slots:
             fact = self._memory.wording(slot, chinese=bool(self.words.language))
             rest = self._known(slot)
-            self.say(f"{fact}{self._cited(rest)}{self._doubt(rest)}")
+            self.say(f"{fact}{self._cited(rest)}{self._doubt(rest, [each.object for each in slot])}")
 
     def quote(self, id: str, lead: str, *, doubts: bool = True) -> None:
         """Quote a note; first what replaced a statement of it that the quotation holds, last what makes it doubtful."""
@@ -360,7 +361,7 @@ class _Answer:
             self.quote(id, self.words.before, doubts=False)
             return
         cited = self._cited([id, *(by for by in after if by not in first)])
-        doubt = self._doubt([id]) if doubts else ""
+        doubt = self._doubt([id], [passage(note.content, asked).text] if asked else ()) if doubts else ""
         lead = "" if doubt and lead in self.words.verdicts else lead
         self.say(f"{lead}{now}{self.words.before if now else ''}{quote}{cited}{doubt}")
         self._quoted = True
@@ -556,9 +557,18 @@ class _Answer:
     def _at(self, id: str) -> datetime:
         return self._notes[id].at or datetime.min.replace(tzinfo=UTC)
 
-    def _doubt(self, ids: Sequence[str]) -> str:
-        """That notes may be out of date, and what the note says because of which they may."""
-        against = [id for id in self._memory.doubted_by(ids) if self._note(id) is not None]
+    def _doubt(self, ids: Sequence[str], words: Sequence[str]) -> str:
+        """That these words of notes may be out of date, and what the note says because of which they may.
+
+        A note that says something of what is asked speaks against them, whichever statement it was held against.
+        """
+        concerned = self._memory.doubted_by(ids, words)
+        against = [
+            id
+            for id in self._memory.doubted_by(ids)
+            if (note := self._note(id)) is not None
+            and (id in concerned or not self._terms.isdisjoint(index_terms(note.content)))
+        ]
         if not against or self._follows(against[0], ids):
             return ""
         self.doubted = True

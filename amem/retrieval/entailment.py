@@ -66,6 +66,9 @@ _PLAIN = words(
     by from and or still already yet ever now currently any anymore more
     """
 )
+_BE = words("am is are was were")
+#: What stands between somebody and where or with what they are.
+_BESIDE = words("on in at with under")
 _WITH = re.compile(r"\b(?:with|because|at|in|on|for|after|since|to|from|by)\b", re.IGNORECASE)
 #: The telling words of a statement; less is a verb of every day.
 _TELLING = 1.0
@@ -237,7 +240,8 @@ def _says(question: str, asked: Statement, each: Statement) -> Verdict | None:
             return Verdict.YES if _asks_for_an_end(question) else None
         if each.negative:
             return Verdict.NO_LONGER if each.ended or Cue.OVER in each.cues else Verdict.NO
-        return Verdict.YES if not each.cues & {Cue.CHANGES, Cue.DENIES} else None
+        changed = each.cues & {Cue.CHANGES, Cue.DENIES}
+        return Verdict.YES if not changed and _stands_there(question, asked, each) else None
     if asked.poles or wanted != _telling_first(each) - who:
         return None
     if each.negative and each.cues & {Cue.ENDS, Cue.OVER}:
@@ -267,6 +271,16 @@ def _holds_words(question: str, text: str) -> bool:
     said = {stem(word) for word in _words(text)}
     asked = [word for word in _words(_AUXILIARY.sub("", question, count=1)) if word not in _PLAIN]
     return bool(asked) and all(stem(word) in said or stem(past_of(word)) in said for word in asked)
+
+
+def _stands_there(question: str, asked: Statement, each: Statement) -> bool:
+    """Whether a statement has somebody where a question without a verb of its own asks if they are: "on Hetzner".
+
+    Whoever is leaving Hetzner, or likes it, is not said to be on it.
+    """
+    first, *rest = _words(question) or [""]
+    beside = next((word for word in rest if word in _BESIDE), None)
+    return first not in _BE or not asked.people or beside is None or beside in _words(each.text)
 
 
 def _words(text: str) -> list[str]:

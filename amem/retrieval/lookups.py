@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 
     from amem.collection import Collection
     from amem.language.intervals import Interval
-    from amem.note import Scope
+    from amem.note import MemoryNote, Scope
     from amem.retrieval.fact_leg import Filled, Slots
     from amem.retrieval.question import Period
     from amem.storage.note_lists import Card, Cards, Census, Ledger, Order, Shelf
+    from amem.storage.reviews import Flag
     from amem.storage.store import Session
 
 
@@ -203,14 +204,16 @@ class FactQueries:
         )
         return ("；" if chinese else "; ").join(filter(None, clauses))
 
-    def doubted_by(self, ids: Sequence[str]) -> list[str]:
+    def doubted_by(self, ids: Sequence[str], words: Sequence[str] = ()) -> list[str]:
         """The notes because of which these, which state one fact, may be out of date, the latest first.
 
-        One that is older than the last of these speaks against none: the fact was said again since.
+        One that is older than the last of these speaks against none: the fact was said again since. With `words` of
+        what is taken from the notes, neither does one that speaks against other statements of them.
         """
         with self._store.read() as session:
-            flagged = {flag.because for id in ids for flag in session.flags.open(id)}
-            notes = session.notes.get_many([*ids, *flagged], history=False)
+            flags = [flag for id in ids for flag in session.flags.open(id)]
+            notes = session.notes.get_many([*ids, *(flag.because for flag in flags)], history=False)
+        flagged = {flag.because for flag in flags if _concerns(flag, notes, words)}
         last = max((note.at for id in ids if (note := notes.get(id)) is not None and note.at is not None), default=None)
         against = [
             (note.at, id) for id in flagged - {*ids} if (note := notes.get(id)) is not None and note.at is not None
@@ -267,3 +270,14 @@ class FactQueries:
 
     def _moment(self, given: datetime | str | None) -> datetime | None:
         return None if given is None else parse_time(given, self._zone)
+
+
+def _concerns(flag: Flag, notes: Mapping[str, MemoryNote], words: Sequence[str]) -> bool:
+    """Whether a doubt about a note concerns these words of it: it quotes no statement, or the one that has them."""
+    note = notes.get(flag.note)
+    if not words or note is None:
+        return True
+    from amem.conflict.ending import quoted, statements_of
+
+    doubted = [each for each in map(quoted, statements_of(note.content)) if each and each in flag.reason]
+    return not doubted or any(word in each or each in word for each in doubted for word in words)

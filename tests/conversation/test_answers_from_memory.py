@@ -80,6 +80,39 @@ def test_a_fact_that_may_be_out_of_date_is_not_said_as_certain(
     assert fact.ending() == f"{subject}{doubt[:8]}"
 
 
+@pytest.mark.parametrize(
+    ("said", "reason", "other", "asked"),
+    [
+        (
+            {
+                "Sara joined as designer. She works on Tuesdays.": "2026-09-11",
+                "Sara works on Mondays as well.": "2026-11-12",
+            },
+            "'Sara works on Mondays as well' where it was 'She works on Tuesdays.'",
+            "Who is the designer?",
+            "Which days does Sara work?",
+        ),
+        (
+            {"小陈是我们的设计师。她周二在公司上班。": "2026-09-11", "小陈周一也来上班了。": "2026-11-12"},
+            "后来是“小陈周一也来上班了”，先前是“她周二在公司上班。”",
+            "谁是我们的设计师？",
+            "小陈周几上班？",
+        ),
+    ],
+)
+def test_a_doubt_of_one_statement_of_a_note_leaves_the_others_alone(
+    memory: AgenticMemorySystem, said: dict[str, str], reason: str, other: str, asked: str
+) -> None:
+    stated, doubt = told(memory, said)
+    operation = memory.log(limit=1)[0].id
+    with memory.parts.store.write() as session:
+        session.flags.put(stated, doubt, reason, operation)
+    assert memory.doubted_by([stated], ["designer" if other.isascii() else "设计师"]) == []
+    assert memory.doubted_by([stated]) == memory.doubted_by([stated], [reason]) == [doubt]
+    assert [each.note for each in ask(memory, other).citations] == [stated]
+    assert doubt in [each.note for each in ask(memory, asked).citations]
+
+
 def test_an_allergy_to_something_else_does_not_answer_whether_one_eats_this(memory: AgenticMemorySystem) -> None:
     penicillin, meat, coriander, peanuts = told(
         memory,

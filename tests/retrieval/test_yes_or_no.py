@@ -56,6 +56,18 @@ def test_what_is_said_of_whom_the_question_asks_is_not(question: str, note: str,
 
 
 @pytest.mark.parametrize(
+    ("note", "answer"),
+    [
+        ("Production runs on Hetzner now.", Verdict.YES),
+        ("We're leaving Hetzner: cold starts of 4 s.", None),
+        ("We like Hetzner.", None),
+    ],
+)
+def test_to_name_where_somebody_may_be_is_not_to_say_that_they_are_there(note: str, answer: Verdict | None) -> None:
+    assert verdict("Are we still on Hetzner?", note) is answer
+
+
+@pytest.mark.parametrize(
     ("question", "note", "answer"),
     [
         ("Am I vegetarian?", "I am vegetarian since May.", Verdict.YES),
