@@ -7,6 +7,7 @@ from collections import deque
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cached_property, partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from amem.errors import StorageCorrupt, StorageError
@@ -37,16 +38,41 @@ if TYPE_CHECKING:
     from amem.strength import Decay
 
 
-# One transaction on a collection, with a small table of contents: what can be read and written in it. Each is imported
-# when it is first used, since the commonest commands need few of them.
+# One transaction on a collection, and what can be read and written in it.
 
 _READS = ("SELECT", "WITH")
 T = TypeVar("T")
 M = TypeVar("M", bound="Mapping[Any, Any]")
 
 
+def _part(module: str, name: str) -> Any:
+    """A part of a session, imported and made when it is first asked for: the commonest commands need few of them."""
+    return cached_property(lambda session: getattr(import_module(f"amem.storage.{module}"), name)(session))
+
+
 class Session:
     """A read snapshot, or a writing transaction when it came from ``Store.write()``."""
+
+    notes: Notes = _part("notes", "Notes")
+    sources: Sources = _part("notes", "Sources")
+    links: Links = _part("links", "Links")
+    facts: Facts = _part("search_tables", "Facts")
+    text: FullText = _part("search_tables", "FullText")
+    vectors: Vectors = _part("vectors", "Vectors")
+    usage: Usage = _part("usage", "Usage")
+    operations: Operations = _part("operations", "Operations")
+    reviews: Reviews = _part("reviews", "Reviews")
+    flags: Flags = _part("reviews", "Flags")
+    chats: Chats = _part("chats", "Chats")
+    jobs: Jobs = _part("jobs", "Jobs")
+    runs: Runs = _part("jobs", "Runs")
+    remarks: Remarks = _part("jobs", "Remarks")
+    evolutions: Evolutions = _part("jobs", "Evolutions")
+    #: What model calls cost, by day, and what they were made for.
+    spending: Spending = _part("jobs", "Spending")
+    costs: Costs = _part("jobs", "Costs")
+    #: Folders that are kept in step with the notes.
+    vaults: Vaults = _part("vaults", "Vaults")
 
     def __init__(
         self, connection: sqlite3.Connection, now: datetime, decay: Decay, *, parent: int | None = None
@@ -207,116 +233,6 @@ class Session:
         if parent is None:
             self.begun.append(key)
         return key
-
-    @cached_property
-    def notes(self) -> Notes:
-        from amem.storage.notes import Notes
-
-        return Notes(self)
-
-    @cached_property
-    def facts(self) -> Facts:
-        from amem.storage.search_tables import Facts
-
-        return Facts(self)
-
-    @cached_property
-    def flags(self) -> Flags:
-        from amem.storage.reviews import Flags
-
-        return Flags(self)
-
-    @cached_property
-    def links(self) -> Links:
-        from amem.storage.links import Links
-
-        return Links(self)
-
-    @cached_property
-    def operations(self) -> Operations:
-        from amem.storage.operations import Operations
-
-        return Operations(self)
-
-    @cached_property
-    def sources(self) -> Sources:
-        from amem.storage.notes import Sources
-
-        return Sources(self)
-
-    @cached_property
-    def text(self) -> FullText:
-        from amem.storage.search_tables import FullText
-
-        return FullText(self)
-
-    @cached_property
-    def vectors(self) -> Vectors:
-        from amem.storage.vectors import Vectors
-
-        return Vectors(self)
-
-    @cached_property
-    def usage(self) -> Usage:
-        from amem.storage.usage import Usage
-
-        return Usage(self)
-
-    @cached_property
-    def vaults(self) -> Vaults:
-        """Folders that are kept in step with the notes."""
-        from amem.storage.vaults import Vaults
-
-        return Vaults(self)
-
-    @cached_property
-    def reviews(self) -> Reviews:
-        from amem.storage.reviews import Reviews
-
-        return Reviews(self)
-
-    @cached_property
-    def chats(self) -> Chats:
-        from amem.storage.chats import Chats
-
-        return Chats(self)
-
-    @cached_property
-    def jobs(self) -> Jobs:
-        from amem.storage.jobs import Jobs
-
-        return Jobs(self)
-
-    @cached_property
-    def evolutions(self) -> Evolutions:
-        from amem.storage.jobs import Evolutions
-
-        return Evolutions(self)
-
-    @cached_property
-    def remarks(self) -> Remarks:
-        from amem.storage.jobs import Remarks
-
-        return Remarks(self)
-
-    @cached_property
-    def runs(self) -> Runs:
-        from amem.storage.jobs import Runs
-
-        return Runs(self)
-
-    @cached_property
-    def costs(self) -> Costs:
-        """What calls of models were made for."""
-        from amem.storage.jobs import Costs
-
-        return Costs(self)
-
-    @cached_property
-    def spending(self) -> Spending:
-        from amem.storage.jobs import Spending
-
-        return Spending(self)
 
 
 #: So many operations are remembered as begun here.
