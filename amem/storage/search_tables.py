@@ -182,27 +182,11 @@ class FullText:
         """Forget a note; nothing happens when it is not indexed."""
         self._session.change("DELETE FROM note_text WHERE rowid = :key", key=key)
 
-    def search(self, terms: Sequence[str], limit: int, wanted: Filter | None = None) -> list[tuple[int, float]]:
-        """(key, BM25 score, higher is better) of notes that hold any of these index terms, best first.
-
-        Without a filter every active note may answer. Ties go to the older note.
-        """
-        if not terms or limit < 1:
-            return []
-        if wanted is None or wanted.is_default:
-            return self._active(terms, limit)
-        where, values = conditions(wanted)
-        statement = (
-            "SELECT note_text.rowid, bm25(note_text) AS score FROM note_text JOIN notes ON notes.key = note_text.rowid"
-            f" WHERE note_text MATCH :match AND {where} ORDER BY score, note_text.rowid LIMIT :limit"
-        )
-        return [(key, -score) for key, score in self._session.rows(statement, match=_any(terms), limit=limit, **values)]
-
     def postings(self, terms: Sequence[str], lengths: Lengths) -> tuple[Keys, Keys, Floats]:
         """Where each term stands: places in `terms`, the keys of the notes that hold it, and what BM25 gives for it.
 
-        As `search` has it: what BM25 gives is above nothing, and the parts of several terms add up to the score of a
-        question that holds them. `lengths` must be those of this session.
+        Of notes of any status but deleted. What BM25 gives is above nothing, as in FTS5's own ranking, and the parts of
+        several terms add up to the score of a question that holds them. `lengths` must be those of this session.
         """
         import numpy as np
 
@@ -216,15 +200,6 @@ class FullText:
         # A term that is held often counts more, up to K1 + 1 times, and the less the longer the note is.
         damped = K1 * (1 - _B + _B * lengths.by_key[keys] / lengths.mean)
         return places, keys, rarity[places] * (often * (K1 + 1) / (often + damped))
-
-    def scores(self, terms: Sequence[str], keys: Sequence[int]) -> dict[int, float]:
-        """BM25 score of each of these notes that holds any of the terms."""
-        if not terms or not keys:
-            return {}
-        statement = "SELECT rowid, bm25(note_text) FROM note_text WHERE note_text MATCH :match"
-        statement += " AND rowid IN (SELECT value FROM json_each(:keys))"
-        rows = self._session.rows(statement, match=_any(terms), keys=listed(map(int, keys)))
-        return {key: -score for key, score in rows}
 
     def tokens(self) -> dict[int, list[str]]:
         """The index terms of every note that is not deleted, by key: for scorers that keep an index of their own."""
@@ -316,29 +291,6 @@ class FullText:
             scope, statement = scope_values(self._session.scope), _ROLE_SCOPED.format(_STANDING[active])
             return dict(self._session.rows(statement, role=ROLE[role], limit=limit, **scope))
         return dict(self._session.rows(f"{_ROLE} ORDER BY notes DESC, term LIMIT :limit", role=ROLE[role], limit=limit))
-
-    def _active(self, terms: Sequence[str], limit: int) -> list[tuple[int, float]]:
-        """The unfiltered fast path: rank in FTS5 alone, then drop the few that are not active."""
-        margin = limit + 32
-        while True:
-            ranked = self._ranked(terms, margin)
-            active = "SELECT key FROM notes WHERE status = 'active' AND key IN (SELECT value FROM json_each(:keys))"
-            keys = set(self._session.column(active, keys=listed(key for key, _ in ranked)))
-            alive = [(key, score) for key, score in ranked if key in keys]
-            if len(alive) >= limit or len(ranked) < margin:
-                return alive[:limit]
-            margin *= 4
-
-    def _ranked(self, terms: Sequence[str], limit: int) -> list[tuple[int, float]]:
-        # "ORDER BY rank" lets FTS5 keep its own heap instead of sorting every match.
-        statement = "SELECT rowid, rank FROM note_text WHERE note_text MATCH :match ORDER BY rank LIMIT :limit"
-        ranked = [(key, -score) for key, score in self._session.rows(statement, match=_any(terms), limit=limit)]
-        return sorted(ranked, key=lambda pair: (-pair[1], pair[0]))
-
-
-def _any(terms: Sequence[str]) -> str:
-    # Our tokens hold no quotation mark, so quoting is all it takes to keep FTS5's query language out.
-    return " OR ".join(f'"{term}"' for term in terms)
 
 
 def _typed(word: Typed) -> str:

@@ -1,12 +1,16 @@
-"""The shortest ways to put a note into a store and to change it."""
+"""The shortest ways to put a note into a store, to change it and to find it by its words."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from amem.note import MemoryNote
+from amem.query import Filter
+from amem.storage.search_tables import Lengths
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from amem.storage.store import Session
 
 
@@ -24,3 +28,11 @@ def change(session: Session, id: str, action: str = "update", **fields: Any) -> 
     operation = session.begin(action, "user")
     session.notes.change(id, fields, operation)
     return operation
+
+
+def search(session: Session, terms: Sequence[str], wanted: Filter | None = None) -> dict[int, float]:
+    """The keys of notes that pass the filter and hold any of these index terms, with their BM25, best first."""
+    _, keys, worth = session.text.postings(terms, Lengths.of(session))
+    scores = {key: float(worth[keys == key].sum()) for key in keys.tolist()}
+    passing = scores.keys() & set(session.notes.keys(wanted or Filter()))
+    return {key: scores[key] for key in sorted(passing, key=lambda key: (-scores[key], key))}

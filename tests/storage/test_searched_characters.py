@@ -6,7 +6,7 @@ import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from storing import change, put
+from storing import change, put, search
 
 from amem.language import asked_terms, search_terms
 from amem.storage.migrations import scripts
@@ -22,15 +22,15 @@ def test_a_character_finds_the_words_it_stands_in(store: Store) -> None:
     with store.write() as session:
         put(session, "新家租在金牛区，三居室。")
         put(session, "妈妈对花生过敏。")
-        assert len(session.text.search(["租"], 5)) == 1
+        assert len(search(session, ["租"])) == 1
 
 
 def test_an_edit_changes_what_is_found_by_character(store: Store) -> None:
     with store.write() as session:
         id = put(session, "新家租在金牛区。")
         change(session, id, content="新家买在金牛区。")
-        assert session.text.search(["租"], 5) == []
-        assert len(session.text.search(["买"], 5)) == 1
+        assert search(session, ["租"]) == {}
+        assert len(search(session, ["买"])) == 1
 
 
 def test_notes_of_an_older_program_are_found_by_character_too(folder: Path, clock: FrozenClock) -> None:
@@ -42,6 +42,6 @@ def test_notes_of_an_older_program_are_found_by_character_too(folder: Path, cloc
         raw.create_function("searched", 1, lambda text: " ".join(search_terms(text)))
         raw.executescript(scripts()[5])
     with closing(Store(folder, clock)) as store, store.read() as session:
-        assert [key for key, _ in session.text.search(asked_terms("租的是哪套？"), 5)] == [1]
-        assert [key for key, _ in session.text.search(asked_terms("金牛区"), 5)] == [1]
-        assert [key for key, _ in session.text.search(asked_terms("new flat"), 5)] == [2]
+        assert list(search(session, asked_terms("租的是哪套？"))) == [1]
+        assert list(search(session, asked_terms("金牛区"))) == [1]
+        assert list(search(session, asked_terms("new flat"))) == [2]

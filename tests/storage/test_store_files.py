@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from storing import change, put
+from storing import change, put, search
 
 from amem.errors import SchemaTooNew, StorageBusy, StorageCorrupt, StorageError, StorageGone, StorageReadOnly
 from amem.language import typed_words
@@ -134,7 +134,7 @@ def test_a_damaged_file_is_called_damaged(folder: Path, clock: FrozenClock, dama
     def read_all() -> None:
         with closing(Store(folder, clock)) as store, store.read() as session:
             session.notes.page(Filter(), limit=500)
-            session.text.search(["word"], 50)
+            search(session, ["word"])
 
     with pytest.raises(StorageCorrupt) as caught:
         read_all()
@@ -453,7 +453,7 @@ class TestReadOnly:
             assert store.read_only
             with store.read() as session:
                 assert session.notes.get("tea") is not None
-                assert [key for key, _ in session.text.search(["tea"], 5)] == [1]
+                assert list(search(session, ["tea"])) == [1]
 
     def test_writing_is_refused_with_a_hint(self, locked: Path, clock: FrozenClock) -> None:
         with closing(Store(locked, clock)) as store:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from rank_bm25 import BM25Okapi
-from storing import change, put
+from storing import change, put, search
 
 from amem.language import index_terms, query_terms, typed_words
 from amem.note import Source, Status
@@ -29,7 +29,7 @@ def test_ranking_equals_rank_bm25_on_rarer_terms(store: Store) -> None:
             put(session, text, operation)
         for _ in range(20):
             terms = index_terms(" ".join(chance.sample(WORDS, 4)))
-            ranked = session.text.search(terms, 30)
+            ranked = list(search(session, terms).items())[:30]
             scores = reference.get_scores(terms)
             expected = sorted(range(len(texts)), key=lambda row: (-scores[row], row))[: len(ranked)]
             assert [key - 1 for key, _ in ranked] == expected
@@ -54,7 +54,9 @@ def test_what_single_terms_are_worth_adds_up_to_the_ranking_after_every_change(s
             terms = index_terms(" ".join(chance.sample(WORDS[:40], 4)))
             places, keys, worth = session.text.postings(terms, lengths)
             found = {key: float(worth[keys == key].sum()) for key in set(keys.tolist())}
-            assert found == pytest.approx(dict(session.text.search(terms, 1000)))
+            matched = " OR ".join(terms)
+            asked = "SELECT rowid, -bm25(note_text) FROM note_text WHERE note_text MATCH :matched"
+            assert found == pytest.approx(dict(session.rows(asked, matched=matched)))
             assert set(places.tolist()) == set(range(4))
 
 
@@ -62,7 +64,7 @@ def test_keywords_tags_and_context_are_searched_too(store: Store) -> None:
     with store.write() as session:
         put(session, "It moved.", keywords=["PostgreSQL"], tags=["database"], context="About invoices.")
         for word in ("postgresql", "databases", "invoice"):
-            assert len(session.text.search(query_terms(word), 5)) == 1, word
+            assert len(search(session, query_terms(word))) == 1, word
 
 
 @pytest.mark.parametrize(
@@ -86,7 +88,7 @@ def test_words_of_every_script_are_found_as_whole_terms(store: Store, content: s
     with store.write() as session:
         put(session, content)
         terms = query_terms(question)
-        assert len(session.text.search(terms, 5)) == 1
+        assert len(search(session, terms)) == 1
         assert all(session.text.document_frequency(terms).values())
 
 
@@ -96,7 +98,7 @@ def test_words_of_every_script_are_found_as_whole_terms(store: Store, content: s
 def test_the_query_language_stays_out(store: Store, text: str) -> None:
     with store.write() as session:
         put(session, "plain words")
-        assert session.text.search(query_terms(text), 5) == []
+        assert search(session, query_terms(text)) == {}
         session.text.typed(typed_words(text))
 
 
@@ -108,15 +110,6 @@ def test_typing_narrows_down(store: Store) -> None:
         for typed in ("da", "data", "datab", "databases", "数", "数据库"):
             sizes.append(len(session.text.typed(typed_words(typed))))
         assert sizes == [2, 2, 1, 1, 1, 1]
-
-
-def test_notes_that_are_not_active_make_room_for_those_that_are(store: Store) -> None:
-    with store.write() as session:
-        operation = session.begin("import", "user")
-        ids = [put(session, "tea", operation) for _ in range(120)]
-        for id in ids[:110]:
-            session.notes.change(id, {"status": str(Status.SUPERSEDED)}, operation)
-        assert [key for key, _ in session.text.search(["tea"], 5)] == [111, 112, 113, 114, 115]
 
 
 def test_the_vocabulary_counts_notes_not_words(store: Store) -> None:
@@ -132,14 +125,6 @@ def test_the_vocabulary_counts_notes_not_words(store: Store) -> None:
         assert session.text.document_frequency(["tea"]) == {"tea": 1}
         assert session.text.total == 1
         assert list(session.text.tags().items()) == [("hot", 1)]
-
-
-def test_scores_of_given_notes_agree_with_the_search(store: Store) -> None:
-    with store.write() as session:
-        for text in ("tea", "tea and milk", "milk"):
-            put(session, text)
-        found = dict(session.text.search(["tea", "milk"], 5))
-        assert session.text.scores(["tea", "milk"], [1, 2, 3, 99]) == pytest.approx(found)
 
 
 def test_tokens_are_what_was_indexed(store: Store) -> None:
@@ -158,7 +143,7 @@ def test_sources_have_an_index_of_their_own(store: Store) -> None:
         session.sources.attach(1, key, operation)
         session.sources.attach(1, key, operation)
         assert session.sources.search(["14a"], 5) == [source]
-        assert session.text.search(["14a"], 5) == []
+        assert search(session, ["14a"]) == {}
         assert session.notes.sources_of([id]) == {id: [source]}
         assert session.sources.notes_of(["s1", "s2"]) == {"s1": id}
         assert session.sources.count() == 1

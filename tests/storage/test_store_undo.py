@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
-from storing import change, put
+from storing import change, put, search
 
 from amem.errors import InvalidInput, NothingToUndo, OperationNotFound
 from amem.note import Link, LinkType, Status
@@ -36,7 +36,7 @@ def test_undoing_a_change_brings_the_old_text_back(store: Store) -> None:
         assert (read(session, id).content, read(session, id).tags) == ("Tea.", ["a"])
         assert set(report.reverted) == {(id, "content"), (id, "tags")}
         assert report.kept == ()
-        assert len(session.text.search(["tea"], 5)) == 1
+        assert len(search(session, ["tea"])) == 1
 
 
 def test_later_work_on_another_field_is_kept(store: Store) -> None:
@@ -57,7 +57,7 @@ def test_undoing_an_addition_deletes_and_redo_restores(store: Store) -> None:
         assert session.notes.get(id) is None
         redo(session, "user")
         assert read(session, id).status is Status.ACTIVE
-        assert len(session.text.search(["tea"], 5)) == 1
+        assert len(search(session, ["tea"])) == 1
 
 
 def test_an_added_note_that_was_worked_on_is_not_taken_away(store: Store) -> None:
