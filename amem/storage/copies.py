@@ -231,13 +231,11 @@ _MARK = (
     " (SELECT coalesce(max(id), 0) FROM versions), (SELECT coalesce(max(id), 0) FROM link_changes),"
     " (SELECT coalesce(max(id), 0) FROM flags), coalesce((SELECT at FROM operations ORDER BY id DESC LIMIT 1), '')"
 )
-_READ = "SELECT value FROM meta WHERE key = :key"
 _HAPPENED = "SELECT at FROM operations WHERE id = :operation"
 _UNDONE_MERGES = (
     f"SELECT id, undone_by FROM operations WHERE action = '{MERGE}' AND undone_by IS NOT NULL AND id > :after"
 )
 _STANDS = "SELECT undone_by IS NULL FROM operations WHERE id = :operation"
-_PURGED = "SELECT id FROM tombstones WHERE seq > :after"
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,16 +286,15 @@ def mark(session: Session) -> Mark:
 
 def identity(session: Session) -> str:
     """What tells this collection from every other, whatever either is called."""
-    rows = session.rows(_READ, key="identity")
-    return str(rows[0][0]) if rows else ""
+    return session.remembered("identity") or ""
 
 
 def origin(session: Session) -> Origin | None:
     """Where this collection was copied from; None for one that was begun empty."""
-    rows = session.rows(_READ, key=_ORIGIN)
-    if not rows:
+    text = session.remembered(_ORIGIN)
+    if text is None:
         return None
-    held = json.loads(rows[0][0])
+    held = json.loads(text)
     points = [Point(Mark(**each["source"]), Mark(**each["fork"]), each["merge"]) for each in held["points"]]
     return Origin(held["identity"], held["name"], tuple(points))
 
@@ -306,8 +303,7 @@ def add_point(session: Session, point: Point) -> None:
     """Have the copy's origin move to a merge that has just been made."""
     before = origin(session)
     assert before is not None
-    text = json.dumps(asdict(replace(before, points=(*before.points, point))))
-    session.connection.execute("UPDATE meta SET value = ? WHERE key = ?", (text, _ORIGIN))
+    session.remember(_ORIGIN, json.dumps(asdict(replace(before, points=(*before.points, point)))))
 
 
 def base_point(source: Session, fork: Session) -> Point | None:
@@ -334,4 +330,4 @@ def undone_merges(session: Session, after: int) -> set[int]:
 
 def purged_ids(session: Session, after: int = -1) -> set[str]:
     """Ids of notes that were purged (after that value of the change counter)."""
-    return {id for (id,) in session.rows(_PURGED, after=after)}
+    return set(session.column("SELECT id FROM tombstones WHERE seq > :after", after=after))

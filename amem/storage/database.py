@@ -10,7 +10,7 @@ import errno
 import os
 import sqlite3
 import threading
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from shutil import disk_usage
 from tempfile import TemporaryDirectory
@@ -82,7 +82,8 @@ class Database:
         """A consistent snapshot: everything committed before its first statement, nothing after."""
         self._refuse_when_closed()
         self._refuse_when_gone()
-        with explained(self.path), self._in_memory_lock(), self._transaction("BEGIN") as connection:
+        alone = self._write_lock if self.path is None else nullcontext()  # one in memory has one connection for all
+        with explained(self.path), alone, self._transaction("BEGIN") as connection:
             yield connection
 
     @contextmanager
@@ -268,14 +269,6 @@ class Database:
             yield
         finally:
             self._write_lock.release()
-
-    @contextmanager
-    def _in_memory_lock(self) -> Iterator[None]:
-        if self.path is None:
-            with self._write_lock:
-                yield
-        else:
-            yield
 
     def _prepare(self, folder: Path, *, read_only: bool) -> None:
         assert self.path is not None

@@ -277,15 +277,6 @@ class Links:
         sql += " AND after IS NOT NULL AND o.undone_by IS NOT NULL"
         return {frozenset(ends) for ends in self._session.rows(sql, targets=listed(targets), types=listed(types))}
 
-    def degrees(self, ids: Sequence[str]) -> dict[str, int]:
-        """For each id how many links start or end at it."""
-        totals = dict.fromkeys(ids, 0)
-        for link in self.around(ids):
-            for end in {link.source, link.target}:
-                if end in totals:
-                    totals[end] += 1
-        return totals
-
     def purge(self, id: str) -> None:
         """Destroy every link of a note and every record of one."""
         for table in ("links", "link_changes"):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.errors import NoteNotFound, ReviewNotFound
 from amem.note import LinkType
-from amem.storage.rows import link_label, link_of, listed, read_moment, read_time, time_text
+from amem.storage.rows import link_label, link_of, listed, read_moment, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -132,9 +132,6 @@ def _replaces(item: Review) -> bool:
 
 
 def _review_of(row: Mapping[str, Any]) -> Review:
-    created, expires = read_time(row["created_at"]), read_time(row["expires_at"])
-    assert created is not None
-    assert expires is not None
     return Review(
         id=row["id"],
         note=row["note_id"],
@@ -142,8 +139,8 @@ def _review_of(row: Mapping[str, Any]) -> Review:
         reason=row["reason"],
         confidence=row["confidence"],
         made_by=row["made_by"],
-        created_at=created,
-        expires_at=expires,
+        created_at=read_moment(row["created_at"]),
+        expires_at=read_moment(row["expires_at"]),
         state=row["state"],
         operation=row["operation"],
     )
