@@ -230,28 +230,24 @@ class CrossEncoderReranker:
     """
 
     def __init__(self, name: str, *, fetch: bool = False, notify: Callable[[str], None] | None = None) -> None:
-        self._name = name
+        self.name = name
         self._fetch = fetch
         self._notify = notify
         self._model = CrossEncoder(name, _ABSENT)
         self._activation: Any = None
 
-    @property
-    def name(self) -> str:
-        return self._name
-
     def load(self) -> None:
         """Get the weights into memory. Raises MissingModel, MissingExtra, InvalidInput for more than one output."""
-        if not self._name:
+        if not self.name:
             raise MissingModel("no rerank model is named", hint=_RERANK_HINT)
         if self._activation is None:
             if self._notify is not None:
-                self._notify(f"loading {self._name}")
+                self._notify(f"loading {self.name}")
             model = self._model.load(fetch=self._fetch)
-            if folder := folder_of(self._name):
-                check(self._name, folder)
+            if folder := folder_of(self.name):
+                check(self.name, folder)
             if model.num_labels != 1:
-                raise _outputs(self._name, model.num_labels)
+                raise _outputs(self.name, model.num_labels)
             self._activation = _bounded(model.activation_fn)
 
     def knows(self, text: str) -> float:

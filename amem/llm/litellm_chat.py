@@ -107,34 +107,16 @@ class LiteLLMChat:
         max_tokens: int = 1024,
         window: int = 8192,
     ) -> None:
-        self._model = model
+        self.name = model
         self._api_key = api_key or None
         self._api_base = api_base or None
         self._timeout = timeout
         self._whole = Bounds(timeout, size=max_bytes)
         self._streamed = Bounds(stream_timeout, timeout, max_bytes)
         self._calls = ServerCalls()
-        self._max_tokens = max_tokens
-        self._window = window
-        self._usage = Usage()
-
-    @property
-    def name(self) -> str:
-        return self._model
-
-    @property
-    def usage(self) -> Usage:
-        return self._usage
-
-    @property
-    def window(self) -> int:
-        """Tokens that prompt and answer share."""
-        return self._window
-
-    @property
-    def max_tokens(self) -> int:
-        """Tokens an answer may have."""
-        return self._max_tokens
+        self.max_tokens = max_tokens
+        self.window = window
+        self.usage = Usage()
 
     def complete(self, prompt: str, *, schema: Mapping[str, object] | None = None, temperature: float = 0.0) -> str:
         """The model's answer, held to `schema` where the provider can.
@@ -146,7 +128,7 @@ class LiteLLMChat:
         if schema is not None:
             answer_format = {"name": "answer", "schema": dict(schema)}
             options["response_format"] = {"type": "json_schema", "json_schema": answer_format}
-        with self._calls.begin(self._model, self._whole) as call:
+        with self._calls.begin(self.name, self._whole) as call:
             try:
                 with made_within(call):
                     answer = self._ask(litellm, [{"role": "user", "content": prompt}], temperature, options)
@@ -167,7 +149,7 @@ class LiteLLMChat:
         asked = [{"role": str(message.role), "content": message.content} for message in messages]
         thoughts = Thoughts()
         heard, answered, spent, answer = 0, False, None, None
-        with self._calls.begin(self._model, self._streamed) as call:
+        with self._calls.begin(self.name, self._streamed) as call:
             try:
                 with made_within(call):
                     answer = self._ask(litellm, asked, temperature, options)
@@ -192,11 +174,11 @@ class LiteLLMChat:
                 elif heard:
                     # What a call cost is said at its end; of one broken off, a part a token is a fair guess.
                     text = "".join(message["content"] for message in asked)
-                    self._usage.add(tokens_in=tokens(text), tokens_out=heard)
+                    self.usage.add(tokens_in=tokens(text), tokens_out=heard)
         if rest := thoughts.end():
             yield rest
         elif not answered and getattr(answer, "received_finish_reason", None) == "length":
-            raise only_thought(self._model, self._max_tokens)
+            raise only_thought(self.name, self.max_tokens)
 
     def cancel(self) -> None:
         """End the calls that are under way, in whatever thread: they raise Cancelled at once."""
@@ -204,10 +186,10 @@ class LiteLLMChat:
 
     def _ask(self, litellm: Any, messages: list[dict[str, str]], temperature: float, options: dict[str, Any]) -> Any:
         return litellm.completion(
-            model=self._model,
+            model=self.name,
             messages=messages,
             temperature=temperature,
-            max_tokens=self._max_tokens,
+            max_tokens=self.max_tokens,
             timeout=self._timeout,
             max_retries=0,
             drop_params=True,  # some models take no temperature or no schema; the answer is validated anyway
@@ -216,15 +198,15 @@ class LiteLLMChat:
 
     def _reached(self) -> tuple[Any, dict[str, Any]]:
         """LiteLLM, and the options that say where the model is and who asks."""
-        if self._model.startswith("openai/"):
+        if self.name.startswith("openai/"):
             self._require_key()  # before the import, which takes seconds
         litellm = import_litellm()
         options: dict[str, Any] = {"api_base": self._api_base} if self._api_base else {}
         try:
-            provider = litellm.get_llm_provider(self._model)[1]
+            provider = litellm.get_llm_provider(self.name)[1]
         except litellm.exceptions.BadRequestError as error:
             raise InvalidInput(
-                f"LiteLLM knows no provider for the model {self._model!r}",
+                f"LiteLLM knows no provider for the model {self.name!r}",
                 hint="name it as provider/model, for example openai/gpt-4o-mini",
             ) from error
         if provider in OPENAI_COMPATIBLE:
@@ -236,20 +218,20 @@ class LiteLLMChat:
 
     def _require_key(self) -> None:
         if self._api_key is None and self._api_base is None:
-            raise ServiceUnavailable(f"no API key for {self._model}", hint=KEY_HINT)
+            raise ServiceUnavailable(f"no API key for {self.name}", hint=KEY_HINT)
 
     def _count(self, spent: Any) -> None:
         told = (getattr(spent, "prompt_tokens", None), getattr(spent, "completion_tokens", None))
-        read, written = (counted(self._model, each) for each in told)
-        self._usage.add(tokens_in=read, tokens_out=written)
+        read, written = (counted(self.name, each) for each in told)
+        self.usage.add(tokens_in=read, tokens_out=written)
 
     def _broke_off(self) -> ServiceUnavailable:
         return ServiceUnavailable(
-            f"{self._model} broke off before it had answered", hint="ask again; see the server's log", passing=True
+            f"{self.name} broke off before it had answered", hint="ask again; see the server's log", passing=True
         )
 
     def _meaning(self, litellm: Any, error: Exception) -> Exception:
-        return meaning(litellm, error, self._model, timeout=self._timeout, secret=self._api_key)
+        return meaning(litellm, error, self.name, timeout=self._timeout, secret=self._api_key)
 
 
 def _said(part: Any) -> str:

@@ -52,11 +52,6 @@ def find_object(text: str, known: frozenset[str]) -> Found:
     return Found(best, repaired=best is not strict or answer is not text)
 
 
-def read_object(text: str, known: frozenset[str]) -> dict[str, Any]:
-    """The same, whether it had to be repaired or not."""
-    return find_object(text, known).object
-
-
 def refuse_noise(text: str) -> None:
     """Raise BadModelAnswer for an answer that is too long to be one."""
     if len(text) > LONGEST_ANSWER:

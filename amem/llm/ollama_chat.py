@@ -37,33 +37,16 @@ class OllamaChat:
         window: int = 8192,
         keep_alive: str = "15m",
     ) -> None:
+        self.name = f"ollama/{model}"
         self._model = model
         self._whole = Bounds(timeout, size=max_bytes)
         self._streamed = Bounds(stream_timeout, timeout, max_bytes)
-        self._max_tokens = max_tokens
-        self._window = window
+        self.max_tokens = max_tokens
+        self.window = window
         # Ollama reads a text as a time with a unit, and a number as seconds.
         self._keep_alive = int(keep_alive) if keep_alive.lstrip("-").isdigit() else keep_alive
-        self._usage = Usage()
+        self.usage = Usage()
         self._server = OllamaServer(host)
-
-    @property
-    def name(self) -> str:
-        return f"ollama/{self._model}"
-
-    @property
-    def usage(self) -> Usage:
-        return self._usage
-
-    @property
-    def window(self) -> int:
-        """Tokens that prompt and answer share."""
-        return self._window
-
-    @property
-    def max_tokens(self) -> int:
-        """Tokens an answer may have."""
-        return self._max_tokens
 
     def complete(self, prompt: str, *, schema: Mapping[str, object] | None = None, temperature: float = 0.0) -> str:
         """The model's answer, held to `schema` by Ollama's own constrained decoding.
@@ -94,7 +77,7 @@ class OllamaChat:
         if rest := thoughts.end():
             yield rest
         elif not answered and reason == "length":
-            raise only_thought(self.name, self._max_tokens)
+            raise only_thought(self.name, self.max_tokens)
 
     def cancel(self) -> None:
         """End the calls that are under way, in whatever thread: they raise Cancelled at once."""
@@ -115,7 +98,7 @@ class OllamaChat:
                     call.heard()
                     if part.done:
                         spent = [counted(self.name, each) for each in (part.prompt_eval_count, part.eval_count)]
-                        self._usage.add(tokens_in=spent[0], tokens_out=spent[1])
+                        self.usage.add(tokens_in=spent[0], tokens_out=spent[1])
                         known = True
                     yield part
                     if part.done:
@@ -126,7 +109,7 @@ class OllamaChat:
             if heard and not known:
                 # The server says what a call cost when it ends; of one broken off, a part a token is a fair guess.
                 text = "".join(message["content"] for message in messages)
-                self._usage.add(tokens_in=tokens(text), tokens_out=heard)
+                self.usage.add(tokens_in=tokens(text), tokens_out=heard)
 
     def _ask(
         self, client: Any, messages: list[dict[str, str]], schema: Mapping[str, object] | None, temperature: float
@@ -139,6 +122,6 @@ class OllamaChat:
             # Thinking aloud before a constrained answer costs minutes on a laptop and is thrown away.
             think=False if schema is not None else None,
             keep_alive=self._keep_alive,
-            options={"temperature": temperature, "num_predict": self._max_tokens, "num_ctx": self._window},
+            options={"temperature": temperature, "num_predict": self.max_tokens, "num_ctx": self.window},
         )
         return parts

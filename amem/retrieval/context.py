@@ -349,7 +349,7 @@ class Placing:
 
     def core(self, budget: int | None, within: Filter, counter: Counter, chinese: bool | None = None) -> CoreNotes:
         """The block of core notes within so many tokens (None: the setting ``core_tokens``)."""
-        most = checked_budget(self.settings.core_tokens if budget is None else budget)
+        most = checks.whole("budget_tokens", self.settings.core_tokens if budget is None else budget, least=0)
         with self._store.read() as session, session.within(within.scope):
             return background(session, self._predicates(), most, counter, within=within, chinese=chinese)
 
@@ -366,7 +366,7 @@ class Placing:
 
         How many notes the query asks for does not matter. Raises InvalidInput.
         """
-        budget = checked_budget(self.settings.context_tokens if budget is None else budget)
+        budget = checks.whole("budget_tokens", self.settings.context_tokens if budget is None else budget, least=0)
         order = checked_order(self.settings.context_order if order is None else order)
         block = self.core(
             min(self.settings.core_tokens, budget // _CORE) if core else 0,
@@ -485,13 +485,6 @@ class Placing:
         note = found.notes[hit.id]
         written = entry(note, words, most, counter, self.zone, catalog=hit.catalog)
         return None if written is None else Chosen(hit, note, written)
-
-
-def checked_budget(budget: int) -> int:
-    """The budget, if it is one. Raises InvalidInput."""
-    if isinstance(budget, bool) or not isinstance(budget, int) or budget < 0:
-        raise InvalidInput(f"a budget is a whole number of tokens, not {budget!r}", hint="give 0 or more")
-    return budget
 
 
 def checked_order(order: str) -> str:

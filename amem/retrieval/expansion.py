@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from amem.errors import InvalidInput, NoteNotFound
+from amem import checks
+from amem.errors import NoteNotFound
 from amem.note import LinkType, Status
 from amem.query import DEPTH
 from amem.retrieval.explanation import Via
@@ -107,8 +108,7 @@ def ancestors(session: Session, id: str, depth: int = DEPTH) -> list[Ancestor]:
     Deleted notes are left out, and so is what only they lead to. Raises NoteNotFound; InvalidInput for a depth that is
     no whole number of at least 0.
     """
-    if isinstance(depth, bool) or not isinstance(depth, int) or depth < 0:
-        raise InvalidInput(f"depth must be a whole number of at least 0, not {depth!r}")
+    checks.whole("depth", depth, least=0)
     if session.notes.get_many([id], history=False, usage=False).get(id) is None:
         raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
     walked = walk(session, id, depth)

@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from amem import checks
 from amem.language import normalize, query_terms
 from amem.note import Kind, LinkType, Status
 from amem.query import Filter
 from amem.retrieval.confidence import share_held, supporting, telling, weights_of
 from amem.retrieval.context import (
     Entry,
-    checked_budget,
     checked_order,
     framed,
     ordered,
@@ -207,8 +207,9 @@ class TierReader:
 
         `judge` is asked, in the name of `model`, instead of the rules. Raises InvalidInput.
         """
-        budget = checked_budget(self._placing.settings.context_tokens if budget is None else budget)
-        order = checked_order(self._placing.settings.context_order if order is None else order)
+        settings = self._placing.settings
+        budget = checks.whole("budget_tokens", settings.context_tokens if budget is None else budget, least=0)
+        order = checked_order(settings.context_order if order is None else order)
         room = budget - counter(framed([""]))
         found = self._placing.find(query, room)
         descent = self._begun(query, budget, room, counter, found, judge, model)

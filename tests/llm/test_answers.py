@@ -11,7 +11,7 @@ from amem.errors import BadModelAnswer
 from amem.llm import answers
 from amem.llm.answers import ANALYSIS_FIELDS, CONTEXT, EVOLUTION_FIELDS
 from amem.llm.answers import FIELDS as PAPER_FIELDS
-from amem.llm.model_text import read_object
+from amem.llm.model_text import find_object
 from amem.note import Kind, LinkType
 
 HANDLES = ("n1", "n2", "n3")
@@ -26,11 +26,11 @@ GOOD = {
 
 
 def read_analysis(text: str):
-    return answers.read_analysis(read_object(text, ANALYSIS_FIELDS))
+    return answers.read_analysis(find_object(text, ANALYSIS_FIELDS).object)
 
 
 def read_evolution(text: str, handles):
-    return answers.read_evolution(read_object(text, EVOLUTION_FIELDS | PAPER_FIELDS), handles)
+    return answers.read_evolution(find_object(text, EVOLUTION_FIELDS | PAPER_FIELDS).object, handles)
 
 
 def test_a_clean_answer_is_read_as_it_is():
