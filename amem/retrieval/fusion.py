@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import logging
 import math
-from abc import ABC, abstractmethod
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from threading import Lock
 from time import monotonic
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -121,73 +120,39 @@ class Fused:
         return next((each for each in self._columns if each.name == name), None)
 
 
-class Fusion(ABC):
-    """One way to make one score of many."""
+def fuse(
+    answers: Mapping[str, Answer],
+    weights: Mapping[str, float],
+    *,
+    rrf_k: float | None = None,
+    also: Iterable[int] = (),
+    joining: Collection[int] = (),
+    before: Fused | None = None,
+) -> Fused:
+    """The relevance of every candidate of any leg, of those `joining` them, and of the notes `also` asked about.
 
-    name: ClassVar[str]
-
-    def fuse(
-        self,
-        answers: Mapping[str, Answer],
-        weights: Mapping[str, float],
-        also: Iterable[int] = (),
-        joining: Collection[int] = (),
-        before: Fused | None = None,
-    ) -> Fused:
-        """The relevance of every candidate of any leg, of those `joining` them, and of the notes `also` asked about.
-
-        What the same answers said `before` of notes is not asked for again.
-        """
-        found = _candidates(answers.values(), joining)
-        keys = np.union1d(found, np.array(list(also), dtype=np.int64))
-        counted = {name: answer for name, answer in answers.items() if self._counts(answer)}
-        total = sum(weights[name] for name in counted) or 1.0
-        columns = []
-        for name, answer in counted.items():
-            ranks = answer.ranks()
-            raw, said = _said(name, answer, keys, before)
-            columns.append(_Column(name, weights[name] / total, ranks, raw, self._scaled(keys, ranks, said)))
-        return Fused(keys, columns, found)
-
-    def _counts(self, answer: Answer) -> bool:
-        return True
-
-    @abstractmethod
-    def _scaled(self, keys: Keys, ranks: Mapping[int, int], said: Floats) -> Floats:
-        """What a leg gives to each note on one scale of all, by its ranks or by what it `said` on that scale."""
+    By reciprocal ranks with the constant `rrf_k`; None: by the convex mean. What the same answers said `before` of
+    notes is not asked for again.
+    """
+    candidates = {*joining, *(key for answer in answers.values() for key in answer.keys)}
+    found = np.array(sorted(candidates), dtype=np.int64)
+    keys = np.union1d(found, np.array(list(also), dtype=np.int64))
+    # A leg without candidates has no ranks to give.
+    counted = {name: answer for name, answer in answers.items() if rrf_k is None or answer.keys}
+    total = sum(weights[name] for name in counted) or 1.0
+    columns = []
+    for name, answer in counted.items():
+        ranks = answer.ranks()
+        raw, said = _said(name, answer, keys, before)
+        scaled = said if rrf_k is None else _by_ranks(keys, ranks, rrf_k)
+        columns.append(_Column(name, weights[name] / total, ranks, raw, scaled))
+    return Fused(keys, columns, found)
 
 
-class Convex(Fusion):
-    """The weighted mean of the legs' scores."""
-
-    name = "convex"
-
-    def _scaled(self, keys: Keys, ranks: Mapping[int, int], said: Floats) -> Floats:
-        return said
-
-
-class ReciprocalRanks(Fusion):
-    """Reciprocal rank fusion."""
-
-    name = "rrf"
-
-    def __init__(self, k: float) -> None:
-        self._k = k
-
-    def _counts(self, answer: Answer) -> bool:
-        return bool(answer.keys)
-
-    def _scaled(self, keys: Keys, ranks: Mapping[int, int], said: Floats) -> Floats:
-        places = np.array([ranks.get(key, 0) for key in keys.tolist()], dtype=np.float64)
-        scaled: Floats = np.where(places > 0, (self._k + 1) / (self._k + places), 0.0)
-        return scaled
-
-
-def _candidates(answers: Iterable[Answer], joining: Collection[int]) -> Keys:
-    keys = set(joining)
-    for answer in answers:
-        keys.update(answer.keys)
-    return np.array(sorted(keys), dtype=np.int64)
+def _by_ranks(keys: Keys, ranks: Mapping[int, int], k: float) -> Floats:
+    places = np.array([ranks.get(key, 0) for key in keys.tolist()], dtype=np.float64)
+    scaled: Floats = np.where(places > 0, (k + 1) / (k + places), 0.0)
+    return scaled
 
 
 def _said(name: str, answer: Answer, keys: Keys, before: Fused | None) -> tuple[Floats, Floats]:
@@ -228,7 +193,7 @@ class LegFusion:
         trust: Callable[[str], float],
     ) -> None:
         self._settings, self._trust = settings, trust
-        self.fusion: Fusion = Convex() if settings.fusion == "convex" else ReciprocalRanks(settings.rrf_k)
+        self._rrf_k = settings.rrf_k if settings.fusion == "rrf" else None
         local = zone(settings.timezone)
         senses = MeaningLeg(dense), LexicalLeg(settings, frequencies)
         self._dating = Dating(senses, local)
@@ -254,7 +219,7 @@ class LegFusion:
         weights: dict[str, float] = {name: getattr(self._settings, f"{name}_weight") for name in answers}
         for name in weights.keys() & {"dense", "late"}:
             weights[name] *= self._trust(asked.reading.meaning or asked.reading.text)
-        return LegResults(answers, weights, self.fusion.fuse(answers, weights, also))
+        return LegResults(answers, weights, fuse(answers, weights, rrf_k=self._rrf_k, also=also))
 
     def last_resort(self, asked: Asked, also: Sequence[int]) -> LegResults:
         """Notes made from raw input that holds the question's words, in place of what the legs did not find."""
@@ -266,11 +231,14 @@ class LegFusion:
             dict.fromkeys(held[made[source]] for source in sources if made.get(source) in held)
         )
         answers = {"source": ListAnswer(keys, [1 / place for place in range(1, len(keys) + 1)], 1.0)}
-        return LegResults(answers, {"source": 1.0}, self.fusion.fuse(answers, {"source": 1.0}, also))
+        weights = {"source": 1.0}
+        return LegResults(answers, weights, fuse(answers, weights, rrf_k=self._rrf_k, also=also))
 
     def joined(self, results: LegResults, joining: Collection[int], also: Sequence[int]) -> LegResults:
         """The results with these notes among the candidates, scored exactly by each leg."""
-        return replace(results, fused=self.fusion.fuse(results.answers, results.weights, also, joining, results.fused))
+        answers, weights, before = results.answers, results.weights, results.fused
+        fused = fuse(answers, weights, rrf_k=self._rrf_k, also=also, joining=joining, before=before)
+        return replace(results, fused=fused)
 
 
 # Ten ways of saying one thing must not fill ten places: maximal marginal relevance over the best candidates.

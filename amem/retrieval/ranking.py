@@ -294,7 +294,7 @@ class Ranker:
         order = self._order(asked, results.fused, found, again, standing, None if every else places)
         return Ranking(
             reading=asked.reading,
-            fusion=self._legs.fusion.name,
+            fusion=self._settings.fusion,
             answers=results.answers,
             fused=results.fused,
             order=spaced(self._dense, order, query.k, diversity, query.minimum_score),
