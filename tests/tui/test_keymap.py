@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from amem_tui.browser_app import NotesApp
-from amem_tui.footer import HelpScreen
+from amem_tui.dialogs import HelpScreen
 from amem_tui.keymap import ROOM_KEYS, as_textual_wants, every_key, own_keys
 from amem_tui.log.log_room import LogScreen
 from amem_tui.rooms import ROOMS
@@ -55,7 +55,7 @@ def test_every_key_does_something_that_its_screen_can_do() -> None:
     for name, where in (rooms | sheets).items():
         screen = resolve_name(where)
         for binding in ROOM_KEYS[name]:
-            assert hasattr(screen, f"action_{binding.action.partition('(')[0]}"), binding
+            assert hasattr(screen, f"action_{binding.action.removeprefix('app.').partition('(')[0]}"), binding
 
 
 def test_the_page_lists_every_key_that_there_is() -> None:

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, ClassVar, cast
 from textual import work
 from textual.app import SystemCommand
 from textual.content import Content
+from textual.keys import format_key
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from amem.errors import AmemError, InvalidInput
 from amem_tui.client import CollectionClient, words
-from amem_tui.dialogs import NotePicker
+from amem_tui.dialogs import HelpScreen, NotePicker
 from amem_tui.failures import FailureHandling, UnreadableScreen
-from amem_tui.footer import display, help_screen
 from amem_tui.keymap import ROOM_KEYS, as_textual_wants, own_keys, room_keys
 from amem_tui.note_form import NoteForm, write_in_editor
 from amem_tui.rooms import ROOMS, START, NotesScreen, RoomBar, open_room
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from textual.actions import ActionParseResult
     from textual.app import ComposeResult
-    from textual.binding import BindingType
+    from textual.binding import Binding, BindingType
     from textual.dom import DOMNode
     from textual.screen import Screen
 
@@ -69,7 +69,8 @@ class NotesApp(ThemedApp, FailureHandling):
     CSS_PATH = "styles.tcss"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 (Textual declares it so)
     VERTICAL_BREAKPOINTS = [(0, "-low"), (18, "-high")]  # noqa: RUF012
-    BINDINGS: ClassVar[list[BindingType]] = [*ROOM_KEYS["app"]]
+    BINDINGS: ClassVar[list[BindingType]] = [key for key in ROOM_KEYS["app"] if key.action != "app.new"]
+    BINDING_GROUP_TITLE = "Everywhere"
     COMMANDS = PROVIDERS
 
     def __init__(
@@ -86,6 +87,8 @@ class NotesApp(ThemedApp, FailureHandling):
             raise InvalidInput("a browser needs a collection, or the settings of one")
         self.settings = found
         self._own_keys = own_keys(found.tui_keys, str(found.home / "config.toml"))
+        #: The key that Textual's footer has at its right.
+        self.COMMAND_PALETTE_BINDING = self._own_keys.get("app.help", "question_mark").split(",")[0]  # type: ignore[misc]
         theme = known_theme(found.tui_theme)
         super().__init__()
         self.start_with_theme(theme)
@@ -327,10 +330,14 @@ class NotesApp(ThemedApp, FailureHandling):
             self.screen.action_redo()
 
     def action_keys(self) -> None:
-        screen = self.screen
-        if isinstance(screen, NotesScreen):
-            legend = getattr(screen, "LEGEND", ())
-            self.push_screen(help_screen(screen, screen.ROOM.title(), legend))
+        if isinstance(self.screen, NotesScreen):
+            self.push_screen(HelpScreen(self.screen))
+
+    def get_key_display(self, binding: Binding) -> str:
+        if binding.key_display:
+            return binding.key_display
+        *modifiers, key = binding.key.split("+")
+        return "+".join([*modifiers, key if key == "enter" else format_key(key)])
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Textual's own commands, and every key of the screen that does something now, by its name."""
@@ -342,7 +349,7 @@ class NotesApp(ThemedApp, FailureHandling):
             if owner in (screen, self) and active.enabled and binding.description and binding.id:
                 yield SystemCommand(
                     binding.description,
-                    f"Key {display(binding)}",
+                    f"Key {self.get_key_display(binding)}",
                     lambda action=binding.action, owner=owner: self.run_action(action, owner),
                 )
         for name, run in getattr(screen, "commands", ()):

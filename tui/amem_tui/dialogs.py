@@ -1,28 +1,30 @@
-"""Dialogs: a question, a path to write to, a list to choose from, and a note to be found by its words."""
+"""Dialogs: a question, a path to write to, a list to choose from, a note to be found by its words, and help."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from textual import events, on, work
-from textual.binding import Binding, BindingType
+from textual.binding import ActiveBinding, Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Input, OptionList, Static
+from textual.widgets import Input, KeyPanel, Markdown, OptionList, Static
 from textual.widgets.option_list import Option
 
 from amem.errors import AmemError
 from amem.labels import counted
 from amem.note import Status
-from amem_tui.formatting import GLYPHS, clean, day, one_line, title
+from amem_tui.formatting import GLYPHS, SIGNS, clean, day, one_line, title
 from amem_tui.lists import fit
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
     from textual.app import ComposeResult
+    from textual.screen import Screen
     from textual.widget import Widget
 
     from amem.memory_system import AgenticMemorySystem
@@ -266,6 +268,53 @@ class Picker(ModalScreen[str | None]):
         self.set_focus(self.query_one("#choices"))
 
 
+_KINDS = "  ".join(f"{glyph}\u00a0{kind}" for kind, glyph in GLYPHS.items())
+_SIGNS = f"""
+### Signs
+
+- {SIGNS["person"][0]} a person wrote it
+- {SIGNS["agent"][0]} an agent wrote it
+- {SIGNS["machine"][0]} a model or a rule concluded it
+- ▪ pinned: never fades
+"""
+
+
+class HelpScreen(ModalScreen[None]):
+    """Textual's table of keys, of those of the screen `below`, and what signs mean (its HELP and those of all)."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,question_mark,f1,q", "dismiss", "Close", show=False),
+        Binding("j", "focused.scroll_down", show=False),
+        Binding("k", "focused.scroll_up", show=False),
+        Binding("space", "focused.page_down", show=False),
+    ]
+
+    def __init__(self, below: Screen[Any]) -> None:
+        super().__init__()
+        active = {(each.binding.key, each.binding.action) for each in below.active_bindings.values()}
+        self._below, self._keys = below, dict[str, ActiveBinding]()
+        for node in (below.focused or below).ancestors_with_self:
+            bindings = node._bindings.copy()
+            bindings.apply_keymap(below.app._keymap)
+            for key, binding in bindings:
+                told = binding if (key, binding.action) in active else replace(binding, tooltip="(not now)")
+                if binding.description and (binding.id or not binding.action.startswith(_TEXTUALS_OWN)):
+                    self._keys[f"{node} {key} {binding.action}"] = ActiveBinding(node, told, True, told.tooltip)
+
+    @property
+    def active_bindings(self) -> dict[str, ActiveBinding]:
+        """What the table shows: every key of the screen below, those too that do nothing now."""
+        return self._keys
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(id="help") as box:
+            box.border_title, box.border_subtitle = "Keys", "escape closes"
+            yield KeyPanel()
+            yield Markdown(f"{_SIGNS}{self._below.HELP or ''}\n\n{_KINDS}")
+
+
+#: Of every scrolling widget, and said by the arrow keys themselves.
+_TEXTUALS_OWN = ("scroll_", "page_left", "page_right")
 _DATE = 12
 #: So many notes are shown, and so many that hold the words are looked at for having them in their titles.
 _SHOWN, _LOOKED_AT = 30, 200

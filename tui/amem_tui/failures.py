@@ -21,11 +21,10 @@ from amem.errors import AmemError, StorageBusy, StorageCorrupt, StorageFull, Sto
 from amem.labels import visible
 from amem.server_call import masked
 from amem_tui.client import CollectionChanged, words
-from amem_tui.footer import KeyFooter
 from amem_tui.formatting import clean, one_line
 from amem_tui.key_queue import OneKeyAtATime
 from amem_tui.page import Page, labelled, remark, space
-from amem_tui.rooms import NotesScreen
+from amem_tui.rooms import KeyFooter, NotesScreen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

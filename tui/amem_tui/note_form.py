@@ -19,9 +19,9 @@ from amem.labels import counted
 from amem.note import Enrichment, Kind
 from amem_tui.client import words
 from amem_tui.dialogs import Question
-from amem_tui.footer import KeyFooter
 from amem_tui.formatting import GLYPHS, clean, command, one_line, title, typeable
 from amem_tui.keymap import ROOM_KEYS
+from amem_tui.rooms import KeyFooter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

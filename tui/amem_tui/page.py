@@ -145,23 +145,6 @@ def side_by_side(
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
-    """Texts beside each other where each has `least` cells, else below each other."""
-
-    texts: tuple[Content, ...]
-    least: int
-
-    def lines(self, width: int) -> Iterator[Line]:
-        each = width // len(self.texts) - _GAP
-        if each >= self.least:
-            yield from side_by_side([Block(text) for text in self.texts], [each] * len(self.texts))
-            return
-        for place, text in enumerate(self.texts):
-            yield from [Line(Content())] if place else []
-            yield from Block(text).lines(width)
-
-
-@dataclass(frozen=True, slots=True)
 class Table:
     """Rows of cells below their headers, in columns as wide as there is room; `right` says which lean there."""
 

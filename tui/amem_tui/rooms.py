@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, ClassVar, ParamSpec, TypeVar
 from textual import events, getters, on, work
 from textual.content import Content
 from textual.screen import Screen
+from textual.widgets import Footer
 
 from amem_tui import changes
 from amem_tui.client import CollectionChanged
-from amem_tui.footer import KeyFooter
 from amem_tui.formatting import one_line
-from amem_tui.keymap import ROOM_KEYS, room_keys
+from amem_tui.keymap import ROOM_KEYS, every_key, room_keys
 from amem_tui.word_line import TabStrip, Word, WordLine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from textual.app import ComposeResult
-    from textual.binding import ActiveBinding
+    from textual.binding import ActiveBinding, BindingType
 
     from amem.memory_system import AgenticMemorySystem
     from amem_tui.client import CollectionClient
@@ -88,6 +88,21 @@ class RoomBar(WordLine):
         self.refresh()
 
 
+class KeyFooter(Footer):
+    """Textual's footer, composed anew only where other keys work than before: moving a cursor changes none."""
+
+    _keys: tuple[object, ...] = ()
+
+    def __init__(self) -> None:
+        super().__init__(compact=True)
+
+    def bindings_changed(self, screen: Screen[object]) -> None:
+        keys = tuple(each for each in screen.active_bindings.values() if each.binding.show)
+        if keys != self._keys and screen.app.app_focus:
+            self._keys = keys
+            super().bindings_changed(screen)
+
+
 Answer = TypeVar("Answer")
 Given = ParamSpec("Given")
 
@@ -101,14 +116,15 @@ class NotesScreen(Screen[None]):
     #: The line on top.
     bar = getters.query_one(RoomBar)
     ROOM: ClassVar[str] = ""
-    #: Actions that stand first in the line below the screen; the others follow in the order of their keys.
-    FOOTER: ClassVar[tuple[str, ...]] = ()
+    #: Writing a note comes first in every footer.
+    BINDINGS: ClassVar[list[BindingType]] = [every_key()["app.new"]]
 
     def __init_subclass__(cls, **options: bool) -> None:
         """Give a room the keys and the style sheet that go by its name."""
         if cls.ROOM:
             cls.BINDINGS = [*ROOM_KEYS[cls.ROOM], *cls.__dict__.get("BINDINGS", ())]
             cls.CSS_PATH = f"{cls.ROOM}.tcss"
+            cls.BINDING_GROUP_TITLE = cls.ROOM.title()
         super().__init_subclass__(**options)
 
     def __init__(self, client: CollectionClient) -> None:

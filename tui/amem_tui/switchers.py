@@ -21,11 +21,10 @@ from amem.errors import AmemError, CollectionExists
 from amem.labels import counted, size
 from amem_tui.client import words
 from amem_tui.dialogs import Prompt, found_by
-from amem_tui.footer import KeyFooter
 from amem_tui.formatting import clean, day, one_line, title
 from amem_tui.keymap import ROOM_KEYS
 from amem_tui.lists import fit
-from amem_tui.rooms import NotesScreen
+from amem_tui.rooms import KeyFooter, NotesScreen
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,4 +1,4 @@
-"""Words on one line that can be clicked: the base of tabs, of the rooms on top and of the keys below."""
+"""Words on one line that can be clicked: the base of tabs and of the rooms on top."""
 
 from __future__ import annotations
 

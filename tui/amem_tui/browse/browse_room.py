@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import events, getters, on, work
 from textual.containers import Horizontal
@@ -16,7 +16,8 @@ from amem.interop.exporting import export_chosen
 from amem.labels import counted
 from amem_tui import changes
 from amem_tui.browse.note_list import (
-    LEGEND,
+    MARKED,
+    WAITING,
     Listing,
     ListRequest,
     NewsToasts,
@@ -94,9 +95,15 @@ class BrowseScreen(NotesScreen):
     _notes = getters.query_one(NoteList)
     _pane = getters.query_one(NotePane)
     ROOM = "browse"
-    FOOTER = ("search", "filter", "new", "edit", "delete", "undo")
     AUTO_FOCUS = "#notes"
-    LEGEND: ClassVar[tuple[tuple[str, str], ...]] = LEGEND
+    HELP = f"""
+- ▁▃·· strength; with none it fades
+- L s in long-term or short-term memory
+- 3↔ so many links from and to it
+- {WAITING} its analysis waits
+- {MARKED} marked, to delete or write to a file
+- ~~struck~~ another note has taken its place
+"""
 
     def __init__(self, client: CollectionClient) -> None:
         super().__init__(client)

@@ -95,15 +95,6 @@ def _excerpt(hit: Hit) -> tuple[tuple[str, bool], ...]:
 
 BARS, UNLIT = "▁▃▅▇", "·"
 PINNED, WAITING, MARKED = "▪", "◌", "✓"
-#: (sign, what it says of a note).
-LEGEND = (
-    ("▁▃··", "strength; with none it fades"),
-    ("L s", "in long-term or short-term memory"),
-    ("3↔", "so many links from and to it"),
-    (f"{WAITING}", "its analysis waits"),
-    (f"{MARKED}", "marked, to delete or write to a file"),
-    ("struck", "another note has taken its place"),
-)
 #: The look of words that matched.
 FOUND = "bold $accent"
 _STATUS = {Status.SUPERSEDED: "strike $muted", Status.DELETED: "strike $muted", Status.ARCHIVED: "italic $muted"}

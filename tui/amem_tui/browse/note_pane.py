@@ -74,7 +74,6 @@ class NotePane(Vertical):
         super().__init__(id=id)
         self._client, self._told_of, self._rest = client, told_of, rest
         self._asked: OpenedNote | None = None
-        self._offered = (False, False)
         self.opened_note: OpenedNote | None = None
         #: The id of the note that is to be read, and whether it was deleted and can be brought back.
         self.wanted: str | None = None
@@ -109,7 +108,7 @@ class NotePane(Vertical):
         self.query_one("#hint", Static).update(Content(hint))
         self.set_class(True, "-empty")
         self.border_title, self.border_subtitle = "Note", ""
-        self._offer()
+        self.screen.refresh_bindings()
 
     def want(self, id: str | None, tab: str | None = None) -> None:
         """Open this note, or none; on this page, or on the one that is open."""
@@ -222,14 +221,7 @@ class NotePane(Vertical):
         self.border_title = Content(title(asked.note.content))
         self.query_one(TabStrip).mark(tab, asked.counts)
         await self.page.show(parts, keep=keep, choose=tab != "note")
-        self._offer()
-
-    def _offer(self) -> None:
-        """Have the footer drawn anew where other keys work than before; it takes longer than moving the cursor may."""
-        offered = (self.opened_note is not None, self.chosen_link is not None)
-        if offered != self._offered:
-            self._offered = offered
-            self.screen.refresh_bindings()
+        self.screen.refresh_bindings()
 
     @on(TabStrip.Chosen)
     def _choose_tab(self, event: TabStrip.Chosen) -> None:
@@ -241,7 +233,7 @@ class NotePane(Vertical):
     def _tell_where(self, event: Page.Chose) -> None:
         event.stop()
         self.border_subtitle = Content(_whereto(event.destination))
-        self._offer()
+        self.screen.refresh_bindings()
 
     @on(Page.Followed)
     def _follow(self, event: Page.Followed) -> None:

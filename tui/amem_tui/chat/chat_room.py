@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from queue import Empty, SimpleQueue
 from time import monotonic
-from typing import TYPE_CHECKING, ClassVar, ParamSpec, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeAlias, TypeVar
 
 from textual import events, on, work
 from textual.containers import Horizontal, Vertical
@@ -173,12 +173,12 @@ class ChatScreen(NotesScreen):
 
     ROOM = "chat"
 
-    LEGEND: ClassVar[tuple[tuple[str, str], ...]] = (
-        ("✓", "an answer can rest on it"),
-        ("+", "remembered"),
-        ("~", "changed by what was said"),
-        ("×", "superseded by what was said"),
-    )
+    HELP = r"""
+- ✓ an answer can rest on it
+- \+ remembered
+- \~ changed by what was said
+- × superseded by what was said
+"""
 
     def __init__(self, client: CollectionClient) -> None:
         super().__init__(client)

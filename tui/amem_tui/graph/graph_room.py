@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from textual import events, on, work
@@ -172,12 +172,11 @@ class GraphScreen(NotesScreen):
     """What a note is linked to. It follows the note that is open, and from there its own way."""
 
     ROOM = "graph"
-    LEGEND: ClassVar[tuple[tuple[str, str], ...]] = (
-        ("▸", "which way a link points"),
-        ("▪", "pinned"),
-        ("⠶⠶⠶", "a strong link (80 % sure or more)"),
-        ("+3", "links that lead out of the picture"),
-    )
+    HELP = """
+- ▸ which way a link points
+- ⠶⠶⠶ a strong link (80 % sure or more)
+- +3 links that lead out of the picture
+"""
 
     def __init__(self, client: CollectionClient) -> None:
         super().__init__(client)

@@ -21,11 +21,11 @@ from amem.note import LinkType
 from amem_tui import changes
 from amem_tui.client import words
 from amem_tui.dialogs import Lines, Question
-from amem_tui.footer import KeyFooter
 from amem_tui.formatting import clean, link_words, one_line, title, titles_of
 from amem_tui.history.field_changes import changed_text, compared
 from amem_tui.keymap import ROOM_KEYS
 from amem_tui.page import Block, Page, space
+from amem_tui.rooms import KeyFooter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
