@@ -1183,9 +1183,18 @@ class ScopedMemory:
 
     # Last, because from here on `list` in an annotation of this class would mean the method.
     def list(
-        self, filter: Filter | None = None, *, limit: int = 50, offset: int = 0, order: str = "time"
+        self,
+        filter: Filter | None = None,
+        *,
+        limit: int = 50,
+        offset: int = 0,
+        order: str = "time",
+        holding: Sequence[Sequence[str]] = (),
     ) -> list[MemoryNote]:
-        """Notes that pass the filter, newest first; `order` is time, recorded or importance."""
+        """Notes that pass the filter, newest first; `order` is time, recorded or importance.
+
+        With `holding`, only those that have one term at least of each of these groups (``amem.language.index_terms``).
+        """
         with self._store.read() as session:
             wanted = self.within(filter).in_zone(self._zone)
-            return session.notes.page(wanted, limit=limit, offset=offset, order=order)
+            return session.notes.page(wanted, limit=limit, offset=offset, order=order, holding=holding)

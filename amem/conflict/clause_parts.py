@@ -299,6 +299,11 @@ def kin(word: Word) -> tuple[str, ...]:
     return () if name is None else (name,)
 
 
+def kin_words(name: str) -> list[str]:
+    """The words for kin, in any language, that go under this name."""
+    return [word for word, known in _KIN.items() if known == name]
+
+
 def _of_kin(words: Sequence[Word], at: int) -> bool:
     following = [word.text.casefold() for word in words[at + 1 : at + 3] if word.text != "的"][:1]
     return (words[at].possessive or words[at].cjk) and bool(following) and following[0] in _KIN

@@ -21,7 +21,7 @@ from amem.note import Kind, Status
 from amem.query import Filter, Query
 from amem.rendering import holding_text, mark
 from amem.retrieval.confidence import CALIBRATION, Support, best_support, supporting, told_over
-from amem.retrieval.entailment import Told, Verdict, bounds, deciding, deciding_then, is_over
+from amem.retrieval.entailment import Told, Verdict, bounds, deciding, deciding_then, is_over, terms_of_people
 from amem.retrieval.explanation import passage, spans
 from amem.retrieval.question import Intent, Period
 
@@ -479,9 +479,15 @@ class _Answer:
         if not (asks_yes_or_no(self._question) and (states := states_asked(self._question))):
             return None
         # A note that ends it need have no word of the question, and may lie behind the hits. Of a thing, such as what
-        # one owns, it names the thing, and so is a hit.
-        behind = () if all(state.of_a_thing for state in states) else self._memory.list(limit=_LATEST)
-        every = {note.id: note for note in behind} | self._notes
+        # one owns, it names the thing, and so is a hit. What tells that it is so matters only where something ended it.
+        people, every = terms_of_people(self._question), dict(self._notes)
+        behind = [state for state in states if not state.of_a_thing]
+        for terms in ([state.ended_terms for state in behind], [state.stated_terms for state in behind]):
+            if terms:
+                found = self._memory.list(limit=_LATEST, holding=[*people, sorted(set().union(*terms))])
+                every |= {note.id: note for note in found}
+            if not any(state.ended.search(note.content) for note in every.values() for state in states):
+                return None
         telling = [
             note
             for note in every.values()

@@ -62,7 +62,13 @@ class Memory(Protocol):
     def core_chosen(self, most: int, count: Callable[[str], int] = ...) -> list[Core]: ...
 
     def list(
-        self, filter: Filter | None = None, *, limit: int = 50, offset: int = 0, order: str = "time"
+        self,
+        filter: Filter | None = None,
+        *,
+        limit: int = 50,
+        offset: int = 0,
+        order: str = "time",
+        holding: Sequence[Sequence[str]] = (),
     ) -> list[MemoryNote]: ...
 
 

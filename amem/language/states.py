@@ -14,24 +14,34 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from amem.language import index_terms
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 #: What "…" stands for.
 _GAP = r"(?:[\w'’-]+ ){0,3}"
+#: In a pattern: what must not follow, flags, and what stands for a letter or for several.
+_NO_WORDS = re.compile(r"\(\?!(?:[^()]|\([^()]*\))*\)|\(\?[a-z-]*:|\\.|\[[^\]]*\]|(?<=\w)\?")
+_ANYWHERE = frozenset(
+    index_terms("a the is are was were am be been had has have her his my their our it that this at in on of for to")
+)
 _HEAD = re.compile(r"(?P<name>\w+) (?P<days>\d+|-)(?P<thing> of a thing)?")
 
 
 @dataclass(frozen=True, slots=True)
 class State:
     """One row of the table: `lasts` is None for a state that is so until something ends it; `of_a_thing` tells that
-    only what names the thing that is asked about ends it."""
+    only what names the thing that is asked about ends it. `stated_terms` and `ended_terms` are index terms of which
+    every text holds one that `stated` or `ended` matches."""
 
     name: str
     lasts: timedelta | None
     of_a_thing: bool
     stated: re.Pattern[str]
     ended: re.Pattern[str]
+    stated_terms: frozenset[str]
+    ended_terms: frozenset[str]
 
 
 def states_asked(text: str) -> list[State]:
@@ -54,8 +64,9 @@ def _rows(lines: Iterable[str]) -> Iterator[State]:
         found = _HEAD.fullmatch(head)
         assert found is not None, head
         lasts = None if found["days"] == "-" else timedelta(days=int(found["days"]))
-        stated, ended = map(_pattern, sides.split(" | "))
-        yield State(found["name"], lasts, found["thing"] is not None, stated, ended)
+        stated, ended = sides.split(" | ")
+        thing = found["thing"] is not None
+        yield State(found["name"], lasts, thing, _pattern(stated), _pattern(ended), _terms(stated), _terms(ended))
 
 
 def _pattern(phrases: str) -> re.Pattern[str]:
@@ -64,6 +75,11 @@ def _pattern(phrases: str) -> re.Pattern[str]:
     latin = "|".join(each.replace("… ", _GAP).replace("…", _GAP) for each in listed if each.isascii() or "…" in each)
     chinese = "|".join(each for each in listed if not (each.isascii() or "…" in each))
     return re.compile("|".join(filter(None, (latin and rf"\b(?:{latin})\b", chinese))), re.IGNORECASE)
+
+
+def _terms(phrases: str) -> frozenset[str]:
+    """The index terms of the words of these phrases, those left out that any sentence has."""
+    return frozenset(index_terms(_NO_WORDS.sub(" ", phrases))) - _ANYWHERE
 
 
 # What a question asks of the present, and whether a statement speaks of it.

@@ -50,6 +50,8 @@ _STATED = 0.85
 _FAR = 0.2
 #: From this share of what is asked with, or this cosine, on memory does not say that it holds nothing.
 _MOST, _NEAR = 0.5, 0.4
+#: So much of what is asked is all of it.
+_ALL = 0.9
 #: Words that take a question so far away from a note ask for something else.
 _OTHER = -0.1
 
@@ -481,8 +483,16 @@ def best_support(hits: Sequence[Hit]) -> Support:
 def supporting(hits: Sequence[Hit]) -> tuple[str, ...]:
     """The ids of the hits that support an answer as well as the best does, the surest first."""
     best = best_support(hits)
-    surest = sorted(hits, key=lambda hit: -hit.confidence)
-    return tuple(hit.id for hit in surest if hit.support is best is not Support.NONE)
+    if best is Support.NONE:
+        return ()
+    surest = sorted(hits, key=lambda hit: (best is Support.WEAK and not _holds_all(hit), -hit.confidence))
+    return tuple(hit.id for hit in surest if hit.support is best)
+
+
+def _holds_all(hit: Hit) -> bool:
+    """Whether a hit holds all that is asked with, and the kind of detail that is wanted."""
+    signs = hit.explanation.signs
+    return signs is not None and signs.held >= _ALL and not signs.lacks
 
 
 def _share(weights: Mapping[str, float], held: set[str]) -> float:

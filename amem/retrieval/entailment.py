@@ -9,9 +9,10 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from amem.conflict.clause_parts import KIN, THIRD
+from amem.conflict.clause_parts import KIN, THIRD, Of, kin_words
 from amem.conflict.cues import Cue, replaces
 from amem.conflict.statements import read
+from amem.language import index_terms
 from amem.language.asking import (
     asks_yes_or_no,
     is_about_oneself,
@@ -82,11 +83,16 @@ def _asked(question: str) -> Statement | None:
 
 
 def _stated(text: str) -> list[Statement]:
-    """The statements of a note; one without a subject has that of the clause before it in its sentence."""
+    """The statements of a note; one without a subject has that of the clause before it in its sentence, and one of
+    several ("my sister and Tom are divorced") has them all."""
     found: list[Statement] = []
     for each in read(text):
         last = found[-1] if found and found[-1].sentence == each.sentence else None
-        found.append(replace(each, people=last.people) if last is not None and not each.people else each)
+        if last is not None and last.frame and last.frame.of is Of.NOTHING and last.people and each.opener == "and":
+            each = replace(each, people=last.people | each.people, about={**last.about, **each.about})
+        elif last is not None and not each.people:
+            each = replace(each, people=last.people)
+        found.append(each)
     return found
 
 
@@ -336,6 +342,15 @@ def deciding_then(
         return [every[-1 if within else 0][0]], verdicts.pop()
     changed = next(at for at in range(1, len(every)) if every[at][1] is not every[at - 1][1])
     return [every[changed - 1][0], every[changed][0]], None
+
+
+def terms_of_people(question: str) -> list[list[str]]:
+    """For each person whom a question asks about, the index terms one of which a note has that speaks of them; none for
+    whoever asks, or for "she"."""
+    asked = _asked(question)
+    people = () if asked is None else asked.people - {USER, WE} - THIRD
+    named = ((kin_words(key) or (asked.names.get(key, key),)) for key in people) if asked else ()
+    return [index_terms(" ".join(words)) for words in named]
 
 
 def is_over(question: str, notes: Sequence[Told], now: datetime) -> int | None:

@@ -166,11 +166,20 @@ class NoteReading:
         limit: int = 50,
         offset: int = 0,
         order: str = "time",
+        holding: Sequence[Sequence[str]] = (),
     ) -> list[MemoryNote]:
-        """Notes that pass the filter, newest first by default; `order` is time, recorded, importance or pinned."""
+        """Notes that pass the filter, newest first by default; `order` is time, recorded, importance or pinned.
+
+        With `holding`, only those that have one index term at least of each of these groups.
+        """
         if order not in _ORDERS:
             raise InvalidInput(f"cannot order by {order!r}", hint=f"use one of {', '.join(_ORDERS)}")
         where, values = conditions(wanted)
+        if holding:
+            where += " AND notes.key IN (SELECT rowid FROM note_text WHERE note_text MATCH :match)"
+            # Index terms hold no quotation mark, so quoting keeps FTS5's query language out.
+            groups = ([f'"{term}"' for term in terms] for terms in holding)
+            values["match"] = " AND ".join(f"({' OR '.join(terms)})" for terms in groups)
         statement = f"SELECT id FROM notes WHERE {where} ORDER BY {_ORDERS[order]} LIMIT :limit OFFSET :offset"
         ids = self._session.column(statement, limit=limit, offset=offset, **values)
         return list(self.get_many(ids, history=False, deleted=True, known_at=wanted.known_at, past=True).values())

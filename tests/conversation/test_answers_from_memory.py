@@ -672,6 +672,26 @@ CHANGED_ZH = {
 
 
 @pytest.mark.parametrize(
+    ("ended", "question", "lead"),
+    [
+        ("Hanna gave birth to a girl.", "Is Hanna pregnant?", "No longer: “Hanna gave birth"),
+        ("Mum is well again.", "Is my mother ill?", "No longer: “Mum is well again"),
+        ("My sister got divorced.", "Is my sister married?", "No longer: "),
+        ("My sister and Tom are divorced.", "Is my sister married?", "No longer: “My sister and Tom"),
+        ("小雅生了个女儿。", "小雅怀孕了吗？", "现在不了："),
+        ("我爸出院了。", "爸爸还在住院吗？", "现在不了："),
+        ("I started at Corvid today.", "Am I out of work?", "No longer: “I started at Corvid"),
+    ],
+)
+def test_the_end_of_a_state_is_found_however_long_ago_it_was_noted(
+    memory: AgenticMemorySystem, monkeypatch: pytest.MonkeyPatch, ended: str, question: str, lead: str
+) -> None:
+    monkeypatch.setattr("amem.conversation.extractive._LATEST", 3)
+    told(memory, {ended: "2026-02-01"} | {f"Painted fence number {each}.": "2026-05-01" for each in range(12)})
+    assert ask(memory, question).text.startswith(lead)
+
+
+@pytest.mark.parametrize(
     ("said", "question", "answer"),
     [
         (CHANGED, "Is Hanna pregnant?", "No longer: “Hanna had a boy yesterday, 3.4 kilos.” (2026-09-27) ["),
