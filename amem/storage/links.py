@@ -72,6 +72,7 @@ def weigh_links(session: Session, weights: Mapping[int, float]) -> None:
 # Links between notes, each addition and removal recorded so that it can be undone.
 
 _ONE = "source = :source AND target = :target AND type = :type"
+_ADDED = "SELECT key, target, type FROM links WHERE source = :source AND operation = :by"
 #: Links whose other end was not deleted.
 _VISIBLE = (
     "SELECT links.* FROM links LEFT JOIN notes ON notes.id = links.{other} WHERE links.{end} = :id"
@@ -187,6 +188,35 @@ class Links:
         """
         self.refuse_across(link.source, link.target)
         return self._put(link.source, link.target, link.type, link_plain(link), operation)
+
+    def put_all(self, links: Sequence[Link], operation: int) -> list[Link]:
+        """Add links from one note by an operation that has added none; returns those that were not there already.
+
+        Raises InvalidInput for a link between notes of two scopes.
+        """
+        if not links:
+            return []
+        first: dict[tuple[str, str], Link] = {}
+        for link in links:
+            self.refuse_across(link.source, link.target)
+            first.setdefault((link.target, str(link.type)), link)
+        ends = [
+            {"operation": operation, "source": link.source, "target": target, "type": type}
+            for (target, type), link in first.items()
+        ]
+        rows = ({"key": None, **link_plain(link), **own} for link, own in zip(first.values(), ends, strict=True))
+        self._session.insert("links", *rows, either="IGNORE")
+        made = self._session.rows(_ADDED, source=links[0].source, by=operation)
+        keys = {(target, type): key for key, target, type in made}
+        added = [
+            own | {"before": None, "after": as_json({**link_plain(link), "key": keys[at]})}
+            for (at, link), own in zip(first.items(), ends, strict=True)
+            if at in keys
+        ]
+        self._session.insert("link_changes", *added)
+        # As `_record` says.
+        _ = self._session.seq
+        return [link for at, link in first.items() if at in keys]
 
     def refuse_across(self, source: str, target: str) -> None:
         """Raise InvalidInput for two notes of different users, agents or sessions."""

@@ -117,8 +117,10 @@ class NoteReading:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        #: Notes that `bare` read and that have not changed since: an add asks for its neighbours twice.
-        self._read: dict[int, tuple[MemoryNote, dict[str, str]]] = {}
+        #: Notes that `bare` read, as they are now, each with its row: an add asks for its neighbours twice, and changes
+        #: some of them, which it knows by id.
+        self._read: dict[int, tuple[MemoryNote, dict[str, str], dict[str, Any]]] = {}
+        self._keys: dict[str, int] = {}
         #: False where no note says whose it is.
         self._owned: bool | None = None
 
@@ -269,13 +271,14 @@ class NoteReading:
         wanted = dict.fromkeys(map(int, keys))
         if missing := [key for key in wanted if key not in self._read]:
             rows = self._session.records(_BY_KEYS, keys=listed(missing))
-            read = self._session.readable(
-                rows, lambda row: f"note {row['id']}", lambda row: (row["key"], note_of(row), json.loads(row["edited"]))
-            )
             if len(self._read) > _REMEMBERED:
                 self._read = {key: self._read[key] for key in wanted if key in self._read}
-            self._read |= {key: (note, owned) for key, note, owned in read}
-        return Readable(self._session, {key: self._read[key] for key in sorted(wanted) if key in self._read})
+            self._session.readable(rows, lambda row: f"note {row['id']}", self._remember)
+        return Readable(self._session, {key: self._read[key][:2] for key in sorted(wanted) if key in self._read})
+
+    def _remember(self, row: dict[str, Any]) -> None:
+        self._read[row["key"]] = note_of(row), json.loads(row["edited"]), row
+        self._keys[row["id"]] = row["key"]
 
     def columns(self, keys: Sequence[int], names: Sequence[str]) -> dict[int, tuple[Any, ...]]:
         """Named raw columns of these keys, for code that ranks many notes and hydrates few."""

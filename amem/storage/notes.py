@@ -140,10 +140,7 @@ class Notes(NoteReading):
         person's own, `given` as filled in by whoever changed them, as `add` does, `disowned` as nobody's. Whoever
         changes what is embedded also calls `address`.
         """
-        rows = self._session.records(_BY_ID, id=id)
-        if not rows:
-            raise NoteNotFound(f"no note {id!r}")
-        (row,) = rows
+        row = self._row(id)
         if expect is not None and row["version"] != expect:
             raise StaleNote(
                 f"note {short_id(id)} changed since it was read (version {row['version']}, not {expect})",
@@ -169,7 +166,10 @@ class Notes(NoteReading):
         if row["status"] == Status.DELETED and "status" in different:
             # Those who follow the vectors forgot this one when it was deleted.
             values["vector_seq"] = self._session.seq
+        was_read = row["key"] in self._read
         self._set(row["key"], values)
+        if was_read:
+            self._remember({**row, **values})
         # Both indexes hold every note that is not deleted, whatever its status.
         hidden = "status" in different and Status.DELETED in (row["status"], different["status"])
         if hidden or not _INDEXED.isdisjoint(different):
@@ -179,6 +179,15 @@ class Notes(NoteReading):
         if different.get("status") == Status.ARCHIVED:
             self._session.usage.archived(row["key"])
         return tuple(different)
+
+    def _row(self, id: str) -> dict[str, Any]:
+        held = self._read.get(self._keys.get(id, -1))
+        if held is not None:
+            return held[2]
+        rows = self._session.records(_BY_ID, id=id)
+        if not rows:
+            raise NoteNotFound(f"no note {id!r}")
+        return rows[0]
 
     def reword(self, id: str, values: Mapping[str, Any], operation: int) -> None:
         """Set fields to (plain) values as if they had never had others: the version that is recorded tells of none."""

@@ -29,6 +29,11 @@ _CHANGED = (
     "SELECT changed.key, held.vector FROM notes AS changed CROSS JOIN vectors AS held"
     " ON held.space = :space AND held.hash = changed.text_hash WHERE changed.vector_seq > :after"
 )
+#: Of every note that changed, the purged included.
+_STATES = (
+    "SELECT key, status FROM notes WHERE seq > :after"
+    f" UNION ALL SELECT note, '{Status.DELETED}' FROM tombstones WHERE seq > :after"
+)
 _TOKENS = (
     "SELECT notes.key, words.packed FROM json_each(:keys) AS asked CROSS JOIN notes ON notes.key = asked.value"
     " CROSS JOIN vectors AS held ON held.space = :space AND held.hash = notes.text_hash"
@@ -112,11 +117,14 @@ class Vectors:
 
     def __init__(self, session: Session) -> None:
         self._session = session
+        #: The space in use, once asked for, until spaces change.
+        self._space: Space | None = None
 
     def space(self) -> Space | None:
         """The space in use; None in a collection that never embedded anything."""
-        rows = self._session.rows(_SPACE)
-        return Space(*rows[0]) if rows else None
+        if self._space is None and (rows := self._session.rows(_SPACE)):
+            self._space = Space(*rows[0])
+        return self._space
 
     def add_space(self, model: str, dimension: int, recipe: str, *, active: bool, tokens: str = "") -> Space:
         """Make a space; an active one needs that none is active yet (see `switch`)."""
@@ -126,6 +134,7 @@ class Vectors:
 
     def switch(self, space: Space, hashes: Mapping[int, bytes]) -> None:
         """Make `space` the one in use, give each note key its new text hash, and drop every other space."""
+        self._space = None
         self._session.change("UPDATE spaces SET active = (id = :id)", id=space.id)
         seq = self._session.seq
         for key, hashed in hashes.items():
@@ -149,7 +158,8 @@ class Vectors:
             if tokens is not None:
                 words.append({"space": space.id, "hash": hashed, "packed": tokens.packed()})
         self._session.insert("vectors", *rows, either="IGNORE")
-        self._session.connection.executemany(_PUT_WORDS, words)
+        if words:
+            self._session.connection.executemany(_PUT_WORDS, words)
 
     def announce(self, space: Space, hashes: Sequence[bytes]) -> None:
         """Stamp the notes that were waiting for one of these, about to be `put`, so that the dense leg fetches it."""
@@ -209,15 +219,14 @@ class Vectors:
 
     def disown_copies(self) -> None:
         """Have every copy of the vectors outside the database, of any process, count as another collection's."""
+        self._space = None
         # Made as the first one was, so that nothing tells a collection that was purged from any other.
         self._session.change("UPDATE meta SET value = lower(hex(randomblob(8))) WHERE key = 'collection'")
 
     def states(self, after: int) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
         """(key, state) of every note that changed in any way after that counter value, the purged included."""
-        rows = self._session.rows("SELECT key, status FROM notes WHERE seq > :after", after=after)
-        dead = self._session.column("SELECT note FROM tombstones WHERE seq > :after", after=after)
-        keys = [key for key, _ in rows] + dead
-        states = [STATE.get(Status(status), GONE) for _, status in rows] + [GONE] * len(dead)
+        rows = self._session.rows(_STATES, after=after)
+        keys, states = [key for key, _ in rows], [STATE.get(Status(status), GONE) for _, status in rows]
         return np.array(keys, dtype=np.int64), np.array(states, dtype=np.uint8)
 
     def changed(self, space: Space, after: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:

@@ -118,9 +118,8 @@ class Batch:
             self._find_known_sources(session)
 
     def read_neighbours(self, session: Session) -> None:
-        """Read the notes that the entries are held against at once, not for each entry."""
-        if len(self.entries) > 1:
-            session.notes.bare([each.key for entry in self.entries for each in entry.near])
+        """Read the notes that the entries are held against at once, not for each entry and each look at them."""
+        session.notes.bare([each.key for entry in self.entries for each in entry.near])
 
     def vectors(self) -> dict[bytes, NDArray[np.float32]]:
         """What was embedded, by text hash."""

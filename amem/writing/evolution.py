@@ -403,14 +403,12 @@ def carry_out(
     if not (plan.links or plan.rewrites or twin):
         return outcome
     operation = session.begin("evolve", made_by, f"{note.id[:8]} arrived", parent=parent, prompts=prompts)
-    if twin is not None:
-        link = _near_duplicate(note.id, *twin, session)
-        if session.links.put(link, operation):
-            outcome.links.append(link)
-    for planned in plan.links:
-        link = Link(note.id, planned.target, planned.type, planned.reason, planned.confidence, made_by, session.now)
-        if session.links.put(link, operation):
-            outcome.links.append(link)
+    links = [] if twin is None else [_near_duplicate(note.id, *twin, session)]
+    links += [
+        Link(note.id, planned.target, planned.type, planned.reason, planned.confidence, made_by, session.now)
+        for planned in plan.links
+    ]
+    outcome.links += session.links.put_all(links, operation)
     for rewrite in plan.rewrites:
         if rewrite.why_wait:
             outcome.queued.append(_queue(session, rewrite, made_by, operation, settings))
