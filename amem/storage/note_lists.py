@@ -17,7 +17,6 @@ from amem.query import Filter
 from amem.rendering import standing_text
 from amem.storage.rows import ROLE, coded, columns, conditions, from_plain, keys_from, listed, read_moment
 from amem.storage.search_tables import columns_of
-from amem.storage.usage import standings_among
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -86,7 +85,7 @@ def ordered(session: Session, wanted: Filter, order: Order, decay_rate: float | 
         held = columns(session, statement, whole=("key",), real=("importance",), **values)
         return _greatest_first(held["key"], held["importance"])
     if order == "strength":
-        standings = standings_among(session, wanted)
+        standings = session.usage.standings_where(where, values)
         return _greatest_first(standings.keys, standings.strength(session.now, decay_rate))
     # Unordered, SQLite reads the narrow index instead of the notes.
     keys = np.sort(keys_from(session, f"SELECT key FROM notes WHERE {where}", **values))[::-1]

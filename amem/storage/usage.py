@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from amem import strength
 from amem.errors import StorageBusy, StorageFull, StorageReadOnly
 from amem.note import Kind, Layer, Status
-from amem.storage.rows import coded, columns, conditions, listed, moment_or_never, read_time, time_text
+from amem.storage.rows import coded, columns, listed, moment_or_never, read_time, time_text
 from amem.strength import USE_GROWTH, Strength, stability, trust
 
 if TYPE_CHECKING:
@@ -27,9 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from amem.clock import Clock
-    from amem.query import Filter
     from amem.storage.store import Session, Store
-    from amem.strength import Decay
 
     Floats = NDArray[np.float64]
 
@@ -42,10 +40,11 @@ COUNTED = "coalesce(used.recalls, 0) AS recalls, coalesce(used.growth, 1.0) AS g
 WITNESSES = (
     # What was undone counts no more, and counts again when it is redone.
     " (SELECT count(DISTINCT held.who) FROM corroborations AS held JOIN operations ON operations.id = held.operation"
-    " WHERE held.note = notes.key AND operations.undone_by IS NULL),"
+    " WHERE held.note = notes.key AND operations.undone_by IS NULL) AS corroborations,"
     # Nor does a witness that was deleted.
     " (SELECT count(*) FROM links LEFT JOIN notes AS against ON against.id = links.source"
     " WHERE links.target = notes.id AND links.type = 'contradicts' AND coalesce(against.status, '') <> 'deleted')"
+    " AS contradictions"
 )
 _BELIEVED = (
     f"SELECT notes.key, kind, pinned, reliability, {COUNTED}, recorded_at, {WITNESSES} FROM notes {USED}"
@@ -116,8 +115,47 @@ class Usage:
         return found
 
     def standings(self, keys: Sequence[int] | None = None) -> Standings:
-        """What ``amem.strength`` needs to know of these notes; of every active one when `keys` is None."""
-        return standings(self._session, keys)
+        """What ``amem.strength`` needs to know of these notes; of every active one when `keys` is None.
+
+        Of those that there are, in no order. Times are cut to the second, numbers to 15 digits.
+        """
+        if keys is None:
+            return self.standings_where("status = 'active' ORDER BY notes.key", {})
+        some = {"keys": listed(int(key) for key in keys)}
+        return self.standings_where("notes.key IN (SELECT value FROM json_each(:keys))", some, few=True)
+
+    def standings_where(self, where: str, values: Mapping[str, Any], *, few: bool = False) -> Standings:
+        """As `standings` of the notes that meet a condition; of `few` the witnesses are looked up one by one."""
+        import numpy as np
+
+        named = ("corroborations", "contradictions")
+        statement = (
+            "SELECT notes.key, pinned, importance, reliability, status = 'active' AS active,"
+            f" layer = 'long_term' AS long_term, {coded('kind', _KINDS, 0)} AS kinds, {COUNTED},"
+            f" recorded_at AS arrived, {_LATEST} AS used, {_ABOUT} AS about{f', {WITNESSES}' if few else ''}"
+            f" FROM notes {USED} WHERE {where}"
+        )
+        held = columns(
+            self._session,
+            statement,
+            whole=("key", "active", "long_term", "pinned", "kinds"),
+            real=("importance", "reliability", "recalls", "growth", *(named if few else ())),
+            times=("arrived", "used", "about"),
+            **values,
+        )
+        keys = held.pop("key")
+        for name in ("active", "long_term", "pinned"):
+            held[name] = held[name].astype(np.bool_)
+        for name, query in () if few else zip(named, (_AGREED, _DISPUTED), strict=True):
+            counted = columns(self._session, query, whole=("key", "number"))
+            by_key = np.zeros(max(keys.max(initial=0), counted["key"].max(initial=0)) + 1)
+            by_key[counted["key"]] = counted["number"]
+            held[name] = by_key[keys]
+        held["growth"] = np.where(held["growth"] > 0, held["growth"], 1.0)  # what cannot be so did not grow
+        decay = self._session.decay
+        bases, own = (np.array([of(kind) for kind in _KINDS]) for of in (decay.days, decay.own_time))
+        held["used"] = np.where(own[held["kinds"]], held.pop("about"), held["used"])
+        return Standings(keys=keys, bases=bases[held["kinds"]], **held)
 
     def _bring_back(self, counted: Sequence[tuple[int, int]]) -> None:
         called_for = [note for note, since_archived in counted if since_archived >= _CALLED_FOR]
@@ -361,124 +399,6 @@ class Standings:
             )
             for importance, trust, recalls, idle, stability, retention, long_term in columns
         ]
-
-
-def standings(session: Session, keys: Sequence[int] | None = None) -> Standings:
-    """The standing of each of these notes that exists; as `standings_among` of every active one when `keys` is None."""
-    if keys is None:
-        return _all_where(session, "status = 'active' ORDER BY notes.key", {})
-    return _of(session.rows(_SOME, keys=listed(int(key) for key in keys)), session.decay)
-
-
-def standings_among(session: Session, wanted: Filter) -> Standings:
-    """The standing of each note that passes the filter, in no order: column by column, for lists of all there is.
-
-    Times are cut to the second, numbers to 15 digits.
-    """
-    return _all_where(session, *conditions(wanted))
-
-
-def _all_where(session: Session, where: str, values: Mapping[str, Any]) -> Standings:
-    import numpy as np
-
-    statement = (
-        "SELECT notes.key, pinned, importance, reliability, status = 'active' AS active,"
-        f" layer = 'long_term' AS long_term, {coded('kind', _KINDS, 0)} AS kinds, {COUNTED},"
-        f" recorded_at AS arrived, {_LATEST} AS used, {_ABOUT} AS about"
-        f" FROM notes {USED} WHERE {where}"
-    )
-    held = columns(
-        session,
-        statement,
-        whole=("key", "active", "long_term", "pinned", "kinds"),
-        real=("importance", "reliability", "recalls", "growth"),
-        times=("arrived", "used", "about"),
-        **values,
-    )
-    keys = held.pop("key")
-    for name in ("active", "long_term", "pinned"):
-        held[name] = held[name].astype(np.bool_)
-    for name, query in (("corroborations", _AGREED), ("contradictions", _DISPUTED)):
-        counted = columns(session, query, whole=("key", "number"))
-        by_key = np.zeros(max(keys.max(initial=0), counted["key"].max(initial=0)) + 1)
-        by_key[counted["key"]] = counted["number"]
-        held[name] = by_key[keys]
-    held["growth"] = _grown(held["growth"])
-    held["bases"], held["used"] = _paced(session.decay, held["kinds"], held["used"], held.pop("about"))
-    return Standings(keys=keys, **held)
-
-
-_STANDING = (
-    f"SELECT notes.key, status, kind, layer, pinned, importance, reliability, {COUNTED}, recorded_at,"
-    f" {_LATEST}, {_ABOUT},"
-    f" {WITNESSES} FROM notes {USED} "
-)
-_SOME = _STANDING + "WHERE notes.key IN (SELECT value FROM json_each(:keys))"
-
-
-def _paced(
-    decay: Decay, kinds: NDArray[np.int64], used: NDArray[np.datetime64], about: NDArray[np.datetime64]
-) -> tuple[Floats, NDArray[np.datetime64]]:
-    """The base of each note's stability in days, and from when on it is forgotten."""
-    import numpy as np
-
-    bases = np.array([decay.days(kind) for kind in _KINDS])
-    own = np.array([decay.own_time(kind) for kind in _KINDS])
-    return bases[kinds], np.where(own[kinds], about, used)
-
-
-def _of(rows: Sequence[tuple[Any, ...]], decay: Decay) -> Standings:
-    import numpy as np
-
-    columns = list(zip(*rows, strict=True)) or [()] * 14
-    keys, states, named, layers, pinned, importance, reliability, recalls, growth, *rest = columns
-    arrived, latest, about, agreed, disputed = rest
-    kinds = np.array([_CODES.get(kind, 0) for kind in named], dtype=np.int64)
-    bases, used = _paced(decay, kinds, _moments(latest), _moments(about))
-    return Standings(
-        keys=np.array(keys, dtype=np.int64),
-        active=np.array([state == Status.ACTIVE for state in states], dtype=np.bool_),
-        kinds=kinds,
-        bases=bases,
-        long_term=np.array([layer == Layer.LONG_TERM for layer in layers], dtype=np.bool_),
-        pinned=_numbers(pinned) != 0,
-        importance=_numbers(importance),
-        reliability=_numbers(reliability),
-        recalls=_numbers(recalls),
-        growth=_grown(_numbers(growth)),
-        arrived=_moments(arrived),
-        used=used,
-        corroborations=np.array(agreed, dtype=np.float64),
-        contradictions=np.array(disputed, dtype=np.float64),
-    )
-
-
-def _numbers(values: Sequence[Any]) -> Floats:
-    import numpy as np
-
-    try:
-        return np.array(values, dtype=np.float64)
-    except (ValueError, TypeError):  # one of a row that cannot be read
-        return np.array([each if isinstance(each, int | float) else 0.0 for each in values], dtype=np.float64)
-
-
-def _grown(growth: Floats) -> Floats:
-    """How much each grew; what cannot be so did not grow."""
-    import numpy as np
-
-    return np.where(growth > 0, growth, 1.0)
-
-
-def _moments(texts: Sequence[str]) -> NDArray[np.datetime64]:
-    # numpy's times have no zone and want none: all that is stored is UTC.
-    import numpy as np
-
-    try:
-        return np.array([text[:-1] for text in texts], dtype="datetime64[us]")
-    except (ValueError, TypeError):  # one of a row that cannot be read
-        return np.array(
-            [moment_or_never(text).astimezone(UTC).replace(tzinfo=None) for text in texts], dtype="datetime64[us]"
-        )
 
 
 def _days(since: NDArray[np.datetime64], at: datetime) -> Floats:

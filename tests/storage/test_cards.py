@@ -19,7 +19,6 @@ from amem.language import typed_words
 from amem.note import Kind, Layer, Link, LinkType, Status
 from amem.query import Filter
 from amem.storage.note_lists import ORDERS, Cards, local_days, ordered
-from amem.storage.usage import standings, standings_among
 
 if TYPE_CHECKING:
     from amem.storage.store import Session, Store
@@ -101,7 +100,7 @@ def test_of_equal_strength_the_newest_is_first(store: Store) -> None:
         assert texts(session, order="strength") == ["third", "second", "first"]
 
 
-def test_standings_read_by_columns_are_those_read_one_by_one(store: Store, clock: FrozenClock) -> None:
+def test_the_standings_of_all_notes_are_those_of_the_notes_asked_for(store: Store, clock: FrozenClock) -> None:
     with store.write() as session:
         ids = [put(session, f"note {n}", importance=n / 10, kind=kind) for n, kind in enumerate(list(Kind)[:9])]
         operation = session.begin("link", "user")
@@ -113,18 +112,15 @@ def test_standings_read_by_columns_are_those_read_one_by_one(store: Store, clock
         session.usage.touch([2, 3])
     clock.advance(days=3)
     with store.read() as session:
-        swift, every = standings_among(session, Filter()), standings(session)
-        slow = standings(session, every.keys.tolist())
-        place = np.argsort(swift.keys)
+        every = session.usage.standings()
+        some = session.usage.standings(every.keys.tolist())
         for name in every.__dataclass_fields__:
-            assert getattr(every, name).tolist() == getattr(slow, name).tolist(), name
-        for name in swift.__dataclass_fields__:
-            assert getattr(swift, name)[place].tolist() == getattr(slow, name).tolist(), name
-        assert swift.contradictions.max() == 2
-        assert swift.corroborations.max() == 2
-        alone = session.usage.beliefs(slow.keys.tolist())
-        trust = slow.trust(session.now).tolist()
-        assert alone == dict(zip(slow.keys.tolist(), zip(slow.stability.tolist(), trust, strict=True), strict=True))
+            assert getattr(every, name).tolist() == getattr(some, name).tolist(), name
+        assert every.contradictions.max() == 2
+        assert every.corroborations.max() == 2
+        alone = session.usage.beliefs(some.keys.tolist())
+        trust = some.trust(session.now).tolist()
+        assert alone == dict(zip(some.keys.tolist(), zip(some.stability.tolist(), trust, strict=True), strict=True))
 
 
 def test_another_order_is_refused_and_named(store: Store) -> None:
