@@ -6,15 +6,15 @@ import json
 import re
 import uuid
 from collections import Counter
-from dataclasses import dataclass, field
-from enum import StrEnum
+from dataclasses import dataclass, field, is_dataclass
+from datetime import datetime
+from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Any
 
 from amem.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from datetime import datetime
 
 
 #: Whose a note is, as memory libraries tell notes of one collection apart: ids kept in its metadata under these names.
@@ -383,6 +383,29 @@ class Conflict:
         }
 
 
+# Values as JSON has them.
+
+_ALREADY_PLAIN = frozenset({str, float, int, bool, type(None)})
+
+
+def as_plain(value: Any) -> Any:
+    """JSON-ready: a dataclass as a dictionary of its fields, sequences as lists, times as ISO 8601, enums as text."""
+    if type(value) in _ALREADY_PLAIN:
+        return value
+    if is_dataclass(value):
+        return plain_fields(value)
+    if isinstance(value, tuple | list):
+        return [as_plain(each) for each in value]
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return str(value) if isinstance(value, Enum) else value
+
+
+def plain_fields(value: Any) -> dict[str, Any]:
+    """The fields of a dataclass by name, each as `as_plain` has it."""
+    return {name: as_plain(getattr(value, name)) for name in value.__dataclass_fields__}
+
+
 # What a write did, said back to whoever asked for it.
 
 
@@ -433,14 +456,7 @@ class Cost:
 
     def to_dict(self) -> dict[str, Any]:
         """The cost as JSON-ready values."""
-        return {
-            "calls": self.calls,
-            "tokens_in": self.tokens_in,
-            "tokens_out": self.tokens_out,
-            "embedded": self.embedded,
-            "seconds": round(self.seconds, 4),
-            "rungs": dict(self.rungs),
-        }
+        return plain_fields(self) | {"seconds": round(self.seconds, 4), "rungs": dict(self.rungs)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -480,39 +496,11 @@ class Receipt:
     def to_dict(self) -> dict[str, Any]:
         """The receipt as JSON-ready values (times as ISO 8601)."""
         return {
-            "id": self.id,
-            "status": self.status,
-            "enrichment": str(self.enrichment),
-            "analyst": self.analyst,
-            "operation": self.operation,
+            **plain_fields(self),
+            # What use says of a link, it says later.
             "links": [
-                {
-                    "source": link.source,
-                    "target": link.target,
-                    "type": str(link.type),
-                    "reason": link.reason,
-                    "confidence": link.confidence,
-                    "made_by": link.made_by,
-                    "at": link.at.isoformat(),
-                }
-                for link in self.links
+                {name: held for name, held in plain_fields(link).items() if name != "weight"} for link in self.links
             ],
-            "evolved": [
-                {
-                    "id": change.id,
-                    "version": change.version,
-                    "fields": list(change.fields),
-                    "reason": change.reason,
-                    "confidence": change.confidence,
-                }
-                for change in self.evolved
-            ],
-            "queued": [{"review": item.review, "id": item.id, "reason": item.reason} for item in self.queued],
-            "superseded": list(self.superseded),
-            "superseded_by": self.superseded_by,
             "conflicts": [conflict.to_dict() for conflict in self.conflicts],
-            "astray": list(self.astray),
-            "dropped": list(self.dropped),
-            "error": self.error,
             "cost": self.cost.to_dict(),
         }

@@ -15,10 +15,9 @@ from amem.language.intervals import intervals
 from amem.language.predicates import USER, WE
 from amem.language.terms import tokens
 from amem.llm.prompts import count_words, first_words, line
-from amem.note import Kind, Status
+from amem.note import Kind, Status, plain_fields
 from amem.query import Filter
 from amem.rendering import doubt_of, holding_facts, holding_text, text_within
-from amem.retrieval.explanation import as_plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -465,8 +464,7 @@ class CoreNotes:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
-        plain: dict[str, Any] = as_plain(self)
-        return plain
+        return plain_fields(self)
 
 
 def core_notes(

@@ -14,7 +14,7 @@ from amem.labels import short_id
 from amem.language import query_terms, written_in_cjk
 from amem.llm.prompts import inert, line
 from amem.llm.tokenizers import Counter, counter_for, settings_counter
-from amem.note import Status
+from amem.note import Status, plain_fields
 from amem.rendering import doubt_of, text_within
 from amem.retrieval.budget import (
     MEMORIES_END,
@@ -28,7 +28,7 @@ from amem.retrieval.budget import (
     told_by_others,
 )
 from amem.retrieval.confidence import Support, best_support, supporting
-from amem.retrieval.explanation import as_plain, bounds, passage
+from amem.retrieval.explanation import bounds, passage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -128,8 +128,7 @@ class Context:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
-        plain: dict[str, Any] = as_plain(self)
-        return plain
+        return plain_fields(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from dataclasses import dataclass, is_dataclass
-from datetime import datetime
-from enum import Enum
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from amem.labels import short_id
 from amem.language import located_terms, query_terms
 from amem.language.sentence_parts import sentence_ends
+from amem.note import as_plain, plain_fields
 from amem.retrieval.question import PREFERRED, Recency
 
 if TYPE_CHECKING:
@@ -57,22 +56,6 @@ _BESIDE = {"next": "said right after", "previous": "said right before"}
 ASKING = 0.8
 #: What a note is worth of which only a statement that has ended holds the words asked for.
 ENDED = 0.7
-
-
-_ALREADY_PLAIN = frozenset({str, float, int, bool, type(None)})
-
-
-def as_plain(value: Any) -> Any:
-    """JSON-ready: a dataclass as a dictionary of its fields, sequences as lists, times as ISO 8601, enums as text."""
-    if type(value) in _ALREADY_PLAIN:
-        return value
-    if is_dataclass(value):
-        return {name: as_plain(getattr(value, name)) for name in value.__dataclass_fields__}
-    if isinstance(value, tuple | list):
-        return [as_plain(each) for each in value]
-    if isinstance(value, datetime):
-        return value.isoformat()
-    return str(value) if isinstance(value, Enum) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,7 +269,7 @@ class Explanation:
             "id": self.id,
             "score": self.score,
             "relevance": self.relevance,
-            "prior": {**as_plain(self.prior), "factor": self.prior.factor},
+            "prior": {**plain_fields(self.prior), "factor": self.prior.factor},
             "legs": as_plain(self.legs),
             "link_share": self.link_share,
             "via": [step.to_dict() for step in self.via],

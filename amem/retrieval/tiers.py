@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem import checks
 from amem.language import normalize, query_terms
-from amem.note import Kind, LinkType, Status
+from amem.note import Kind, LinkType, Status, plain_fields
 from amem.query import Filter
 from amem.retrieval.confidence import share_held, supporting, telling, weights_of
 from amem.retrieval.context import (
@@ -20,7 +20,6 @@ from amem.retrieval.context import (
     placed,
     source_entry,
 )
-from amem.retrieval.explanation import as_plain
 from amem.retrieval.ranking import EligibleNotes
 from amem.retrieval.router import as_it_is
 from amem.retrieval.sufficing import Read, Verdict, lines_of, notes_suffice, page_suffices, wanted
@@ -106,8 +105,7 @@ class Tiers:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
-        plain: dict[str, Any] = as_plain(self)
-        return plain
+        return plain_fields(self)
 
 
 # Reading a large collection from the top: topics' pages first, then their notes, then all notes, then the sources.
