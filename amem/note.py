@@ -431,7 +431,7 @@ class Queued:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What the write cost: model calls, tokens in and out (0 offline), texts embedded, wall-clock seconds.
+    """What work cost: model calls, tokens in and out (0 offline), texts embedded, wall-clock seconds.
 
     `rungs` counts which rung of the ladder gave each answer: ``constrained``, ``repaired``, ``retried``, ``sections``,
     or ``offline`` where the rules stood in for the model; empty when no model was asked.
@@ -452,6 +452,17 @@ class Cost:
             self.embedded + other.embedded,
             self.seconds + other.seconds,
             dict(Counter(self.rungs) + Counter(other.rungs)),
+        )
+
+    def __sub__(self, before: Cost) -> Cost:
+        """What was spent since it was that much `before`."""
+        return Cost(
+            self.calls - before.calls,
+            self.tokens_in - before.tokens_in,
+            self.tokens_out - before.tokens_out,
+            self.embedded - before.embedded,
+            self.seconds - before.seconds,
+            dict(Counter(self.rungs) - Counter(before.rungs)),
         )
 
     def to_dict(self) -> dict[str, Any]:

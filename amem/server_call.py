@@ -50,8 +50,8 @@ class Bounds:
 
 
 class ServerCall:
-    """One call to `who` over connections of its own, within `bounds`. `httpx_options` go to the httpx client that
-    makes it.
+    """One call to `who` over connections of its own, within `bounds`, by an httpx client with the hooks `follow` and
+    `receive`.
 
     Closing a socket does not wake a thread that waits for it; shutting it down does. httpx tells of the sockets it
     opens through its request tracing, also before any answer has come.
@@ -63,19 +63,11 @@ class ServerCall:
         self._lock = threading.Lock()
         self._sockets: list[Any] = []
         self._over = threading.Event()
-        self._failure: AmemError | None = None
+        #: Why the call was ended from this side; None when it was not.
+        self.failure: AmemError | None = None
         self._began: float | None = None
         self._heard = 0.0
         self._size = 0
-
-    @property
-    def failure(self) -> AmemError | None:
-        """Why the call was ended from this side; None when it was not."""
-        return self._failure
-
-    @property
-    def httpx_options(self) -> dict[str, Any]:
-        return {"event_hooks": {"request": [self.follow], "response": [self.receive]}}
 
     def break_off(self) -> None:
         """End the call: whoever waits for it sees the connection reset. May be repeated, and come from any thread."""
@@ -130,7 +122,7 @@ class ServerCall:
             opened = told["return_value"].get_extra_info("socket")
             with self._lock:
                 self._sockets.append(opened)
-                if self._failure is not None:
+                if self.failure is not None:
                     _shut(opened)
 
     def _look_after(self) -> None:
@@ -150,12 +142,12 @@ class ServerCall:
 
     def _ended(self, what: str, hint: str) -> AmemError:
         self._end(ServiceUnavailable(what, hint=hint))
-        assert self._failure is not None
-        return self._failure
+        assert self.failure is not None
+        return self.failure
 
     def _end(self, failure: AmemError) -> None:
         with self._lock:
-            self._failure = self._failure or failure
+            self.failure = self.failure or failure
             for each in self._sockets:
                 _shut(each)
 
@@ -315,7 +307,8 @@ class OllamaServer:
         with self._calls.begin(f"ollama/{model}", bounds) as call:
             silence = bounds.silence or bounds.seconds
             limits = httpx.Timeout(silence, connect=min(silence or _CONNECT_SECONDS, _CONNECT_SECONDS))
-            client: Any = ollama.Client(self.host, timeout=limits, verify=self._verified(), **call.httpx_options)
+            hooks = {"request": [call.follow], "response": [call.receive]}
+            client: Any = ollama.Client(self.host, timeout=limits, verify=self._verified(), event_hooks=hooks)
             try:
                 yield client, call
             except (

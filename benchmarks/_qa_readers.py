@@ -12,7 +12,8 @@ from _qa_prompt import Shown, ask
 from _scores import score
 
 from amem.interop.locomo import session_time
-from amem.llm.guarded import Metered, Spent
+from amem.llm.guarded import Metered
+from amem.note import Cost
 from amem.query import Query
 
 if TYPE_CHECKING:
@@ -128,11 +129,11 @@ class Answering:
         held = self._kept.find(self._chat.name, prompt)
         if held is not None:
             return held
-        before = self._chat.usage.here if isinstance(self._chat, Metered) else Spent()
+        before = self._chat.usage.here if isinstance(self._chat, Metered) else Cost()
         start = time.perf_counter()
         text = self._chat.complete(prompt)
         seconds = time.perf_counter() - start
-        spent = (self._chat.usage.here if isinstance(self._chat, Metered) else Spent()) - before
+        spent = (self._chat.usage.here if isinstance(self._chat, Metered) else Cost()) - before
         said = Said(text, spent.tokens_in, spent.tokens_out, seconds)
         self._kept.keep(self._chat.name, prompt, said)
         return said

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from amem.analysts.choose import served_here, survey, told
 from amem.errors import StorageError
-from amem.llm.guarded import Spent
+from amem.note import Cost
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -149,7 +149,7 @@ class StoreLedger:
         self._clock = clock
         self._zone = zone
         self._lock = threading.Lock()
-        self._unwritten: dict[tuple[str, str], Spent] = {}
+        self._unwritten: dict[tuple[str, str], Cost] = {}
 
     @property
     def today(self) -> str:
@@ -166,11 +166,11 @@ class StoreLedger:
             with self._store.read() as session:
                 return session.spending.of(today) + here
 
-    def add(self, model: str, spent: Spent) -> None:
+    def add(self, model: str, spent: Cost) -> None:
         """Count what calls to a model cost today."""
         key = (self.today, model)
         with self._lock:
-            entries = self._unwritten | {key: self._unwritten.get(key, Spent()) + spent}
+            entries = self._unwritten | {key: self._unwritten.get(key, Cost()) + spent}
             try:
                 with self._store.write(wait=_PATIENCE) as session:
                     for (day, name), each in entries.items():

@@ -16,7 +16,7 @@ from amem.conversation.messages import without_forgotten
 from amem.conversation.procedures import Known, Renewer, content_of, known_procedures, metadata_of, says_the_same
 from amem.conversation.revocation import any_taken_back, renew_summaries, taken_back
 from amem.errors import Cancelled, with_hint
-from amem.llm.guarded import Spent, cost_of, spent_by
+from amem.llm.guarded import spent_by
 from amem.llm.ladder import MOST_AGAIN
 from amem.llm.prompts import language_of
 from amem.note import Cost, Enrichment, Kind, Role, Status
@@ -181,14 +181,14 @@ class Teacher:
         extraction, made_by, error = self._ask(passage)
         spent = spent_by(self._analyst()) - before
         if error is not None:
-            spent += Spent(rungs=((OFFLINE, 1),))
+            spent += Cost(rungs={OFFLINE: 1})
         admitted = admit(extraction, passage, rules, [self._settings.user_name])
         if withdrawn:
             # Whoever summed up what was taken back would say it again; the rules' summary leaves it out.
             admitted = replace(admitted, summary="")
         again = max(0, MOST_AGAIN - max(0, spent.calls - 1))
         lesson = self._keep(lot, admitted, known, extraction.prompt, made_by, error, operation, rules, replaces, again)
-        cost = sum((receipt.cost for receipt in lesson.receipts), lesson.cost + cost_of(spent))
+        cost = sum((receipt.cost for receipt in lesson.receipts), lesson.cost + spent)
         return replace(lesson, cost=replace(cost, seconds=perf_counter() - started))
 
     def _passage(

@@ -157,8 +157,8 @@ class Reply:
     prompt: str = ""
 
 
-class Answerer:
-    """Answers with `chat`. `prompts` is a folder whose files stand in for amem's own."""
+class _Reader:
+    """Asks `chat`. `prompts` is a folder whose files stand in for amem's own."""
 
     def __init__(self, chat: ChatModel, prompts: Path | None = None) -> None:
         self._ladder = Ladder(chat, prompts=prompts)
@@ -172,6 +172,10 @@ class Answerer:
     def usage(self) -> Usage:
         """What the calls cost, and which rungs gave the answers."""
         return self._ladder.usage
+
+
+class Answerer(_Reader):
+    """Answers questions from notes."""
 
     def answer(self, question: str, notes: Sequence[str], when: datetime | None = None, *, support: str = "") -> Reply:
         """Ask once, with `notes` shown under the numbers 1, 2, ... in their order; no call when there is none.
@@ -241,17 +245,12 @@ _YES = frozenset(("true", "yes", "1", "是", "够", "足够", "能"))
 _NOT_SUFFICING = frozenset(("false", "no", "0", "否", "不", "不够", "不能"))
 
 
-class Sufficer:
-    """Asks `chat`, until it fails once. `prompts` is a folder whose files stand in for amem's own."""
+class Sufficer(_Reader):
+    """Says whether what was read suffices, until the model fails once."""
 
     def __init__(self, chat: ChatModel, prompts: Path | None = None) -> None:
-        self._ladder = Ladder(chat, prompts=prompts)
+        super().__init__(chat, prompts)
         self._failed = False
-
-    @property
-    def name(self) -> str:
-        """The model's."""
-        return self._ladder.name
 
     def judge(self, question: str, read: Sequence[str]) -> tuple[bool, str] | None:
         """Whether these texts hold the answer, and why in a few words; None where the model does not say."""
@@ -311,21 +310,8 @@ class Order:
     prompt: str = ""
 
 
-class Orderer:
-    """Orders notes with `chat`. `prompts` is a folder whose files stand in for amem's own."""
-
-    def __init__(self, chat: ChatModel, prompts: Path | None = None) -> None:
-        self._ladder = Ladder(chat, prompts=prompts)
-
-    @property
-    def name(self) -> str:
-        """The model's."""
-        return self._ladder.name
-
-    @property
-    def usage(self) -> Usage:
-        """What the calls cost, and which rungs gave the answers."""
-        return self._ladder.usage
+class Orderer(_Reader):
+    """Orders notes by how much they help to answer a question."""
 
     def order(self, question: str, notes: Sequence[str]) -> Order:
         """Which of the first `MOST_NOTES` help, best first; no call where there is nothing to order.

@@ -6,7 +6,6 @@ import logging
 import threading
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 from amem.errors import BudgetSpent, Cancelled, ServiceUnavailable
@@ -24,44 +23,6 @@ if TYPE_CHECKING:
 
 #: Tokens of one call that no model reads or writes.
 _MOST_TOKENS = 1_000_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """Calls made, tokens read and tokens written; `rungs` says how often each rung of the ladder gave the answer.
-
-    `rungs` holds (rung, count) pairs in alphabetical order, none of them zero.
-    """
-
-    calls: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
-    rungs: tuple[tuple[str, int], ...] = ()
-
-    def __add__(self, other: Spent) -> Spent:
-        return Spent(
-            self.calls + other.calls,
-            self.tokens_in + other.tokens_in,
-            self.tokens_out + other.tokens_out,
-            _tally(self.rungs, other.rungs, 1),
-        )
-
-    def __sub__(self, other: Spent) -> Spent:
-        return Spent(
-            self.calls - other.calls,
-            self.tokens_in - other.tokens_in,
-            self.tokens_out - other.tokens_out,
-            _tally(self.rungs, other.rungs, -1),
-        )
-
-
-def _tally(
-    ours: tuple[tuple[str, int], ...], theirs: tuple[tuple[str, int], ...], sign: int
-) -> tuple[tuple[str, int], ...]:
-    counts = dict(ours)
-    for rung, count in theirs:
-        counts[rung] = counts.get(rung, 0) + sign * count
-    return tuple(sorted((rung, count) for rung, count in counts.items() if count))
 
 
 def counted(who: str, tokens: object) -> int:
@@ -83,32 +44,32 @@ class Usage:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._total = Spent()
+        self._total = Cost()
         self._thread = threading.local()
 
     def add(self, *, tokens_in: int = 0, tokens_out: int = 0) -> None:
         """Count one call of the current thread."""
-        self._count(Spent(1, tokens_in, tokens_out))
+        self._count(Cost(1, tokens_in, tokens_out))
 
     def rung(self, name: str) -> None:
         """Count that this rung of the ladder gave the current thread an answer."""
-        self._count(Spent(rungs=((name, 1),)))
+        self._count(Cost(rungs={name: 1}))
 
-    def _count(self, spent: Spent) -> None:
+    def _count(self, spent: Cost) -> None:
         self._thread.spent = self.here + spent
         with self._lock:
             self._total += spent
 
     @property
-    def total(self) -> Spent:
+    def total(self) -> Cost:
         """Every thread's calls."""
         with self._lock:
             return self._total
 
     @property
-    def here(self) -> Spent:
+    def here(self) -> Cost:
         """The calls of the current thread."""
-        spent: Spent = getattr(self._thread, "spent", Spent())
+        spent: Cost = getattr(self._thread, "spent", Cost())
         return spent
 
     @property
@@ -132,15 +93,10 @@ class Metered(Protocol):
     def usage(self) -> Usage: ...
 
 
-def cost_of(spent: Spent) -> Cost:
-    """What a model was asked for, as a receipt tells it."""
-    return Cost(spent.calls, spent.tokens_in, spent.tokens_out, rungs=dict(spent.rungs))
-
-
-def spent_by(analyst: Analyst) -> Spent:
+def spent_by(analyst: Analyst) -> Cost:
     """What an analyst has used so far in this thread: others may be asking the same model meanwhile."""
     usage = getattr(analyst, "usage", None)
-    return Spent() if usage is None else usage.here
+    return Cost() if usage is None else usage.here
 
 
 # Leaving a server alone for a while after it failed several times in a row.
@@ -209,7 +165,7 @@ class Ledger(Protocol):
         """Tokens read and written today."""
         ...
 
-    def add(self, model: str, spent: Spent) -> None:
+    def add(self, model: str, spent: Cost) -> None:
         """Count what calls to a model cost."""
         ...
 

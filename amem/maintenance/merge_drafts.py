@@ -13,10 +13,10 @@ from amem.language.scripts import words
 from amem.language.statements import facts_in
 from amem.language.word_reading import entities
 from amem.llm.answers import SURE
-from amem.llm.guarded import Metered, Spent
+from amem.llm.guarded import Metered
 from amem.llm.topic_writing import MOST_CHARACTERS
 from amem.maintenance.sameness import denied, difference, goes_further, said, unsaid
-from amem.note import FILE, Enrichment, Layer, MemoryNote, Status
+from amem.note import FILE, Cost, Enrichment, Layer, MemoryNote, Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -144,7 +144,7 @@ class Drafting:
         self._days = days
         self._down = ""
         self.calls = 0
-        self.spent = Spent()
+        self.spent = Cost()
 
     def merged(self, parts: Sequence[MemoryNote], note: MemoryNote) -> tuple[MemoryNote, str]:
         """The merged note with the text that a model drafts if that holds up, else `note` itself; and which it is.
@@ -204,7 +204,7 @@ class Drafting:
 
     def _metered(self, writer: MergeWriter, texts: Sequence[str]) -> MergeDraft:
         usage = writer.usage if isinstance(writer, Metered) else None
-        before = Spent() if usage is None else usage.here
+        before = Cost() if usage is None else usage.here
         self.calls += 1
         try:
             return writer.merge(texts)

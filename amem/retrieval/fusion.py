@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from amem.index import DenseLeg
     from amem.language.predicates import Predicates
     from amem.note import MemoryNote
     from amem.protocols import Reranker, Vector
     from amem.query import Query
-    from amem.retrieval.hit import DenseIndex
     from amem.retrieval.legs import Floats, Keys
     from amem.retrieval.ranking import Ranked
     from amem.retrieval.words import Frequencies
@@ -186,7 +186,7 @@ class LegFusion:
 
     def __init__(
         self,
-        dense: DenseIndex,
+        dense: DenseLeg,
         settings: Settings,
         frequencies: Frequencies,
         predicates: Callable[[], Predicates],
@@ -268,7 +268,7 @@ def pool(k: int) -> int:
 
 
 def spaced(
-    dense: DenseIndex, order: Sequence[Ranked], k: int, diversity: float, least: float | None = None
+    dense: DenseLeg, order: Sequence[Ranked], k: int, diversity: float, least: float | None = None
 ) -> list[Ranked]:
     """The notes, best first, with the best of them in a more varied order for k places; whoever lost one knows to whom.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from amem.labels import short_id, short_ids, title
 from amem.note import SCOPES, Kind, Status
@@ -18,48 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from datetime import datetime, tzinfo
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from amem.note import MemoryNote, Overturned, Source
-    from amem.protocols import Vector
     from amem.query import Query
     from amem.retrieval.confidence import Support
     from amem.retrieval.explanation import Explanation, Passage, Via
     from amem.retrieval.ranking import Ranking
     from amem.storage.store import Session
-
-
-# What recall needs of the rooms it does not import.
-
-
-class DenseIndex(Protocol):
-    """The vectors of all committed notes, addressed by note key. Safe to use from many threads.
-
-    Only `refresh` reads the store, so only it must stay outside a read of an in-memory collection.
-    """
-
-    def refresh(self, seen: int | None = None) -> None:
-        """Take in what was committed since; `seen` is the change counter where the caller has just read it."""
-        ...
-
-    def search(
-        self, vector: Vector, k: int, *, allowed: NDArray[np.int64] | None = None
-    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Keys and cosines of the k nearest, best first; active notes only, or only those `allowed`."""
-        ...
-
-    def cosines(self, vector: Vector, keys: NDArray[np.int64]) -> NDArray[np.float32]:
-        """The cosine of each of these notes; NaN for one without a vector."""
-        ...
-
-    def vectors(self, keys: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Each of these notes' L2-normalised vector as a row; NaN for one without a vector."""
-        ...
-
-    def typical(self, vector: Vector) -> tuple[float, float]:
-        """Mean and spread (standard deviation, above 0) of the cosines of a fixed sample of the active notes."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from amem.index import DenseLeg
     from amem.protocols import Vector
     from amem.query import Query
-    from amem.retrieval.hit import DenseIndex
     from amem.retrieval.question import Period, Reading
     from amem.retrieval.ranking import EligibleNotes
     from amem.storage.store import Session
@@ -184,7 +184,7 @@ class MeaningLeg:
 
     name = "dense"
 
-    def __init__(self, dense: DenseIndex) -> None:
+    def __init__(self, dense: DenseLeg) -> None:
         self._dense = dense
 
     def ask(self, asked: Asked) -> DenseAnswer | None:
@@ -200,7 +200,7 @@ class DenseAnswer:
     whoever asks.
     """
 
-    def __init__(self, dense: DenseIndex, asked: Asked, vector: Vector) -> None:
+    def __init__(self, dense: DenseLeg, asked: Asked, vector: Vector) -> None:
         self._dense, self._vector = dense, vector
         keys, _ = dense.search(vector, asked.limit, allowed=asked.eligible.allowed)
         self.keys: Sequence[int] = keys.tolist()

@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from amem.index import DenseLeg
     from amem.language.predicates import Predicates
     from amem.protocols import Vector
     from amem.query import Filter, Query
     from amem.retrieval.explanation import Via
     from amem.retrieval.fusion import Fused, Part, Reranking, Reread
-    from amem.retrieval.hit import DenseIndex
     from amem.retrieval.legs import Answer, Keys
     from amem.retrieval.question import Reading
     from amem.settings import Settings
@@ -226,7 +226,7 @@ class Ranker:
 
     def __init__(
         self,
-        dense: DenseIndex,
+        dense: DenseLeg,
         settings: Settings,
         predicates: Callable[[], Predicates],
         reranking: Reranking,

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 from amem.errors import Cancelled, NoteNotFound, StorageError
 from amem.labels import short_id
-from amem.llm.guarded import cost_of
 from amem.note import Cost, Enrichment, Receipt, Scope, Status
 from amem.storage.jobs import ADD
 from amem.writing.evolution import Outcome, write_down
@@ -319,7 +318,7 @@ def receipt_of(
     thought: Thought, outcome: Outcome, enrichment: Enrichment, stored: Receipt | None, seconds: float
 ) -> Receipt:
     """What came of a note that was analysed `seconds` long, its `stored` receipt included."""
-    cost = replace(cost_of(thought.spent), embedded=thought.fresh, seconds=seconds)
+    cost = replace(thought.spent, embedded=thought.fresh, seconds=seconds)
     finished = Receipt(
         thought.note.id,
         "stored",

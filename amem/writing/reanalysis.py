@@ -20,8 +20,8 @@ from amem.clock import zone
 from amem.conflict.candidates import Candidate, unknown_cosines
 from amem.errors import BudgetSpent, Cancelled, MissingExtra, MissingModel, NoteNotFound, ServiceUnavailable, with_hint
 from amem.labels import short_id
-from amem.llm.guarded import Spent, spent_by
-from amem.note import Scope, Status
+from amem.llm.guarded import spent_by
+from amem.note import Cost, Scope, Status
 from amem.protocols import BatchAnalyst
 from amem.writing.batch import FrequencyCache, StoreVocabulary
 from amem.writing.evolution import Shown, best, sharing, show
@@ -70,7 +70,7 @@ class Thought:
     owned: Mapping[str, str] = field(default_factory=dict)
     vectors: dict[bytes, NDArray[np.float32]] = field(default_factory=dict)
     fresh: int = 0
-    spent: Spent = field(default_factory=Spent)
+    spent: Cost = field(default_factory=Cost)
     seconds: float = 0.0
     errors: list[str] = field(default_factory=list)
     nobody: bool = False
@@ -237,7 +237,7 @@ class Thinker:
             # Of a note that sees no old ones whatever is proposed falls by the guards: it names what was not shown.
             thought.evolution = described.evolution
         else:
-            thought.spent += Spent(rungs=((OFFLINE, 1),))
+            thought.spent += Cost(rungs={OFFLINE: 1})
             if thought.shown.neighbours and thought.analysis is not None:
                 neighbours = thought.shown.neighbours
                 vocabulary = self._vocabulary.of(thought.note)
@@ -296,7 +296,7 @@ class Thinker:
             _log.warning("%s by %s failed too: %s", step, fallback.name, error)
             thought.errors.append(f"{step} by {fallback.name}: {error}")
             return None, ""
-        thought.spent += Spent(rungs=((OFFLINE, 1),))
+        thought.spent += Cost(rungs={OFFLINE: 1})
         return answer, fallback.name
 
     def _go_on(self) -> None:

@@ -78,4 +78,4 @@ def test_usage_counts_the_rung():
     answerer = Answerer(chat)
     answerer.answer("Where?", NOTES)
     assert answerer.name == "ollama/tiny"
-    assert answerer.usage.total.rungs == (("constrained", 1),)
+    assert answerer.usage.total.rungs == {"constrained": 1}

@@ -13,9 +13,9 @@ import tenacity
 from amem.analysts.choose import make_analyst, make_chat
 from amem.analysts.models import StoreLedger
 from amem.errors import BudgetSpent, Cancelled, MissingModel, ServiceUnavailable, StorageFull
-from amem.llm.guarded import Breaker, GuardedChat, Spent, growing_wait
+from amem.llm.guarded import Breaker, GuardedChat, growing_wait
 from amem.llm.ollama_chat import OllamaChat
-from amem.note import Message, Role
+from amem.note import Cost, Message, Role
 from amem.protocols import ChatModel
 from amem.settings import load_settings
 from amem.storage.store import Store
@@ -94,7 +94,7 @@ def test_what_a_model_costs_that_does_not_say_is_estimated():
     chat = GuardedChat(Bare(), ledger=ledger)
     assert (chat.complete("x"), list(chat.stream(ASKED))) == ("X", ["a", "b"])
     assert (chat.window, chat.usage.calls) == (0, 2)
-    assert ledger.entries == [("bare/model", Spent(1, 1, 1)), ("bare/model", Spent(1, 7, 1))]
+    assert ledger.entries == [("bare/model", Cost(1, 1, 1)), ("bare/model", Cost(1, 7, 1))]
 
 
 @pytest.mark.parametrize("fault", [Fault.RESET, Fault.CUT, Fault.ERROR, Fault.BUSY, Fault.LIMITED])
@@ -167,7 +167,7 @@ def test_every_call_goes_into_the_ledger_with_what_it_cost():
         chat = guarded(ollama, ledger=ledger)
         chat.complete("two words")
         assert list(chat.stream(ASKED))
-        assert ledger.entries == [("ollama/llama3.2", Spent(1, 2, 4)), ("ollama/llama3.2", Spent(1, 6, 4))]
+        assert ledger.entries == [("ollama/llama3.2", Cost(1, 2, 4)), ("ollama/llama3.2", Cost(1, 6, 4))]
 
 
 def test_a_stream_that_somebody_stops_reading_is_paid_for_too():
@@ -192,7 +192,7 @@ def test_a_stream_read_by_several_threads_is_counted_once():
             assert ended(5) is None
             if not got:
                 break
-        assert ledger.entries == [("ollama/llama3.2", Spent(1, 6, 12))]
+        assert ledger.entries == [("ollama/llama3.2", Cost(1, 6, 12))]
 
 
 def test_the_budget_holds_over_processes(tmp_path):
@@ -219,7 +219,7 @@ def test_a_day_is_that_of_the_collection_s_zone(tmp_path):
     clock = FrozenClock("2026-03-01T20:00")
     store = Store(None, clock)
     shanghai = StoreLedger(store, clock, timezone(timedelta(hours=8)))
-    shanghai.add("m", Spent(1, 5, 5))
+    shanghai.add("m", Cost(1, 5, 5))
     assert (shanghai.today, shanghai.spent_today()) == ("2026-03-02", 10)
     assert StoreLedger(store, clock, UTC).spent_today() == 0
     store.close()

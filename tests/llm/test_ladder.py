@@ -10,8 +10,8 @@ import pytest
 from amem.analysis import Analysis, Draft, KnownProcedure, Neighbour, Passage
 from amem.analysts.model_analyst import ModelAnalyst
 from amem.errors import BadModelAnswer, BudgetSpent
-from amem.llm.guarded import Spent, Usage
-from amem.note import Fact, Kind, LinkType, Message, Role
+from amem.llm.guarded import Usage
+from amem.note import Cost, Fact, Kind, LinkType, Message, Role
 from amem.testing import ScriptedChat
 
 ANALYSIS = {
@@ -66,7 +66,7 @@ def test_each_rung_that_gives_the_answer_is_counted_and_the_prompt_is_named(answ
     analysis, chat = analyze(*answers)
     assert "kiln" in analysis.keywords
     assert analysis.prompt == prompt
-    assert chat.usage.total.rungs == ((rung, 1),)
+    assert chat.usage.total.rungs == {rung: 1}
     assert chat.usage.calls == len(answers)
 
 
@@ -80,7 +80,7 @@ def test_nothing_is_counted_when_no_rung_holds():
     chat = ScriptedChat(["no", "no", "no"])
     with pytest.raises(BadModelAnswer, match="three times"):
         ModelAnalyst(chat).analyze(Draft("x"), NoTags())
-    assert chat.usage.total.rungs == ()
+    assert chat.usage.total.rungs == {}
     assert chat.usage.calls == 3
 
 
@@ -147,7 +147,7 @@ def test_an_extraction_that_names_only_messages_that_were_not_shown_is_asked_aga
     extraction = ModelAnalyst(chat).extract(passage)
     assert extraction.statements == ()
     assert "'m9', which was not shown" in chat.prompts[1]
-    assert chat.usage.total.rungs == (("retried", 1),)
+    assert chat.usage.total.rungs == {"retried": 1}
 
 
 def test_an_extraction_is_shown_messages_rules_context_and_known_procedures():
@@ -207,6 +207,6 @@ def test_counts_of_rungs_add_up_and_can_be_told_apart():
     usage.add(tokens_in=7)
     usage.rung("sections")
     usage.rung("sections")
-    assert usage.here - before == Spent(1, 7, 0, (("sections", 2),))
-    assert usage.total.rungs == (("constrained", 1), ("sections", 2))
-    assert before + Spent(rungs=(("constrained", 1),)) == Spent(1, 5, 0, (("constrained", 2),))
+    assert usage.here - before == Cost(1, 7, 0, rungs={"sections": 2})
+    assert usage.total.rungs == {"constrained": 1, "sections": 2}
+    assert before + Cost(rungs={"constrained": 1}) == Cost(1, 5, 0, rungs={"constrained": 2})

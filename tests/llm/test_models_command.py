@@ -19,8 +19,8 @@ from amem.analysts.models import StoreLedger
 from amem.cli.app import app
 from amem.clock import zone
 from amem.errors import InvalidInput, MissingModel, ServiceUnavailable
-from amem.llm.guarded import Spent
 from amem.llm.ollama_models import pull
+from amem.note import Cost
 from amem.settings import load_settings
 from amem.storage.store import Store
 from amem.testing import FakeOllama, Fault, FrozenClock, HashEmbedder
@@ -96,7 +96,7 @@ def test_models_shows_what_was_spent_today(amem, tmp_path):
 
     store = Store(tmp_path / "memories", SystemClock())
     ledger = StoreLedger(store, SystemClock(), zone("UTC"))
-    ledger.add("ollama/qwen3:4b", Spent(2, 1200, 34))
+    ledger.add("ollama/qwen3:4b", Cost(2, 1200, 34))
     store.close()
     env = {"OLLAMA_HOST": "http://127.0.0.1:9", "AMEM_LLM_DAILY_TOKENS": "50000"}
     assert "today\t1,234 of 50,000 tokens\n" in amem("models", **env).stdout
@@ -177,7 +177,7 @@ def finding_about(what, settings, spent=0):
     """The finding of a check-up of an empty collection."""
     clock = FrozenClock()
     with AgenticMemorySystem(settings=settings, clock=clock, embedder=HashEmbedder()) as memory:
-        StoreLedger(memory.parts.store, clock, zone(settings.timezone)).add("m", Spent(1, spent, 0))
+        StoreLedger(memory.parts.store, clock, zone(settings.timezone)).add("m", Cost(1, spent, 0))
         (found,) = [finding for finding in memory.doctor() if finding.about == what]
     return found
 
