@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 
 from amem.embedding import make_embedder
+from amem.embedding.onnx_embedder import batches_by_length
 from amem.settings import Settings
 
 if TYPE_CHECKING:
@@ -41,6 +44,15 @@ def test_text_beyond_256_tokens_does_not_count(minilm: Embedder) -> None:
     long = "harbour " * 300
     first, second = minilm.embed([long, long + "and now something completely different"])
     np.testing.assert_allclose(first, second, atol=1e-5)
+
+
+@pytest.mark.parametrize("lengths", [[], [7], [256] * 20, [3, 90, 4, 88, 3, 90, 12, 5, 250, 11], list(range(200))])
+def test_texts_meet_the_model_in_small_batches_of_nearly_one_length(lengths: list[int]) -> None:
+    batches = [[lengths[position] for position in batch] for batch in batches_by_length(lengths)]
+    # Longest first, so that memory is taken once.
+    assert list(chain.from_iterable(batches)) == sorted(lengths, reverse=True)
+    assert all(len(batch) <= 8 and min(batch) >= 0.8 * max(batch) for batch in batches)
+    assert sorted(chain.from_iterable(batches_by_length(lengths))) == list(range(len(lengths)))
 
 
 def test_making_an_embedder_reads_no_model(tmp_path: Path) -> None:
