@@ -197,6 +197,7 @@ class Learner:
                 "without episodes there is nothing but learning to do, and no job to leave it to",
                 hint="give episodes=True, or extract=True and wait=True",
             )
+        # 1. Read what was said (messages.py), without the secrets that no rule lets in.
         check_name(conversation)
         rules = load_rules(self._settings.home)
         taken, context = self._take_in(messages, rules), self._take_in(earlier, rules)
@@ -204,12 +205,16 @@ class Learner:
             return RememberReport(None, conversation or "")
         self._vectorizer.check()
         name = conversation or name_conversation(taken)
-        keep = self._keep_episodes if episodes else self._keep_passage
-        operation, lots = keep(taken, name, scope, actor, rules, extract=extract, again=replaces is not None)
+        # 2. Cut it into episodes (episodes.py), and store what is new in one commit: from here on no word is lost.
+        if episodes:
+            operation, lots = self._keep_episodes(taken, name, scope, actor, rules, extract=extract)
+        else:
+            operation, lots = self._keep_passage(taken, name, scope, actor, again=replaces is not None)
         known = len(taken) - sum(len(lot.messages) for lot in lots)
         report = RememberReport(operation, name, tuple(lot.note for lot in lots if lot.note is not None), known=known)
         if operation is None or not extract:
             return report
+        # 3 to 6. Learn from one episode after the other (`Teacher.learn`, learning.py), or leave it waiting.
         for number, lot in enumerate(lots):
             # What only takes back asks no model, so that it waits for none.
             asks = lot.note is not None or not episodes
@@ -223,6 +228,7 @@ class Learner:
             shown = self._before(lot, context, lots[:number])
             lesson = self._learn(lot, shown, operation, rules, replaces)
             report = report.with_lesson(lesson)
+        # 7. Count what that cost.
         self._count(report, REMEMBER if episodes else LEARNING)
         return report
 
@@ -313,7 +319,6 @@ class Learner:
         rules: Rules,
         *,
         extract: bool,
-        again: bool,
     ) -> tuple[int | None, list[Excerpt]]:
         """One commit: every new message, a note for each episode of them, and a job on each to learn from it."""
         conversation = scope.naming(called)
@@ -361,15 +366,7 @@ class Learner:
                 return operation, lots
 
     def _keep_passage(
-        self,
-        messages: Sequence[Message],
-        called: str,
-        scope: Scope,
-        actor: str,
-        rules: Rules,
-        *,
-        extract: bool,
-        again: bool,
+        self, messages: Sequence[Message], called: str, scope: Scope, actor: str, *, again: bool
     ) -> tuple[int | None, list[Excerpt]]:
         """One commit: every new message; with `again` those that were learnt from before count as new."""
         conversation = scope.naming(called)

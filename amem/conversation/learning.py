@@ -170,22 +170,26 @@ class Teacher:
         StorageError and its kin.
         """
         started = perf_counter()
+        # 3. Leave out what was forgotten since it was stored, and sentences that only take something back.
         with self._store.read() as session:
             lot = replace(lot, messages=without_forgotten(session, lot.messages, lot.ids))
             withdrawn = any_taken_back(session, lot)
         lot = replace(lot, messages=tuple(_without_orders(message) for message in lot.messages))
         # What the system says is no part of the conversation: nobody is asked to learn from it.
         heard = tuple(message for message in lot.messages if message.content and message.role is not Role.SYSTEM)
+        # 4. Ask the analyst what the rest teaches; the rules where it fails.
         passage, known = self._passage(heard, earlier, lot.scope, rules)
         before = spent_by(self._analyst())
         extraction, made_by, error = self._ask(passage)
         spent = spent_by(self._analyst()) - before
         if error is not None:
             spent += Cost(rungs={OFFLINE: 1})
+        # 5. Hold the answer against the words and the user's rules (admission.py).
         admitted = admit(extraction, passage, rules, [self._settings.user_name])
         if withdrawn:
             # Whoever summed up what was taken back would say it again; the rules' summary leaves it out.
             admitted = replace(admitted, summary="")
+        # 6. Write down what is left as notes, linked and evolved as any, and hide what gives way to them.
         again = max(0, MOST_AGAIN - max(0, spent.calls - 1))
         lesson = self._keep(lot, admitted, known, extraction.prompt, made_by, error, operation, rules, replaces, again)
         cost = sum((receipt.cost for receipt in lesson.receipts), lesson.cost + spent)

@@ -265,10 +265,12 @@ class Ranker:
         The dense leg must have been refreshed; `vector` is that of what the reading asks it, None when nothing does;
         `event` that of the event it measures time by.
         """
+        # 3a. Say which notes may answer, and what their standing may be worth.
         # Whichever of two threads comes last: what either keeps is whole.
         self._states = states = States.of(session, self._states)
         eligible = EligibleNotes(session, query.filter, states, pages=reading.overview)
         standing = Priors(query, reading, self._settings)
+        # 3b. Put the question to the legs, on the days that it means.
         window = self._turns.window_of(session)
         asked = self._legs.settle(
             Asked(session, query, reading, vector, eligible, self._settings.candidates, window), event
@@ -276,6 +278,7 @@ class Ranker:
         diversity = self._settings.diversity if query.diversity is None else query.diversity
         places = max(query.k, pool(query.k) if diversity > 0 else 0)
         k = None if every else max(places, self._reranking.depth(query))
+        # 3c. Ask the legs and fuse what they say; where they find nothing, ask the raw input.
         first = results = self._legs.ask(asked, legs_of(query), also)
         # Where some are too far, or are read again, others may be among the best.
         most = None if query.filter.minimum_cosine is not None or self._reranking.depth(query) else k
@@ -283,12 +286,15 @@ class Ranker:
         if not direct:
             results = self._legs.last_resort(asked, also)
             direct = _admitted(eligible, results.fused, most, standing)
+        # 3d. Follow replies, causes and links from the best.
         bar = 0.0 if k is None else _bar(direct.values(), k, standing.least)
         results, lifts = self._lifts(asked, results, direct, bar, also)
         found = {key: Lift(value, ()) for key, value in direct.items()}
         found |= {eligible.keys[id]: way for id, way in lifts.items()}
+        # 3e. Leave out what is less near than was asked for.
         too_far = self._too_far(asked, list(found))
         found = {key: way for key, way in found.items() if key not in too_far}
+        # 3f. Have the best read again, weigh all by their standing, space out what repeats.
         rows = eligible.rows(found)
         again = self._reranking.read(session, query, {rows[key].id: way.relevance for key, way in found.items()})
         order = self._order(asked, results.fused, found, again, standing, None if every else places)

@@ -109,7 +109,7 @@ class Recall:
             for place, query in asked.items():
                 question = questions[query.text]
                 with session.within(query.filter.scope):
-                    # 3: ask the legs, fuse, follow links, read again, weigh by standing (see Ranker).
+                    # 3: ask the legs, fuse, follow links, read again, weigh by standing (`Ranker.rank`, ranking.py).
                     wide = query if query.group_by is None else replace(query, k=pool(query.k))
                     ranking = self._rank(session, wide, question)
                     # 4: choose.
