@@ -842,12 +842,10 @@ class ScopedMemory:
         """
 
         from amem.interop.graph import local_graph
-        from amem.storage.note_lists import Cards
 
         id = self._held(id)
         with self._store.read() as session, session.within(self._of(scope)):
-            cards = Cards(session, self.settings.decay_rate)
-            return local_graph(session, cards, id, depth, limit=limit, types=types)
+            return local_graph(session, id, depth, limit=limit, types=types)
 
     @_of_any
     def ancestors(self, id: str, depth: int = DEPTH, *, scope: Scope = EVERYONE) -> list[Ancestor]:
@@ -909,7 +907,7 @@ class ScopedMemory:
         id = self._held(id)
         with self._store.read() as session:
             moment = session.now if at is None else parse_time(at, self._zone)
-            return strength_of(session, self.settings, id, moment)
+            return strength_of(session, id, moment)
 
     @_of_any
     def outlook(self, id: str, ahead: float | None = None) -> Outlook:

@@ -278,7 +278,7 @@ class Settings(BaseModel):
         """At what pace notes are forgotten."""
         from amem.strength import Decay  # numpy takes longer to import than all settings to read
 
-        return Decay(self.decay_by == "type", self.episodic_days, self.semantic_days)
+        return Decay(self.decay_by == "type", self.episodic_days, self.semantic_days, self.decay_rate)
 
     def as_agent(self, name: str, **given: Any) -> Settings:
         """These settings as they hold for an agent, with those `given` in place of its own. Raises InvalidInput."""

@@ -47,12 +47,13 @@ class Decay:
     """At what pace notes are forgotten: each kind at its own (`STABILITY_DAYS`), or each memory type at one.
 
     By type an episodic note ages from the time that it is about, a semantic one from its last use (or its arrival), and
-    what is procedural, a topic's page or pinned never does.
+    what is procedural, a topic's page or pinned never does. With a `rate` everything that decays does so at that one.
     """
 
     by_type: bool = False
     episodic_days: float = 180.0
     semantic_days: float = 365.0
+    rate: float | None = None
 
     def days(self, kind: Kind) -> float:
         """Days until a note of this kind that was never used is kept at 1/e; infinite for what never decays."""

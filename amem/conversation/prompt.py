@@ -325,7 +325,7 @@ class Prompting:
             told = tellers(session, [note.id for note in core]) | read.told
             support = self._support(session, text, hits, past)
             older = session.chats.episodes(past[0].session, before=past[0].number) if past and past[0].number else []
-            summaries = _summaries(session, past, older, self._settings.decay_rate)
+            summaries = _summaries(session, past, older)
         beside = {hit.id for hit in hits if hit.support is Support.NONE}
         attribution = Attribution(self._zone, settings.user_name, said.language, told, read.catalogs)
         personal = asks_memory(text)
@@ -433,13 +433,13 @@ def _past(turns: Sequence[Turn], said: Lines) -> list[Past]:
     ]
 
 
-def _summaries(session: Session, past: Sequence[Turn], older: Sequence[str], decay_rate: float | None) -> list[Summary]:
+def _summaries(session: Session, past: Sequence[Turn], older: Sequence[str]) -> list[Summary]:
     """The summaries of the chat's episodes, in its order."""
     ids = list(dict.fromkeys([*older, *(each.episode for each in past if each.episode)]))
     notes = session.notes.get_many(ids, history=False)
     keys = session.notes.keys_of(list(notes))
     standing = session.usage.standings(list(keys.values()))
-    weights = dict(zip(standing.keys.tolist(), standing.strength(session.now, decay_rate).tolist(), strict=True))
+    weights = dict(zip(standing.keys.tolist(), standing.strength(session.now).tolist(), strict=True))
     return [Summary(id, f"- {note.content}", weights[keys[id]], note.version) for id, note in notes.items()]
 
 

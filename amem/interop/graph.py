@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from amem.note import Link, MemoryNote
-    from amem.storage.note_lists import Card, Cards, Order, Shelf
+    from amem.storage.note_lists import Card, Order, Shelf
     from amem.storage.store import Session
 
 
@@ -233,7 +233,7 @@ def walk(session: Session, id: str, depth: int) -> Neighbourhood:
 
 
 def local_graph(
-    session: Session, cards: Cards, id: str, depth: int, *, limit: int, types: Sequence[LinkType] | None = None
+    session: Session, id: str, depth: int, *, limit: int, types: Sequence[LinkType] | None = None
 ) -> LocalGraph:
     """At most `limit` notes within `depth` links of one, the centre among them, by links of these types (None for all).
 
@@ -273,7 +273,7 @@ def local_graph(
                 chosen[each.id], hops[each.id] = each, hop
     order = {name: place for place, name in enumerate(chosen)}
     shown = sorted(chosen, key=lambda each: (hops[each], order[each]))
-    read = {card.id: card for card in cards.of([chosen[each].key for each in shown])}
+    read = {card.id: card for card in session.cards.of([chosen[each].key for each in shown])}
     return LocalGraph(
         centre=id,
         cards={each: read[each] for each in shown},

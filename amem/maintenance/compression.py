@@ -213,7 +213,7 @@ class CompressPhase:
 
     def _candidates(self, session: Session, shift: Shift) -> list[MemoryNote]:
         standings, at = session.usage.standings(), session.now
-        weak = standings.strength(at, self._settings.decay_rate) < self._settings.fade_below
+        weak = standings.strength(at) < self._settings.fade_below
         wanted = weak & standings.active & ~standings.pinned & standings.of_kind(*COMPRESSED)
         keys = standings.keys[wanted & (standings.idle(at) > AFTER_DAYS)].astype(np.int64).tolist()
         held = lasting(session, keys, at, self._settings, self._predicates())

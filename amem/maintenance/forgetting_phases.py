@@ -93,10 +93,10 @@ def plan_layers(standings: Standings, at: datetime, settings: Settings) -> list[
 
     A note that was weak from the start is no weaker for that: it is demoted once time has taken as much of it.
     """
-    strength = standings.strength(at, settings.decay_rate)
+    strength = standings.strength(at)
     up = standings.active & ~standings.long_term & (strength >= settings.long_term_from)
     line = settings.short_term_below
-    worn = (standings.fresh(at) > line) | (standings.retention(at, settings.decay_rate) <= line)
+    worn = (standings.fresh(at) > line) | (standings.retention(at) <= line)
     down = standings.active & standings.long_term & (strength <= line) & worn
     return [
         *_moves(
@@ -104,23 +104,22 @@ def plan_layers(standings: Standings, at: datetime, settings: Settings) -> list[
             up,
             What.PROMOTED,
             at,
-            settings,
             lambda held: f"{held.words()} reaches {_short(settings.long_term_from)}",
         ),
-        *_moves(standings, down, What.DEMOTED, at, settings, lambda held: f"{held.words()} is down to {_short(line)}"),
+        *_moves(standings, down, What.DEMOTED, at, lambda held: f"{held.words()} is down to {_short(line)}"),
     ]
 
 
 def plan_fading(standings: Standings, at: datetime, settings: Settings) -> list[Move]:
     """Notes of `FADING` kinds below ``fade_below`` that nothing has asked for in ``fade_after_days``; never pins."""
-    weak = standings.strength(at, settings.decay_rate) < settings.fade_below
+    weak = standings.strength(at) < settings.fade_below
     left = standings.idle(at) > settings.fade_after_days
     fading = standings.active & ~standings.pinned & standings.of_kind(*FADING) & weak & left
 
     def why(held: Strength) -> str:
         return f"{held.words()} is below {_short(settings.fade_below)}"
 
-    return _moves(standings, fading, What.FADED, at, settings, why)
+    return _moves(standings, fading, What.FADED, at, why)
 
 
 def relayered(standings: Standings, moves: list[Move]) -> Standings:
@@ -135,11 +134,10 @@ def _moves(
     rows: NDArray[np.bool_],
     what: What,
     at: datetime,
-    settings: Settings,
     why: Callable[[Strength], str],
 ) -> list[Move]:
     chosen = standings.where(rows)
-    held = chosen.terms(at, settings.decay_rate)
+    held = chosen.terms(at)
     return [Move(key, what, each, why(each)) for key, each in zip(chosen.keys.tolist(), held, strict=True)]
 
 

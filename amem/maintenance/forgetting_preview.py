@@ -72,12 +72,12 @@ class Outlook:
     kept: NDArray[np.float64]
 
 
-def strength_of(session: Session, settings: Settings, id: str, at: datetime) -> Strength:
+def strength_of(session: Session, id: str, at: datetime) -> Strength:
     """How strong a note is `at` a time, by the uses counted until now. Raises NoteNotFound."""
     key = session.notes.keys_of([id]).get(id)
     if key is None:
         raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
-    return session.usage.standings([key]).terms(at, settings.decay_rate)[0]
+    return session.usage.standings([key]).terms(at)[0]
 
 
 def look_ahead(
@@ -102,7 +102,7 @@ def look_ahead(
     moves = 0 if layer_on(0) else _first_day(lambda day: layer_on(day) is not None)
     moved = None if moves is None else layer_on(moves)
     fades = _first_day(fades_on)
-    now = standings.terms(at, settings.decay_rate)[0]
+    now = standings.terms(at)[0]
     if ahead is None:
         ahead = max(_LEAST_AHEAD, 1.25 * max((day for day in (moves, fades) if day is not None), default=0))
     days = np.linspace(-min(now.age_days, _OUTLOOK_PAST), max(ahead, 1.0), _OUTLOOK_POINTS)
@@ -274,12 +274,12 @@ def foresee(
     fading, weak = fade_plan(session, standings, until, settings, predicates)
     moves = fading + layer_moves(session, standings, until, settings)
     counted = Counter(move.what for move in moves)
-    strong = dict(zip(standings.keys.tolist(), standings.strength(at, settings.decay_rate).tolist(), strict=True))
+    strong = dict(zip(standings.keys.tolist(), standings.strength(at).tolist(), strict=True))
     moves = _first(_sorted(moves, strong), most)
     wanted = [move.key for move in moves] if keys is None else keys
     chosen = standings.where(np.isin(standings.keys, wanted))
-    now = dict(zip(chosen.keys.tolist(), chosen.terms(at, settings.decay_rate), strict=True))
-    later = dict(zip(chosen.keys.tolist(), chosen.terms(until, settings.decay_rate), strict=True))
+    now = dict(zip(chosen.keys.tolist(), chosen.terms(at), strict=True))
+    later = dict(zip(chosen.keys.tolist(), chosen.terms(until), strict=True))
     notes = session.notes.bare(wanted)
 
     def foreseen(key: int, what: str, why: str, then: Strength) -> Foreseen:

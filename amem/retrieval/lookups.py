@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from amem.note import MemoryNote, Scope
     from amem.retrieval.fact_leg import Filled, Slots
     from amem.retrieval.question import Period
-    from amem.storage.note_lists import Card, Cards, Census, Ledger, Order, Shelf
+    from amem.storage.note_lists import Card, Census, Ledger, Order, Shelf
     from amem.storage.reviews import Flag
     from amem.storage.store import Session
 
@@ -43,7 +43,6 @@ class NoteLists:
         self._store = collection.store
         self._dense = collection.dense
         self._zone = collection.zone
-        self._decay_rate = collection.settings.decay_rate
         self._kept: dict[str, tuple[int, Any]] = {}
 
     def since(self, counter: int, name: str, count: Callable[[], Found]) -> Found:
@@ -62,21 +61,21 @@ class NoteLists:
         """How many notes one would see with each kind, layer, status, tag, topic or day chosen besides the filter."""
         wanted = (filter or Filter()).in_zone(self._zone)
         with self._store.read() as session:
-            holding = self._cards(session).holding(starting, wanted)
+            holding = session.cards.holding(starting, wanted)
             return self._ledger(session).census(session, wanted, holding)
 
     def days(self, filter: Filter | None = None) -> dict[date, int]:
         """How many notes speak of each day, the first day first."""
         wanted = (filter or Filter()).in_zone(self._zone)
         with self._store.read() as session:
-            count = partial(self._cards(session).days, wanted, self._zone)
+            count = partial(session.cards.days, wanted, self._zone)
             return dict(self.since(session.counter, "days", count) if wanted.is_default else count())
 
     def shelf(self, filter: Filter | None = None, *, starting: str = "", order: Order = "time") -> Shelf:
         """The order of all notes that pass the filter and hold words that are `starting` so."""
         wanted = (filter or Filter()).in_zone(self._zone)
         with self._store.read() as session:
-            cards, every = self._cards(session), None
+            cards, every = session.cards, None
             if starting and wanted.is_default and order in _STEADY:  # at every letter that is typed
                 every = self.since(session.counter, order, lambda: cards.shelf(wanted, order=order).keys)
             return cards.shelf(wanted, starting=starting, order=order, every=every)
@@ -84,13 +83,13 @@ class NoteLists:
     def cards(self, shelf: Shelf, start: int, stop: int) -> list[Card]:
         """The notes at these places of a shelf."""
         with self._store.read() as session:
-            return self._cards(session).of(shelf.keys[max(0, start) : max(0, stop)].tolist())
+            return session.cards.of(shelf.keys[max(0, start) : max(0, stop)].tolist())
 
     def cards_of(self, ids: Sequence[str]) -> dict[str, Card]:
         """The cards of notes by id, deleted ones too, in the order asked for."""
         with self._store.read() as session:
             keys = session.notes.keys_of(ids)
-            found = {card.id: card for card in self._cards(session).of(list(keys.values()))}
+            found = {card.id: card for card in session.cards.of(list(keys.values()))}
         return {id: found[id] for id in ids if id in found}
 
     def place(self, shelf: Shelf, id: str) -> int | None:
@@ -117,18 +116,13 @@ class NoteLists:
         found = self._dense.search(vector, k + 1, allowed=allowed)
         near = [(int(other), float(cosine)) for other, cosine in zip(*found, strict=True) if other != key][:k]
         with self._store.read() as session:
-            held = {card.key: card for card in self._cards(session).of([other for other, _ in near])}
+            held = {card.key: card for card in session.cards.of([other for other, _ in near])}
         return [(held[other], cosine) for other, cosine in near if other in held]
 
     def _ledger(self, session: Session) -> Ledger:
         from amem.storage.note_lists import read_ledger
 
         return self.since(session.counter, "ledger", partial(read_ledger, session, self._zone))
-
-    def _cards(self, session: Session) -> Cards:
-        from amem.storage.note_lists import Cards
-
-        return Cards(session, self._decay_rate)
 
 
 # What is so and since when, of whoever is asked about.

@@ -129,7 +129,6 @@ class Priors:
 
     def __init__(self, query: Query, reading: Reading, settings: Settings) -> None:
         self._recency = reading.recency
-        self._decay_rate = settings.decay_rate
         self.floor = settings.prior_floor_temporal if self._recency else settings.prior_floor
         # Whoever names the kinds that may answer wants them as they are.
         self._asking = not query.filter.kinds
@@ -151,7 +150,7 @@ class Priors:
         """
         timely = timely or {}
         standing = session.usage.standings(keys)
-        retention = standing.retention(session.now, self._decay_rate).tolist()
+        retention = standing.retention(session.now).tolist()
         trust = standing.trust(session.now).tolist()
         asks = (standing.of_kind(Kind.QUESTION) & self._asking).tolist()
         ended = self._ended(session, keys)

@@ -75,7 +75,7 @@ ORDERS: tuple[Order, ...] = get_args(Order)
 _USED = "SELECT note, recalls FROM usage WHERE recalls > 0"
 
 
-def ordered(session: Session, wanted: Filter, order: Order, decay_rate: float | None) -> Keys:
+def ordered(session: Session, wanted: Filter, order: Order) -> Keys:
     """All that pass the filter: the latest, strongest, most recalled or most important first; of equals the newest."""
     where, values = conditions(wanted)
     if order == "time":
@@ -86,7 +86,7 @@ def ordered(session: Session, wanted: Filter, order: Order, decay_rate: float | 
         return _greatest_first(held["key"], held["importance"])
     if order == "strength":
         standings = session.usage.standings_where(where, values)
-        return _greatest_first(standings.keys, standings.strength(session.now, decay_rate))
+        return _greatest_first(standings.keys, standings.strength(session.now))
     # Unordered, SQLite reads the narrow index instead of the notes.
     keys = np.sort(keys_from(session, f"SELECT key FROM notes WHERE {where}", **values))[::-1]
     return keys if order == "recorded" else _greatest_first(keys, _recalls(session, keys))
@@ -165,9 +165,8 @@ class Shelf:
 class Cards:
     """The lists of one transaction."""
 
-    def __init__(self, session: Session, decay_rate: float | None) -> None:
+    def __init__(self, session: Session) -> None:
         self._session = session
-        self._decay_rate = decay_rate
 
     def shelf(
         self, wanted: Filter, *, starting: str = "", order: Order = "time", every: NDArray[np.int64] | None = None
@@ -183,7 +182,7 @@ class Cards:
         held = self.holding(starting, wanted)
         if held is not None and not len(held):
             return Shelf(held)
-        keys = ordered(self._session, wanted, order, self._decay_rate) if every is None else every
+        keys = ordered(self._session, wanted, order) if every is None else every
         return Shelf(keys if held is None else keys[np.isin(keys, held, kind="table")])
 
     def holding(self, starting: str, wanted: Filter) -> NDArray[np.int64] | None:
@@ -205,13 +204,8 @@ class Cards:
         """The cards of these notes, in this order; none for a note that was purged."""
         rows = self._session.rows(_CARDS, keys=listed(int(key) for key in keys), shown=_SHOWN)
         standings = self._session.usage.standings([row[0] for row in rows])
-        strong = dict(
-            zip(
-                standings.keys.tolist(),
-                standings.strength(self._session.now, self._decay_rate).tolist(),
-                strict=True,
-            )
-        )
+        strength = standings.strength(self._session.now)
+        strong = dict(zip(standings.keys.tolist(), strength.tolist(), strict=True))
         return [
             Card(
                 key=key,

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from amem.storage.copies import Backup
     from amem.storage.jobs import Costs, Evolutions, Jobs, Remarks, Runs, Spending
     from amem.storage.links import Links
+    from amem.storage.note_lists import Cards
     from amem.storage.notes import Notes, Sources
     from amem.storage.operations import Operations
     from amem.storage.reviews import Flags, Reviews
@@ -55,6 +56,8 @@ class Session:
 
     notes: Notes = _part("notes", "Notes")
     sources: Sources = _part("notes", "Sources")
+    #: Notes as lists show them.
+    cards: Cards = _part("note_lists", "Cards")
     links: Links = _part("links", "Links")
     facts: Facts = _part("search_tables", "Facts")
     text: FullText = _part("search_tables", "FullText")

@@ -155,7 +155,7 @@ class Usage:
         decay = self._session.decay
         bases, own = (np.array([of(kind) for kind in _KINDS]) for of in (decay.days, decay.own_time))
         held["used"] = np.where(own[held["kinds"]], held.pop("about"), held["used"])
-        return Standings(keys=keys, bases=bases[held["kinds"]], **held)
+        return Standings(keys=keys, bases=bases[held["kinds"]], **held, decay_rate=decay.rate)
 
     def _bring_back(self, counted: Sequence[tuple[int, int]]) -> None:
         called_for = [note for note, since_archived in counted if since_archived >= _CALLED_FOR]
@@ -305,7 +305,7 @@ class Standings:
 
     `kinds` are places in ``Kind``, `bases` the days of their stability; `arrived` and `used` (from when on they are
     forgotten: see ``amem.strength.Decay``) are UTC; `reliability` is what trust starts from (0..1), `growth` what uses
-    made of stability.
+    made of stability. `decay_rate` is that of all, if there is one.
     """
 
     keys: NDArray[np.int64]
@@ -322,14 +322,15 @@ class Standings:
     used: NDArray[np.datetime64]
     corroborations: Floats
     contradictions: Floats
+    decay_rate: float | None = None
 
     def __len__(self) -> int:
         return len(self.keys)
 
     def where(self, rows: NDArray[np.bool_]) -> Standings:
         """These rows alone."""
-        columns = self.__dataclass_fields__
-        return Standings(**{name: getattr(self, name)[rows] for name in columns})
+        columns = self.__dataclass_fields__.keys() - {"decay_rate"}
+        return replace(self, **{name: getattr(self, name)[rows] for name in columns})
 
     def layered(self, long_term: NDArray[np.bool_]) -> Standings:
         """The same notes in other layers."""
@@ -357,12 +358,12 @@ class Standings:
         """How far each is believed then, 0..1."""
         return strength.trust(self.reliability, _days(self.arrived, at), self.corroborations, self.contradictions)
 
-    def retention(self, at: datetime, decay_rate: float | None) -> Floats:
+    def retention(self, at: datetime) -> Floats:
         """What is remembered of each then, 0..1."""
         import numpy as np
 
         beta = np.where(self.long_term, strength.BETA[Layer.LONG_TERM], strength.BETA[Layer.SHORT_TERM])
-        return strength.retention(self.idle(at), self.stability, beta, decay_rate=decay_rate)
+        return strength.retention(self.idle(at), self.stability, beta, decay_rate=self.decay_rate)
 
     def fresh(self, at: datetime) -> Floats:
         """The strength that each would have then if it had just been used or had just arrived."""
@@ -370,11 +371,11 @@ class Standings:
 
         return strength.strength(self.importance, self.trust(at), self.recalls, np.ones(len(self)))
 
-    def strength(self, at: datetime, decay_rate: float | None) -> Floats:
+    def strength(self, at: datetime) -> Floats:
         """The strength of each then."""
-        return self.fresh(at) * self.retention(at, decay_rate)
+        return self.fresh(at) * self.retention(at)
 
-    def terms(self, at: datetime, decay_rate: float | None) -> list[Strength]:
+    def terms(self, at: datetime) -> list[Strength]:
         """As `strength`, each with what makes it so."""
         columns = zip(
             self.importance.tolist(),
@@ -382,7 +383,7 @@ class Standings:
             self.recalls.tolist(),
             self.idle(at).tolist(),
             self.stability.tolist(),
-            self.retention(at, decay_rate).tolist(),
+            self.retention(at).tolist(),
             self.long_term.tolist(),
             strict=True,
         )
@@ -395,7 +396,7 @@ class Standings:
                 stability_days=stability,
                 retention=retention,
                 layer=Layer.LONG_TERM if long_term else Layer.SHORT_TERM,
-                decay_rate=decay_rate,
+                decay_rate=self.decay_rate,
             )
             for importance, trust, recalls, idle, stability, retention, long_term in columns
         ]
