@@ -133,7 +133,7 @@ def test_an_empty_collection_has_an_empty_shelf_in_every_order(store: Store, ord
     with store.read() as session:
         assert texts(session, order=order) == []
         assert texts(session, order=order, starting="te") == []
-        assert ordered(session, Filter(), "time", None).dtype == np.int64
+        assert ordered(session, Filter(), "time").dtype == np.int64
 
 
 @pytest.mark.parametrize("order", ORDERS)
