@@ -437,46 +437,31 @@ class AgenticMemorySystem(ScopedMemory):
 
         `since` may be in words: ``2026-03-01``, ``7d``, ``today``. Raises InvalidInput for others.
         """
-
-        from amem.storage.operations import log_order
-
         with self._store.read() as session:
-            return log_order(session, self._zone, since=self._since(since), actor=actor)
+            return session.operations.order(self._zone, since=self._since(since), actor=actor)
 
     def operations(self, ids: Sequence[int]) -> list[Operation]:
         """These operations, in this order; those that there are."""
-
-        from amem.storage.operations import operations_of
-
         with self._store.read() as session:
-            return operations_of(session, [int(id) for id in ids])
+            return session.operations.of([int(id) for id in ids])
 
     def actors(self, since: datetime | str | None = None) -> dict[str, int]:
         """Everyone who wrote anything since then (as for `log_order`), and how many operations, most first."""
-
-        from amem.storage.operations import actors
-
         with self._store.read() as session:
-            return actors(session, since=self._since(since))
+            return session.operations.actors(since=self._since(since))
 
     def doings(self, operation: int, *, most: int = 50) -> Doings:
         """What one operation did, to no more than `most` notes, links and flags. Raises OperationNotFound."""
-
-        from amem.storage.operations import doings
-
         with self._store.read() as session:
-            return doings(session, operation, most=most)
+            return session.operations.doings(operation, most=most)
 
     def deeds(self, operation: int, most: int = 1_000) -> list[Deed]:
         """What an operation and all it set off did, note by note in the order it was done: a run of maintenance, say.
 
         The first `most` of it.
         """
-
-        from amem.storage.operations import deeds
-
         with self._store.read() as session:
-            return deeds(session, operation, limit=most)
+            return session.operations.deeds(operation, limit=most)
 
     def own_undone(self) -> int | None:
         """The newest undo that this actor began through this open collection and that can be redone."""

@@ -32,7 +32,6 @@ from amem.labels import short_id
 from amem.language import normalize
 from amem.language.intervals import intervals, same_value
 from amem.note import Conflict, Fact, Label, Link, LinkType, Scope, Status, Verdict, is_persons_word
-from amem.storage.operations import doings
 from amem.storage.rows import plain
 from amem.storage.undo import Difference, turn_back
 
@@ -173,7 +172,7 @@ def _done_since(session: Session, operation: int) -> list[Difference]:
     """What operations after this one changed, item by item."""
     found: dict[tuple[str, str], Difference] = {}
     for number in range(operation + 1, session.operations.count() + 1):
-        did = doings(session, number, most=_MOST)
+        did = session.operations.doings(number, most=_MOST)
         items = [(id, field) for id, fields in did.changes.items() for field in fields]
         items += [(link.source, f"link {link.type} {link.target}") for link in did.links]
         items += [(review.note, f"proposal {review.id}") for review in did.reviews]

@@ -12,7 +12,6 @@ from amem.clock import zone
 from amem.errors import NoteNotFound, OperationNotFound
 from amem.note import Link, LinkType, Status
 from amem.storage.notes import differences, would_roll_back
-from amem.storage.operations import actors, doings, log_order, operations_of
 from amem.storage.reviews import succession, supersessions
 from amem.storage.undo import redo, rollback, undo
 
@@ -39,7 +38,7 @@ def test_the_order_of_the_log_is_newest_first_with_parents_and_days(store: Store
     with store.write() as session:
         last = session.begin("add", "agent:helper")
     with store.read() as session:
-        order = log_order(session, UTC)
+        order = session.operations.order(UTC)
         assert order.ids.tolist() == [last, child, first]
         assert order.parents.tolist() == [0, first, 0]
         assert [date.fromordinal(day).isoformat() for day in order.days.tolist()] == [
@@ -47,8 +46,8 @@ def test_the_order_of_the_log_is_newest_first_with_parents_and_days(store: Store
             "2026-02-01",
             "2026-02-01",
         ]
-        assert len(log_order(session, UTC, since=clock.now() - timedelta(hours=1))) == 1
-        assert log_order(session, UTC, actor="offline").ids.tolist() == [child]
+        assert len(session.operations.order(UTC, since=clock.now() - timedelta(hours=1))) == 1
+        assert session.operations.order(UTC, actor="offline").ids.tolist() == [child]
 
 
 def test_days_are_those_of_the_place_one_is_in(store: Store, clock: FrozenClock) -> None:
@@ -56,7 +55,7 @@ def test_days_are_those_of_the_place_one_is_in(store: Store, clock: FrozenClock)
     with store.write() as session:
         session.begin("add", "user")
     with store.read() as session:
-        (there,) = log_order(session, zone("Asia/Kathmandu")).days.tolist()  # a quarter to six ahead
+        (there,) = session.operations.order(zone("Asia/Kathmandu")).days.tolist()  # a quarter to six ahead
         assert date.fromordinal(there).isoformat() == "2026-02-02"
 
 
@@ -65,14 +64,14 @@ def test_everyone_who_wrote_is_counted_most_first(store: Store, clock: FrozenClo
         for actor in ("user", "offline", "offline"):
             session.begin("add", actor)
     with store.read() as session:
-        assert list(actors(session).items()) == [("offline", 2), ("user", 1)]
-        assert actors(session, since=clock.now() + timedelta(days=1)) == {}
+        assert list(session.operations.actors().items()) == [("offline", 2), ("user", 1)]
+        assert session.operations.actors(since=clock.now() + timedelta(days=1)) == {}
 
 
 def test_operations_come_in_the_order_asked_for_without_those_that_are_not_there(store: Store) -> None:
     with store.write() as session:
         one, two = session.begin("add", "user"), session.begin("pin", "user")
-        assert [each.id for each in operations_of(session, [one, 99, two])] == [one, two]
+        assert [each.id for each in session.operations.of([one, 99, two])] == [one, two]
 
 
 def test_what_an_operation_did_is_told_in_full(store: Store) -> None:
@@ -89,7 +88,7 @@ def test_what_an_operation_did_is_told_in_full(store: Store) -> None:
             old, {"context": ("", "x")}, operation=operation, base_version=1, reason="so", confidence=0.5,
             made_by="m", days=30,
         )  # fmt: skip
-        found = doings(session, operation, most=10)
+        found = session.operations.doings(operation, most=10)
         assert found.operation.id == operation
         assert found.changes[old] == {"tags": (["a"], ["c"])}
         assert found.changes[new]["content"] == (None, "Green tea.")
@@ -101,10 +100,10 @@ def test_what_an_operation_did_is_told_in_full(store: Store) -> None:
         assert (found.flagged, found.witnessed) == ((old,), (old,))
         taken_away = session.begin("unlink", "user")
         session.links.remove(new, old, LinkType.SUPPORTS, taken_away)
-        assert [each.added for each in doings(session, taken_away, most=10).links] == [False]
-        assert len(doings(session, operation, most=1).changes) == 1
+        assert [each.added for each in session.operations.doings(taken_away, most=10).links] == [False]
+        assert len(session.operations.doings(operation, most=1).changes) == 1
         with pytest.raises(OperationNotFound):
-            doings(session, 99, most=1)
+            session.operations.doings(99, most=1)
 
 
 def test_two_versions_differ_in_what_was_changed_between_them(store: Store) -> None:
