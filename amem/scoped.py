@@ -1005,9 +1005,7 @@ class ScopedMemory:
         """
         id = self._held(id)
         with self._store.read() as session:
-            from amem.storage.notes import differences
-
-            return differences(session, id, older, newer)
+            return session.notes.differences(id, older, newer)
 
     def rollback(self, id: str, version: int) -> tuple[str, ...]:
         """Set a note back to an earlier version, as a new one; returns the fields that changed.
@@ -1021,9 +1019,7 @@ class ScopedMemory:
         """What `rollback` would change, {field: (now, then)}, as plain values. Raises as `rollback` does."""
         id = self._held(id)
         with self._store.read() as session:
-            from amem.storage.notes import would_roll_back
-
-            return would_roll_back(session, id, version)
+            return session.notes.would_roll_back(id, version)
 
     def log(
         self,

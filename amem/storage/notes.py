@@ -19,67 +19,14 @@ if TYPE_CHECKING:
     from amem.storage.store import Session
 
 
-# Versions of a note compared: every field as it was then, from what is now and what was changed since.
-
 #: What tells together whether a note stands: taken back together or not at all.
 STANDING = ("status", "superseded_by", "valid_to")
-
-
-def differences(session: Session, id: str, older: int, newer: int | None = None) -> dict[str, tuple[Any, Any]]:
-    """The fields in which two versions differ, {field: (in the older, in the newer)}, as plain values.
-
-    `newer` None is the note as it is now. Version 0 is before the note was there: each of its fields is None then, and
-    what is empty in the other is left out. Raises NoteNotFound and OperationNotFound.
-    """
-    after = {**_now(session, id), **({} if newer is None else fields_then(session, id, newer))}
-    if older == 0:
-        return {field: (None, value) for field, value in after.items() if value not in (None, "", [], {}, False)}
-    before = {**_now(session, id), **fields_then(session, id, older)}
-    return {field: (before[field], value) for field, value in after.items() if value != before[field]}
-
-
-def would_roll_back(session: Session, id: str, version: int) -> dict[str, tuple[Any, Any]]:
-    """What setting a note back would change, {field: (now, then)}. Raises NoteNotFound and OperationNotFound."""
-    now, then = _now(session, id), fields_then(session, id, version)
-    # Whether a note stands is the business of those who hide and restore it, not of an old text coming back.
-    if "status" in then or "superseded_by" in then:
-        then = {field: value for field, value in then.items() if field not in STANDING}
-    return {field: (now[field], value) for field, value in then.items() if value != now[field]}
-
-
-def fields_then(session: Session, id: str, version: int) -> dict[str, Any]:
-    """The fields that were changed after that version, as they were in it. Raises NoteNotFound, OperationNotFound."""
-    found = session.rows("SELECT key, version FROM notes WHERE id = :id", id=id)
-    if not found:
-        raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
-    ((key, last),) = found
-    if not 1 <= version <= last:
-        raise OperationNotFound(
-            f"note {short_id(id)} has no version {version}", hint=f"it has 1 to {last}; see amem history"
-        )
-    since = "SELECT changes FROM versions WHERE note = :key AND version > :version ORDER BY version DESC"
-    then: dict[str, Any] = {}
-    for changes in session.column(since, key=key, version=version):
-        then |= {field: before for field, (before, _) in json.loads(changes).items()}
-    return then
-
-
-def _now(session: Session, id: str) -> dict[str, Any]:
-    rows = session.records(_BY_ID, id=id)
-    if not rows:
-        raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
-    return {field: from_cell(field, rows[0][field]) for field in VERSIONED}
-
-
-# Notes into the database, each change with the version that records it.
-
 #: What full text and terms are made of: a change to one of these concerns them.
 _INDEXED = frozenset({"content", "keywords", "tags", "context", "entities"})
 #: The lists of words that notes are found by, and what sort of word each holds.
 _TERMS = {"tags": ROLE["tag"], "entities": ROLE["entity"], "keywords": ROLE["keyword"]}
 #: What the index of facts is made of.
 _OF_FACTS = frozenset({"facts", "overturned"})
-_BY_ID = "SELECT * FROM notes WHERE id = :id"
 
 
 class Notes(NoteReading):
@@ -184,14 +131,14 @@ class Notes(NoteReading):
         held = self._read.get(self._keys.get(id, -1))
         if held is not None:
             return held[2]
-        rows = self._session.records(_BY_ID, id=id)
+        rows = self._session.records("SELECT * FROM notes WHERE id = :id", id=id)
         if not rows:
-            raise NoteNotFound(f"no note {id!r}")
+            raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
         return rows[0]
 
     def reword(self, id: str, values: Mapping[str, Any], operation: int) -> None:
         """Set fields to (plain) values as if they had never had others: the version that is recorded tells of none."""
-        (row,) = self._session.records(_BY_ID, id=id)
+        row = self._row(id)
         cells: dict[str, Any] = {field: cell(field, value) for field, value in values.items()}
         cells["version"] = row["version"] + 1
         if "content" in values:
@@ -237,6 +184,27 @@ class Notes(NoteReading):
             self._unquote(id)
             self._session.insert("tombstones", {"note": key, "id": id, "seq": self._session.seq})
 
+    def differences(self, id: str, older: int, newer: int | None = None) -> dict[str, tuple[Any, Any]]:
+        """The fields in which two versions differ, {field: (in the older, in the newer)}, as plain values.
+
+        `newer` None is the note as it is now. Version 0 is before the note was there: each of its fields is None then,
+        and what is empty in the other is left out. Raises NoteNotFound and OperationNotFound.
+        """
+        now = self._now(id)
+        after = now if newer is None else now | self._then(id, newer)
+        if older == 0:
+            return {field: (None, value) for field, value in after.items() if value not in (None, "", [], {}, False)}
+        before = now | self._then(id, older)
+        return {field: (before[field], value) for field, value in after.items() if value != before[field]}
+
+    def would_roll_back(self, id: str, version: int) -> dict[str, tuple[Any, Any]]:
+        """What setting a note back would change, {field: (now, then)}. Raises NoteNotFound and OperationNotFound."""
+        now, then = self._now(id), self._then(id, version)
+        # Whether a note stands is the business of those who hide and restore it, not of an old text coming back.
+        if "status" in then or "superseded_by" in then:
+            then = {field: value for field, value in then.items() if field not in STANDING}
+        return {field: (now[field], value) for field, value in then.items() if value != now[field]}
+
     def _unquote(self, id: str) -> None:
         """Take the words of a note that is destroyed out of what it overturned in others, and out of their history."""
         by = f'%"by": {as_json(id)}%'
@@ -247,6 +215,23 @@ class Notes(NoteReading):
             if "overturned" in changes:
                 changes["overturned"] = [_unquoted(each, id) for each in changes["overturned"]]
                 self._session.update("versions", {"changes": as_json(changes)}, id=version)
+
+    def _now(self, id: str) -> dict[str, Any]:
+        row = self._row(id)
+        return {field: from_cell(field, row[field]) for field in VERSIONED}
+
+    def _then(self, id: str, version: int) -> dict[str, Any]:
+        """The fields that were changed after that version, as they were in it."""
+        row = self._row(id)
+        if not 1 <= version <= row["version"]:
+            raise OperationNotFound(
+                f"note {short_id(id)} has no version {version}", hint=f"it has 1 to {row['version']}; see amem history"
+            )
+        since = "SELECT changes FROM versions WHERE note = :key AND version > :version ORDER BY version DESC"
+        then: dict[str, Any] = {}
+        for changes in self._session.column(since, key=row["key"], version=version):
+            then |= {field: before for field, (before, _) in json.loads(changes).items()}
+        return then
 
     def _set(self, key: int, values: Mapping[str, Any]) -> None:
         """Set columns of a note; those who follow the change counter learn of it."""

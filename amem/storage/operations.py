@@ -411,14 +411,12 @@ class Operations:
 
     def doings(self, operation: int, *, most: int) -> Doings:
         """What an operation did, to no more than so many notes, links and flags. Raises OperationNotFound."""
-        from amem.storage.notes import differences  # which the log alone can do without
-
         session, found = self._session, self.get(operation)
         asked = {"operation": operation, "most": most}
         changes: dict[str, dict[str, tuple[Any, Any]]] = {}
         for note, version, text in session.rows(_TOUCHED, **asked):
             held = changes.setdefault(note, {})
-            made = differences(session, note, 0, 1) if version == 1 else json.loads(text)
+            made = session.notes.differences(note, 0, 1) if version == 1 else json.loads(text)
             for field, (before, after) in made.items():
                 held[field] = (held[field][0] if field in held else before, after)
         links = tuple(

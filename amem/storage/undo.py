@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 from amem.errors import InvalidInput, NothingToUndo
 from amem.note import LinkType, Status
-from amem.storage.notes import would_roll_back
 from amem.storage.rows import from_cell, link_plain, listed, plain
 
 if TYPE_CHECKING:
@@ -230,7 +229,7 @@ def redo(session: Session, actor: str, undone_by: int | None = None) -> UndoRepo
 
 def rollback(session: Session, actor: str, id: str, version: int) -> tuple[str, ...]:
     """Set a note back to what it was at `version`, as a new version; returns the fields that changed."""
-    values = {field: then for field, (_, then) in would_roll_back(session, id, version).items()}
+    values = {field: then for field, (_, then) in session.notes.would_roll_back(id, version).items()}
     operation = session.begin("rollback", actor, f"back to version {version}")
     return session.notes.change(id, values, operation)
 

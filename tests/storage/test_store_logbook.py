@@ -11,7 +11,6 @@ from storing import change, put
 from amem.clock import zone
 from amem.errors import NoteNotFound, OperationNotFound
 from amem.note import Link, LinkType, Status
-from amem.storage.notes import differences, would_roll_back
 from amem.storage.reviews import succession, supersessions
 from amem.storage.undo import redo, rollback, undo
 
@@ -112,16 +111,16 @@ def test_two_versions_differ_in_what_was_changed_between_them(store: Store) -> N
         change(session, id, content="Green tea.")
         change(session, id, tags=["b"])
         change(session, id, content="Tea.")
-        assert differences(session, id, 1, 2) == {"content": ("Tea.", "Green tea.")}
-        assert differences(session, id, 2) == {"content": ("Green tea.", "Tea."), "tags": (["a"], ["b"])}
-        assert differences(session, id, 1, 4) == {"tags": (["a"], ["b"])}
-        born = differences(session, id, 0, 1)
+        assert session.notes.differences(id, 1, 2) == {"content": ("Tea.", "Green tea.")}
+        assert session.notes.differences(id, 2) == {"content": ("Green tea.", "Tea."), "tags": (["a"], ["b"])}
+        assert session.notes.differences(id, 1, 4) == {"tags": (["a"], ["b"])}
+        born = session.notes.differences(id, 0, 1)
         assert (born["content"], born["tags"]) == ((None, "Tea."), (None, ["a"]))
         assert "context" not in born
         with pytest.raises(OperationNotFound, match="has no version 5"):
-            differences(session, id, 5)
+            session.notes.differences(id, 5)
         with pytest.raises(NoteNotFound):
-            differences(session, "nobody", 1)
+            session.notes.differences("nobody", 1)
 
 
 def test_a_rollback_does_what_it_said_it_would(store: Store) -> None:
@@ -129,12 +128,12 @@ def test_a_rollback_does_what_it_said_it_would(store: Store) -> None:
         id = put(session, "Tea.", tags=["a"])
         change(session, id, content="Green tea.", tags=["b"])
         change(session, id, status="archived", tags=["c"])
-        would = would_roll_back(session, id, 1)
+        would = session.notes.would_roll_back(id, 1)
         assert would == {"content": ("Green tea.", "Tea."), "tags": (["c"], ["a"])}
         assert set(rollback(session, "user", id, 1)) == set(would)
-        assert would_roll_back(session, id, 1) == {}
+        assert session.notes.would_roll_back(id, 1) == {}
         with pytest.raises(OperationNotFound):
-            would_roll_back(session, id, 0)
+            session.notes.would_roll_back(id, 0)
 
 
 def test_only_so_many_versions_are_read_and_they_are_the_newest(store: Store) -> None:
