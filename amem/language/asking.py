@@ -45,6 +45,8 @@ MEDICINE = re.compile(r"\b(?:medicines?|medications?|pills?|tablets?|drugs?)\b|�
 """It asks for medicines."""
 HARM = re.compile(r"\b(?:allerg|intoleran|react)|过敏|不耐受", re.IGNORECASE)
 """It asks what harms."""
+AVOIDING = re.compile(r"\bavoid|忌|不吃", re.IGNORECASE)
+"""It asks what is not eaten."""
 LIKING = re.compile(r"\b(?:like|love|enjoy)\b|(?<!不)喜欢", re.IGNORECASE)
 """It asks what is liked, which is not what is disliked."""
 #: Words of a Chinese question that a statement need not hold.

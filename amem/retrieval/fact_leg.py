@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from amem.language import held_terms, index_terms, normalize
 from amem.language.asking import (
+    AVOIDING,
     EATING,
     HARM,
     LIKING,
@@ -510,7 +511,8 @@ class Slots:
         """
         if predicate in _HARMS and not HARM.search(text):
             return Verdict.NO if TAKING.search(text) else None
-        return Verdict.NO if predicate == "dislikes" and LIKING.search(text) else Verdict.YES
+        refuses = predicate == "avoids" and TAKING.search(text) and not AVOIDING.search(text)
+        return Verdict.NO if refuses or (predicate == "dislikes" and LIKING.search(text)) else Verdict.YES
 
     def _chain(self, text: str) -> tuple[str, str, str]:
         """The text without "my landlord", the noun of it where that is a slot, and whose it is.

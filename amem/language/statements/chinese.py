@@ -622,6 +622,16 @@ def _medicine_changed(text: str, scene: Scene) -> list[Fact]:
     return [replace(each, valid_from=since_when(text, text, scene)) for each in stated]
 
 
+def _dosed(before: str, scene: Scene) -> list[Fact]:
+    """爸爸的氨氯地平（加到10毫克）: what is taken still."""
+    for at in range(len(before)):
+        medicine = scene.predicates.known("takes_medication", before[at:])
+        subject = subject_in(before[:at].removesuffix("的"), scene, told=True) if medicine else None
+        if medicine:
+            return [Fact(subject.name, "takes_medication", medicine)] if subject and subject.person else []
+    return []
+
+
 #: 咖啡戒掉了, 我把咖啡戒了 as 戒了咖啡; of 老王戒了 nothing tells what.
 _GIVES_UP = frozenset("戒喝抽")
 _GIVEN_UP = re.compile(
@@ -1141,7 +1151,9 @@ def _stated(shape: Shape, match: re.Match[str], before: str, text: str, scene: S
         before = "我"
     if not before.strip() and shape.predicate == "uses" and scene.whole and _HOSTED.match(text, match.start()):
         before = scene.whole  # of the project, not of the part that was named last
-    if shape.kind in ("version", "date", "event", "release"):
+    if shape.kind == "dose":
+        found = _dosed(before, scene)
+    elif shape.kind in ("version", "date", "event", "release"):
         found = made_of_thing(shape, parts, before, scene)
     else:
         told = _TOLD.search(text) is not None or (shape.predicate == "lives_in" and _between_towns(parts))

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from amem.language.lexicon import is_person
+from amem.language.lexicon import is_person, lexicon, stem
 from amem.language.numerals import MONTHS
 from amem.language.predicates import USER, WE
 from amem.language.scripts import read_list, word_list, words
@@ -270,8 +270,7 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
             thing = phrase_in(clause.text[again.end() :])
             found += [replace(listing, object=thing)] if thing else []
         elif listing is not None and _continues_list(sentence.clauses, at):
-            thing = tool_name(clause.text, scene) if listing.predicate == "uses" else phrase_in(clause.text)
-            found += [replace(listing, object=thing)] if thing else []
+            found += _one_more(listing, clause.text, scene)
         else:
             follows = at > 0 and (joint in _GOES_ON or (not joint and not clause.text.startswith("like")))
             stated = _facts_of_both(sentence.clauses, at, scene) or _facts_of(clause.text, scene, follows=follows)
@@ -328,7 +327,9 @@ def _facts_of(text: str, scene: Scene, *, follows: bool) -> list[Fact]:
             # "Stand-up is at 9:00", "Heron uses Redis": of nobody such a clause says these.
             named = at == 1 and listed[0][0].isupper()
             stated = (*DATED, "rent", "salary", "version", *(("uses",) if named else ()))
-            found = [each for each in _predicated(thing, listed[at:], scene, text) if each.predicate in stated]
+            own = thing.noun if thing.noun in scene.predicates.persons else ""  # "Dentist is Dr. Sá"
+            own = scene.predicates.names.get(own, "")
+            found = [each for each in _predicated(thing, listed[at:], scene, text) if each.predicate in (*stated, own)]
             if found:
                 scene.cast.meet(thing)
             return found
@@ -527,6 +528,17 @@ def _first_or_last_day(plain: str, scene: Scene, text: str) -> list[Fact]:
     when = times(text, scene.said)
     holds = day["which"].casefold() == "first"
     return [] if when.ahead else [Fact(scene.cast.me.name, "works_at", org, holds, when.since)]
+
+
+def _one_more(listing: Fact, text: str, scene: Scene) -> list[Fact]:
+    """What a clause adds to a list before it; nothing for another deed ("allergic to bees and carry an EpiPen")."""
+    thing = tool_name(text, scene) if listing.predicate == "uses" else phrase_in(text)
+    row = scene.predicates.rows[listing.predicate]
+    if row.known and row.safety:
+        thing = scene.predicates.known(listing.predicate, text)
+    first = thing.split(" ")[0]
+    deed = " " in text.strip() and not first.endswith("ing") and stem(first) in lexicon().verbs
+    return [replace(listing, object=thing)] if thing and not deed else []
 
 
 def _continues_list(clauses: Sequence[Clause], at: int) -> bool:

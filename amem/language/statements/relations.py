@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from amem.language.lexicon import is_everyday, is_person
+from amem.language.lexicon import is_everyday, is_person, lexicon, stem
 from amem.language.predicates import USER, WE, canonical_subject
 from amem.language.scripts import word_list, words
 from amem.language.statements.clauses import Subject
@@ -300,6 +300,8 @@ def _whose(subject: Subject, scene: Scene) -> tuple[str | None, str]:
 
 def _of_noun(owner: str, noun: str, value: str, scene: Scene) -> list[Fact]:
     """Whose what is which. The noun's last words name a predicate or the role of something used."""
+    if owner and scene.predicates.known("takes_medication", noun) == noun and _DOSE.match(f"{value} "):
+        return [Fact(scene.cast.me.name if owner == WE else owner, "takes_medication", noun)]  # "is now 10 mg"
     listed = noun.split()
     for start in range(len(listed)):
         name = " ".join(listed[start:])
@@ -366,6 +368,8 @@ def _simple(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene)
     if shape.predicate in _TASTES and text.casefold().startswith("the "):
         return []  # "I love the colours" is said of what lies on the table
     value = _value(shape.kind.rstrip("?"), text, scene)
+    if shape.predicate in _TASTES and text.startswith("my ") and stem(value.split(" ")[-1]) in lexicon().adjectives:
+        return []  # "I like my coffee black"
     ends = shape.aspect is Aspect.END
     if shape.predicate == "rent" and shape.aspect is Aspect.BEGIN:
         # "The landlord raised the rent": mine; "Ana's landlord raised the rent": hers, for all one knows.
@@ -426,7 +430,10 @@ _ITSELF = re.compile(
 
 def _known(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
     """What the table lists for the predicate, since the verb alone says too little ("I have asthma", "I have time")."""
-    value = scene.predicates.known(shape.predicate, _DOSE.sub("", parts["o"]))
+    dose = _DOSE.match(parts["o"])
+    if dose and _UNTIL.search(parts["o"]):
+        return []  # "I took 20 mg of citalopram until May": a dose that ended, not the medicine
+    value = scene.predicates.known(shape.predicate, parts["o"][dose.end() if dose else 0 :])
     if shape.predicate == "drives" and value:
         value = thing_in(parts["o"], scene) or value
     found = Fact(subject.name, shape.predicate, value, shape.aspect is not Aspect.END)
@@ -435,9 +442,10 @@ def _known(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) 
     return [found] if value else []
 
 
+_UNTIL = re.compile(r"\b(?:until|till)\b", re.IGNORECASE)
 #: "500 mg of metformin", "half a tablet of prednisone", "my statins".
 _DOSE = re.compile(
-    r"^(?:(?:\d[\d.,]*|half|an?|one|two|three) ?(?:an? )?"
+    r"^(?:now |up |down |to |back )*(?:(?:\d[\d.,]*|half|an?|one|two|three|four|five|six|eight|ten) ?(?:an? )?"
     r"(?:mgs?|mls?|mcg|g|tablets?|pills?|capsules?|puffs?|units?|doses?|drops?|spoons?|spoonfuls?)(?: of)? "
     r"|(?:my|his|her|low-dose|some|daily) )",
     re.IGNORECASE,
