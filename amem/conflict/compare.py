@@ -568,11 +568,16 @@ def _features(
         "sometimes": _sometimes(earlier.content, later.content),
         "thing shared": 0.5 if not new.thing else float(new.thing[-1] in old.about),
         "subject named": not new.people.isdisjoint(old.names) or not old.people.isdisjoint(new.names),
-        "subject stated": bool({each.subject for each in earlier.facts} & {each.subject for each in later.facts}),
+        "subject stated": bool(_subjects(earlier) & _subjects(later)),
         "claims": old.claims and new.claims,
         "chinese": chinese,
     }
     return {name: float(value) for name, value in found.items()}
+
+
+def _subjects(claim: Claim) -> set[str]:
+    """Whom the facts of a note are about; the judge learnt from notes of which none said what is not eaten."""
+    return {each.subject for each in claim.facts if each.predicate != "avoids"}
 
 
 #: What is asked of two notes for every pair of their clauses.

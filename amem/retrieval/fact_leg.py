@@ -20,6 +20,7 @@ from amem.language.asking import (
     TAKING,
     YES_NO,
     Asking,
+    asks_yes_or_no,
 )
 from amem.language.intervals import intervals, same_value
 from amem.language.predicates import (
@@ -386,6 +387,8 @@ class Slots:
             return Filled(period=period)
         subjects, names = self._subjects(session, text, whose, asked)
         by_chain = self._asking.of(chain) if chain else asked
+        if "avoids" in by_chain.predicates:
+            by_chain = replace(by_chain, predicates=by_chain.predicates | _HARMS)  # nor does one eat what harms
         found, ended, elsewhen = self._of(session, subjects, by_chain, moment, period)
         if not (found or ended or chain) and asked.predicates & _HARMS:
             # Whoever asks for allergies wants to hear of what makes ill by another name, too.
@@ -395,6 +398,9 @@ class Slots:
         if chain and wanted and (further := {subject_key(each.object) for each in found}):
             found, ended, elsewhen = self._of(session, further, asked, moment, period)
         found, ended, elsewhen = (self._of_what_is_taken(text, each) for each in (found, ended, elsewhen))
+        if yes_or_no := asks_yes_or_no(text):
+            # Whoever avoids coriander may well eat meat.
+            found = [each for each in found if each.predicate != "avoids" or _names(text, each.object)]
         left = self._left_over(text, [*found, *ended, *elsewhen], [*names, chain])
         verdict: Verdict | None = None
         if YES_NO.search(text) and (period is not None or not OPEN.search(text)):
@@ -405,7 +411,8 @@ class Slots:
         # "May I eat fish?": what is asked of an allergy is whether it is one.
         exact = bool(found or ended) and len(left) <= bool(safety)
         topic: frozenset[str] = frozenset()
-        if safety and (left or naming) and YES_NO.search(text) and not OPEN.search(text):
+        refused = any(each.predicate == "avoids" for each in found)
+        if safety and (left or naming or refused) and yes_or_no:
             beside = [each for each in safety if each not in naming]
             # Where one allergy is named, the others are none of the question.
             asides = [each for each in found if each in beside and not naming]

@@ -766,6 +766,9 @@ OFFER_ZH = {"拿到青岚科技的offer，月薪两万二。": "2026-03-10", "�
             "Yes: you work at Brightwell An",
         ),
         ({"I live in Porto Alegre.": "2026-03-10"}, "Do I live in Porto?", "You live in Porto Alegre"),
+        ({"Sam doesn't eat pork.": "2026-03-10"}, "Does Sam eat pork?", "No: Sam avoids pork"),
+        ({"Sam doesn't eat pork.": "2026-03-10"}, "Does Sam avoid pork?", "Yes: Sam avoids pork"),
+        ({"婆婆不吃香菜。": "2026-03-10"}, "婆婆不吃香菜吗？", "是的：你的婆婆不吃香菜"),
     ],
 )
 def test_habits_doses_prices_and_names_are_answered_by_what_is_known_of_them(

@@ -488,7 +488,7 @@ def _compiled(names: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str],
     roles = "|".join(map(re.escape, names))
     says = re.compile(
         rf"(?P<who>[^，]{{0,20}}?)(?:新|现任)?(?P<role>{roles}){_STAGES}(?P<not>不再)?"
-        rf"(?:(?:是|叫做?|为|在|位于|(?=姓[\u4e00-\u9fff]))|(?P<change>{_CHANGES})了?|(?=\s?[\d€$£¥])|(?P<sum>)(?={_SUM})|(?P<apposed>)(?=\s?{_NAMED}))\s*(?P<o>.+)"
+        rf"(?:(?P<is>是|叫做?|为|在|位于|(?=姓[\u4e00-\u9fff]))|(?P<change>{_CHANGES})了?|(?=\s?[\d€$£¥])|(?P<sum>)(?={_SUM})|(?P<apposed>)(?=\s?{_NAMED}))\s*(?P<o>.+)"
     )
     mine = re.compile(
         rf"(?P<what>[^，是]{{1,20}}?)\s*(?:现在|已经?|又|也|还|仍然?)*(?P<is>不再是|是|成了|成为了?)\s*(?P<whose>我们?家?的|[^，是的]{{1,8}}的)(?:新|主|现任)?"
@@ -792,6 +792,9 @@ def made(shape: Shape, subject: Subject, parts: dict[str, str], scene: Scene) ->
         return _known(shape, value, subject, scene)
     if kind in ("tool", "bare tool"):
         return _tools(shape, subject, value, parts, scene)
+    if kind == "foods":
+        foods = [food for part in listed(value) if not _NO_FOOD.search(food := phrase_in(part))]
+        return [Fact(subject.name, shape.predicate, each) for each in foods if each]
     if kind == "phrases":
         found = [phrase_in(part) for part in listed(value)]
         return [Fact(subject.name, shape.predicate, each) for each in found if each]
@@ -801,7 +804,7 @@ def made(shape: Shape, subject: Subject, parts: dict[str, str], scene: Scene) ->
     if kind == "place" and not subject.first and scene.predicates.is_technology(trimmed(value)):
         return []  # Lantern 搬到阿里云了 is a move of tools
     now = _cut(kind, value, scene)
-    if not now and kind == "employer" and parts.get("title") and _SOME_PLACE.search(value):
+    if not now and kind == "employer" and parts.get("title") and (is_place(value) or _SOME_PLACE.search(value)):
         title = _cut("title", parts["title"], scene)  # 在杭州一家出版社做编辑
         return [Fact(subject.name, "job_title", title)] if title else []
     if not now:
@@ -1051,6 +1054,8 @@ def _of_role(text: str, scene: Scene) -> list[Fact]:
     row = scene.predicates.rows[scene.predicates.canonical(match["role"])]
     if match["sum"] is not None and row.value != "amount":
         return []
+    if row.value == "person" and match["is"] in ("在", "位于"):
+        return []  # 我老公在华为上班
     apposed = match["apposed"] is not None
     value = apposed_in(row, match["name"]) if apposed else value_in(row, match["o"], scene.predicates)
     value = value or (match["o"] if row.name == "lives_in" and _STREET.match(match["o"]) else "")
@@ -1160,6 +1165,8 @@ def _stated(shape: Shape, match: re.Match[str], before: str, text: str, scene: S
         subject = subject_in(before, scene, told=told)
         if subject is None or (scene.predicates.is_safety(shape.predicate) and _CARER.search(subject.name)):
             return None  # who finds out what somebody has does not have it
+        if shape.predicate == "named" and subject.first and not before.strip():
+            return None  # 我请了私教，叫大伟
         found = scene.own(made(shape, subject, parts, scene), subject)
     if not found:
         return None
