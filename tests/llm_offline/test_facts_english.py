@@ -206,7 +206,7 @@ def test_an_own_predicate_is_read_from_what_is_somebodys(tmp_path):
         ("Mia can eat eggs again.", ["not Mia cannot_eat eggs", "not Mia allergic_to eggs"]),
         ("I'm allergic to bee stings and carry an EpiPen.", ["user allergic_to bee stings"]),
         ("I have type 1 diabetes and wear a pump.", ["user has_condition type 1 diabetes"]),
-        ("Ella eats fish again.", ["not Ella avoids fish"]),
+        ("Ella eats pork again.", ["not Ella avoids pork"]),
         ("I joined PureGym.", ["user gym PureGym"]),
         ("Mia's retest: pistachio not outgrown, cashew positive.", []),
         ("My test: COVID positive.", []),
