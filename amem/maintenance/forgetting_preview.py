@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 from datetime import timedelta
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -392,19 +393,34 @@ def _writes(words: str, fonts: Sequence[str]) -> bool:
     return all(any(font.get_char_index(ord(char)) for font in held) for char in words)
 
 
-def as_text(curves: Sequence[Curve], width: int, *, colours: bool) -> str:
-    """The first eight curves as text, `width` cells wide; without colours, each is made of a letter of its own."""
+#: plotext draws on one canvas of its own.
+_CANVAS = Lock()
+
+
+def as_text(
+    curves: Sequence[Curve | Outlook],
+    width: int,
+    *,
+    colours: bool,
+    height: int = _HEIGHT,
+    markers: Sequence[str] = LETTERS,
+) -> str:
+    """The first eight curves as text of `width` x `height` cells; without colours, each is made of its own marker."""
+    with _CANVAS:
+        return _plotted(curves, width, height, colours, markers)
+
+
+def _plotted(curves: Sequence[Curve | Outlook], width: int, height: int, colours: bool, markers: Sequence[str]) -> str:
     from plotext import figure, marker
 
-    # plotext draws on one canvas of its own, which is ours for as long as the command runs.
     figure.clear.all()
     figure.theme("simple" if colours else "colorless")
     today = figure.signal([0, 0], [0, 1], marker="┊")
     figure.draw(today.lines())
-    for letter, colour, curve in zip(LETTERS, COLOURS, curves, strict=False):
-        look = marker("braille", colour) if colours else letter
+    for mark, colour, curve in zip(markers, COLOURS, curves, strict=False):
+        look = marker("braille", colour) if colours else mark
         figure.draw(figure.signal(curve.days.tolist(), curve.kept.tolist(), marker=look).lines())
-    figure.plot_size(width, _HEIGHT)
+    figure.plot_size(width, height)
     figure.ruler("y").lim(0, 1)
     figure.ruler("y").ticks(list(_QUARTERS), [f"{each:.0%}" for each in _QUARTERS])
     marks = day_marks(min(curve.days[0] for curve in curves), max(curve.days[-1] for curve in curves), width // 9)

@@ -46,8 +46,8 @@ async def comparing(pilot: Pilot[None], name: str) -> None:
     """Until the diff of the open collection and that one is in front, by keys."""
     await pilot.press("ctrl+o")
     await front(pilot, CollectionsScreen)
-    await wait_until(pilot, lambda: all("note" in line for line in options(pilot, "#found")))
-    places = [option.id for option in pilot.app.screen.query_one("#found", OptionList).options]
+    await wait_until(pilot, lambda: all("note" in line for line in options(pilot, "#choices")))
+    places = [option.id for option in pilot.app.screen.query_one("#choices", OptionList).options]
     await pilot.press("home", *["down"] * places.index(name))
     await wait_until(pilot, lambda: "d Diff" in screen_text(pilot))
     await pilot.press("d")
@@ -70,7 +70,7 @@ async def test_the_diff_of_a_fork_is_shown_merged_and_undone(forked: AgenticMemo
     async with browsing(forked, (80, 24)) as pilot:
         await pilot.press("ctrl+o")
         await front(pilot, CollectionsScreen)
-        await wait_until(pilot, lambda: "fork of memories" in options(pilot, "#found")[0])
+        await wait_until(pilot, lambda: "fork of memories" in options(pilot, "#choices")[0])
         await pilot.press("home", "down")  # a collection that is no fork, and then the open one
         assert "d Diff" not in screen_text(pilot)
         await pilot.press("down")
@@ -154,7 +154,7 @@ async def test_a_fork_that_can_no_longer_be_read_is_said(forked: AgenticMemorySy
     async with browsing(forked, (80, 24)) as pilot:
         await pilot.press("ctrl+o")
         await front(pilot, CollectionsScreen)
-        await wait_until(pilot, lambda: "fork of memories" in options(pilot, "#found")[0])
+        await wait_until(pilot, lambda: "fork of memories" in options(pilot, "#choices")[0])
         (forked.settings.home / "draft").rename(forked.settings.home / "elsewhere")
         await pilot.press("home", "d")
         await front(pilot, ForkScreen)

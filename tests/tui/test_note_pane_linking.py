@@ -8,7 +8,7 @@ import pytest
 from amem_tui.browse.note_pane import LinkPicker
 from amem_tui.word_line import TabStrip
 from conftest import CAT, KETTLE, TEA
-from driving import browsing, options, screen_text, settled, toasts, wait_until
+from driving import browsing, options, said, screen_text, settled, toasts, wait_until
 from pane_driving import flat, go_to, pane, turn_to
 from textual.widgets import Input, OptionList
 
@@ -59,10 +59,10 @@ async def test_plus_links_to_a_note_found_by_its_words_with_type_and_reason(memo
         await turn_to(pilot, "links")
         await ask_to_link(pilot)
         assert f"Link “{KETTLE}”" in screen_text(pilot)
-        assert len(options(pilot, "#found")) == 2  # itself is not among them
+        assert len(options(pilot, "#choices")) == 2  # itself is not among them
         await pilot.press(*"芝")
-        await wait_until(pilot, lambda: len(options(pilot, "#found")) == 1)
-        assert CAT in options(pilot, "#found")[0]
+        await wait_until(pilot, lambda: len(options(pilot, "#choices")) == 1)
+        assert CAT in options(pilot, "#choices")[0]
         await pilot.press("ctrl+t", "tab")  # past the list, to which the arrows lead from here too
         assert pilot.app.focused is pilot.app.screen.query_one("#reason", Input)
         await pilot.press(*"warm", "enter")
@@ -83,7 +83,7 @@ async def test_tab_leads_to_the_reason_and_back_and_what_is_typed_there_becomes_
     async with browsing(memory) as pilot:
         await ask_to_link(pilot)
         await pilot.press("tab", *"because of", "tab")
-        assert pilot.app.focused is pilot.app.screen.query_one("#words", Input)
+        assert pilot.app.focused is pilot.app.screen.query_one("#typed", Input)
         await pilot.press(*"芝", "shift+tab", "end", *" tea", "enter")
         await wait_until(pilot, lambda: not isinstance(pilot.app.screen, LinkPicker))
         made = [link.reason for link in memory.links(kettle) if link.target == cat]
@@ -111,7 +111,7 @@ async def test_types_and_notes_are_chosen_by_click(memory: AgenticMemorySystem) 
         await ask_to_link(pilot)
         await pilot.click("#types", offset=(12, 0))
         assert pilot.app.screen.query_one(TabStrip).active == "supports"
-        await pilot.click("#found", offset=(4, 0))
+        await pilot.click("#choices", offset=(4, 0))
         await wait_until(pilot, lambda: not isinstance(pilot.app.screen, LinkPicker))
         assert [str(link.type) for link in memory.links(kettle) if link.target == cat] == ["supports"]
 
@@ -124,7 +124,7 @@ async def test_a_link_that_is_there_already_is_refused_and_the_picker_stays(memo
         await wait_until(pilot, lambda: "already" in toasts(pilot))
         assert isinstance(pilot.app.screen, LinkPicker)
         await pilot.press(*"zzz")
-        await wait_until(pilot, lambda: options(pilot, "#found") == ["No note holds these words."])
+        await wait_until(pilot, lambda: said(pilot, "#said") == "No note holds these words.")
         await pilot.press("enter")
         assert isinstance(pilot.app.screen, LinkPicker)
         await pilot.press("escape")

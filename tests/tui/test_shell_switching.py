@@ -68,11 +68,11 @@ async def front(pilot: Pilot[None], kind: type) -> None:
 
 
 def found(pilot: Pilot[None]) -> list[str]:
-    return options(pilot, "#found")
+    return options(pilot, "#choices")
 
 
 def lit(pilot: Pilot[None]) -> str | None:
-    option = pilot.app.screen.query_one("#found", OptionList).highlighted_option
+    option = pilot.app.screen.query_one("#choices", OptionList).highlighted_option
     return None if option is None else option.id
 
 
@@ -123,7 +123,7 @@ async def test_chinese_words_are_found_and_nothing_found_is_said(memory: Agentic
         await pilot.press("ctrl+k", *"橘白")
         await wait_until(pilot, lambda: len(found(pilot)) == 1 and "芝麻" in found(pilot)[0])
         await pilot.press("x", "y")
-        await wait_until(pilot, lambda: "No note holds" in found(pilot)[0])
+        await wait_until(pilot, lambda: "No note holds" in screen_text(pilot))
         await pilot.press("enter", "escape")
         await wait_until(pilot, lambda: not isinstance(pilot.app.screen, NotePicker))
 
@@ -133,7 +133,7 @@ async def test_a_note_can_be_clicked(memory: AgenticMemorySystem) -> None:
         await pilot.press("ctrl+k")
         await front(pilot, NotePicker)
         await wait_until(pilot, lambda: len(found(pilot)) == 3)
-        await pilot.click("#found", offset=(5, 2))
+        await pilot.click("#choices", offset=(5, 2))
         await wait_until(pilot, lambda: opened(pilot) == TEA)
 
 

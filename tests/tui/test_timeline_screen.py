@@ -251,7 +251,7 @@ async def test_a_small_terminal_shows_one_pane_at_a_time(memory: AgenticMemorySy
         await pilot.press("tab")
         assert KETTLE[:15] in screen_text(pilot)
         await pilot.press("tab")
-        await wait_until(pilot, lambda: "now" in screen_text(pilot))
+        await wait_until(pilot, lambda: "100%" in screen_text(pilot))
         await pilot.click("TabStrip", offset=(24, 0))
         await wait_until(pilot, lambda: "Nothing fades or moves." in screen_text(pilot))
         await pilot.click("TabStrip", offset=(2, 0))

@@ -7,7 +7,10 @@ from datetime import date, timedelta
 import numpy as np
 import pytest
 from amem_tui.timeline.calendar import SHADES, Window, days_of, monday, months, streak
-from amem_tui.timeline.timeline_room import dots, marks, scale, stepped
+from amem_tui.timeline.timeline_room import stepped
+
+from amem.maintenance.forgetting_preview import Curve, as_text
+from amem.note import Kind
 
 LEAP = date(2024, 2, 29)
 
@@ -83,35 +86,32 @@ def test_a_streak_lasts_until_yesterday_while_today_is_young() -> None:
     assert streak(days_of({today - timedelta(2): 1}, today)) == 0
 
 
+def plotted(days: np.ndarray, kept: np.ndarray, width: int, height: int) -> list[str]:
+    """The lines of a curve between its frame, without what stands left of it."""
+    curve = Curve("id", Kind.FACT, "tea", days, kept, 0)
+    text = as_text([curve], width, colours=False, height=height, markers=("braille",))
+    assert all(len(line) <= width for line in text.split("\n"))
+    return [line[5:].rstrip("│") for line in text.split("\n") if line[4:5] in "┤│"]
+
+
 def test_a_curve_that_falls_is_drawn_from_the_upper_left_to_the_lower_right() -> None:
     days = np.linspace(0.0, 60.0, 100)
-    drawn = dots(days, np.exp(-days / 5), 30, 8)
-    assert [len(line) for line in drawn] == [30] * 8
+    drawn = plotted(days, np.exp(-days / 5), 40, 12)
     assert drawn[0][0] != " "
-    assert drawn[-1][-1] != " "
-    assert set(drawn[0][15:]) == {" "}
+    assert drawn[-1].rstrip()[-1] > "\u2800"
+    assert set(drawn[0][15:]) <= {" "}
 
 
 def test_a_curve_without_decay_is_a_straight_line_at_the_top() -> None:
-    days = np.linspace(-10.0, 60.0, 100)
-    drawn = dots(days, np.ones(100), 20, 5)
-    assert " " not in drawn[0]
-    assert set("".join(drawn[1:])) == {" "}
+    drawn = plotted(np.linspace(-10.0, 60.0, 100), np.ones(100), 30, 9)
+    assert "\u2824" in drawn[0]
+    assert set("".join(drawn[1:])) <= {" ", "┊"}
 
 
-def test_a_steep_curve_has_no_gaps() -> None:
-    days = np.linspace(0.0, 60.0, 100)
-    drawn = dots(days, np.where(days < 30, 1.0, 0.0), 20, 6)
-    assert all(set(line) != {" "} for line in drawn)
-
-
-@pytest.mark.parametrize("width", [8, 20, 34, 100])
+@pytest.mark.parametrize("width", [20, 34, 100])
 @pytest.mark.parametrize(("first", "last"), [(0.0, 60.0), (-5.3, 70.2), (-120.0, 4_562.0), (0.0, 1.0)])
-def test_the_scale_names_now_and_fits(first: float, last: float, width: int) -> None:
-    assert 0 in marks(first, last, width)
-    line = scale(np.linspace(first, last, 50), width)
-    assert len(line) <= width
-    assert "now" in line
+def test_a_curve_fits_whatever_time_it_spans(first: float, last: float, width: int) -> None:
+    assert plotted(np.linspace(first, last, 50), np.linspace(1.0, 0.0, 50), width, 8)
 
 
 def test_looking_ahead_goes_by_steps_and_stays_where_there_are_none() -> None:

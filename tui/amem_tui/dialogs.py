@@ -198,74 +198,124 @@ class Picker(ModalScreen[str | None]):
     """Ends with the id of what was chosen, with what was typed, or with None.
 
     `chosen` is the id to begin at, `keys` are letters that choose at once. With a `prompt` there is a line to type in:
-    what is typed there is the answer, unless `find` makes choices of it, and words to say above them.
+    what is typed there is the answer, unless `find` makes choices of it, and words to say above them: on enter, or
+    `live` while one types.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "choose", "Choose", show=False),
         Binding("escape,q", "dismiss", "Close"),
-        Binding("down", "into", "Into the list", show=False),
+        Binding("down,ctrl+j", "step(1)", "Down", show=False, priority=True),
+        Binding("up", "step(-1)", "Up", show=False, priority=True),
+        Binding("pagedown", "step(10)", "Page down", show=False, priority=True),
+        Binding("pageup", "step(-10)", "Page up", show=False, priority=True),
+        Binding("j", "step(1)", "Down", show=False),
+        Binding("k", "step(-1)", "Up", show=False),
+        Binding("home", "step(-9999)", "First", show=False),
+        Binding("end,G", "step(9999)", "Last", show=False),
     ]
+    AUTO_FOCUS = ""  # keys of the list are the screen's, so that they work beside a line to type in
+    KEYS = "enter chooses, escape closes"
+    LOOK = "dialog"
 
     def __init__(
         self,
         heading: str,
-        choices: Choices,
+        choices: Choices = (),
         *,
         chosen: str = "",
         words: str = "",
         prompt: str = "",
         find: Callable[[str], Awaitable[tuple[Choices, str]]] | None = None,
+        live: bool = False,
         keys: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__()
         self._heading, self._choices, self._chosen, self._words = heading, choices, chosen, words
-        self._prompt, self._find = prompt, find
+        self._prompt, self._find, self._live = prompt, find, live
+        #: What was looked for, and whether enter was pressed before it was found.
+        self._looked: str | None = None if live else ""
+        self._hurried = False
         for key, id in (keys or {}).items():
             self._bindings.bind(key, f"dismiss({id!r})", show=False)
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="dialog") as box:
-            box.border_title = Content(self._heading)
-            box.border_subtitle = "enter chooses, escape closes"
+        with Vertical(classes=self.LOOK) as box:
+            box.border_title, box.border_subtitle = Content(self._heading), self.KEYS
+            yield from self.above()
             if self._prompt:
                 yield Input(placeholder=self._prompt, id="typed", compact=True)
             yield Static(id="said")
-            yield Lines(id="choices")
+            choices = OptionList(id="choices", compact=True)
+            choices.can_focus = False
+            yield choices
+            yield from self.below()
+
+    def above(self) -> Iterable[Widget]:
+        return ()
+
+    def below(self) -> Iterable[Widget]:
+        return ()
 
     def on_mount(self) -> None:
+        if self._prompt and (self._find is not None or not self._choices):
+            self.set_focus(self.query_one("#typed"))
         self._show(self._choices, self._words)
-        typing = self._prompt and (self._find is not None or not self._choices)
-        self.set_focus(self.query_one("#typed" if typing else "#choices"))
+        if self._live and self._find is not None:
+            self._look("", self._find)
 
     def _show(self, choices: Choices, words: str) -> None:
-        said = self.query_one("#said", Static)
+        said, shown = self.query_one("#said", Static), self.query_one("#choices", OptionList)
         said.update(Content(words))
         said.display = bool(words)
-        self.query_one(Lines).fill([Option(line, id=id) for id, line in choices], keep=self._chosen)
+        shown.clear_options()
+        shown.add_options([Option(line, id=id) for id, line in choices])
+        ids = [id for id, _ in choices]
+        shown.highlighted = ids.index(self._chosen) if self._chosen in ids else 0 if ids else None
+
+    @property
+    def _typed(self) -> str:
+        return self.query_one("#typed", Input).value.strip() if self._prompt else ""
 
     @on(OptionList.OptionSelected)
-    def action_choose(self) -> None:
-        if (chosen := self.query_one(Lines).chosen) is not None:
-            self.dismiss(chosen)
+    def _clicked(self, event: OptionList.OptionSelected) -> None:
+        if event.option_id is not None:
+            self.picked(event.option_id)
 
     @on(Input.Submitted)
-    def _typed(self, event: Input.Submitted) -> None:
-        if text := event.value.strip():
-            if self._find is None:
-                self.dismiss(text)
-            else:
-                self._look(text, self._find)
+    def action_choose(self) -> None:
+        if self._find is None and self._typed:
+            self.picked(self._typed)
+        elif self._find is not None and self._typed != self._looked:
+            self._hurried = self._live  # typed faster than looked up: what is highlighted is not what is meant
+            if not self._live:
+                self._look(self._typed, self._find)
+        elif (chosen := self.query_one("#choices", OptionList).highlighted_option) is not None and chosen.id:
+            self.picked(chosen.id)
 
-    @work(exclusive=True)
+    def picked(self, answer: str) -> None:
+        self.dismiss(answer)
+
+    @on(Input.Changed, "#typed")
+    def _changed(self) -> None:
+        if self._live and self._find is not None and self._typed != self._looked:
+            self._look(self._typed, self._find)
+
+    @work(exclusive=True, group="find")
     async def _look(self, text: str, find: Callable[[str], Awaitable[tuple[Choices, str]]]) -> None:
         choices, words = await find(text)
+        if not self.is_attached:
+            return
         self._show(choices, words)
-        if choices:
-            self.action_into()
+        self._looked = text
+        if self._hurried:
+            self._hurried = False
+            self.action_choose()
 
-    def action_into(self) -> None:
-        self.set_focus(self.query_one("#choices"))
+    def action_step(self, by: int) -> None:
+        shown = self.query_one("#choices", OptionList)
+        if shown.highlighted is not None:
+            shown.highlighted = max(0, min(shown.highlighted + by, shown.option_count - 1))
 
 
 _KINDS = "  ".join(f"{glyph}\u00a0{kind}" for kind, glyph in GLYPHS.items())
@@ -320,73 +370,25 @@ _DATE = 12
 _SHOWN, _LOOKED_AT = 30, 200
 
 
-class NotePicker(ModalScreen[None]):
-    """Notes that hold the words typed, each of which may be unfinished; the newest ones while nothing is typed.
+class NotePicker(Picker):
+    """Goes to the note that is chosen among those that hold the words typed, each of which may be unfinished.
 
-    `picked` is called with the note that enter or a click chooses; `but` is the id of one that is not to be chosen.
+    The newest ones are there while nothing is typed; `but` is the id of one that is not to be chosen.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss", "Back"),
-        Binding("enter", "pick", "Open"),
-        Binding("down,ctrl+j", "step(1)", "Down", show=False, priority=True),
-        Binding("up", "step(-1)", "Up", show=False, priority=True),
-        Binding("pagedown", "step(10)", "Page down", show=False, priority=True),
-        Binding("pageup", "step(-10)", "Page up", show=False, priority=True),
-    ]
-    HEADING = "Go to a note"
     KEYS = "enter opens, escape closes"
-    PROMPT = "words of the note"
+    LOOK = "sheet"
 
-    def __init__(self, client: CollectionClient, *, but: str | None = None) -> None:
-        super().__init__()
+    def __init__(
+        self, client: CollectionClient, heading: str = "Go to a note", prompt: str = "words of the note", but: str = ""
+    ) -> None:
+        super().__init__(heading, prompt=prompt, find=self._notes, live=True)
         self._client, self._but = client, but
-        self._listed: str | None = None
-        self._hurried = False
 
-    def compose(self) -> ComposeResult:
-        with Vertical(classes="sheet") as sheet:
-            sheet.border_title = Content(self.HEADING)
-            sheet.border_subtitle = self.KEYS
-            yield from self.above()
-            yield Input(placeholder=self.PROMPT, id="words", compact=True)
-            found = OptionList(id="found", compact=True)
-            found.can_focus = False
-            yield found
-            yield from self.below()
-
-    def above(self) -> Iterable[Widget]:
-        return ()
-
-    def below(self) -> Iterable[Widget]:
-        return ()
-
-    def on_mount(self) -> None:
-        self.set_focus(self.query_one("#words"))
-        self._look("")
-
-    @on(Input.Changed, "#words")
-    def _typed(self, event: Input.Changed) -> None:
-        if event.value != (self._listed or ""):
-            self._look(event.value)
-
-    @work(exclusive=True, group="find")
-    async def _look(self, words: str) -> None:
+    async def _notes(self, words: str) -> tuple[Choices, str]:
         found = await self._client.ask(found_by, self._client.memory, words, but=self._but)
-        if not self.is_attached:
-            return
-        shown = self.query_one("#found", OptionList)
-        room = max(10, shown.size.width - _DATE - 6)
-        shown.clear_options()
-        shown.add_options([Option(self._line(card, room), id=card.id) for card in found])
-        if found:
-            shown.highlighted = 0
-        else:
-            shown.add_option(Option(Content("No note holds these words."), disabled=True))
-        self._listed = words
-        if self._hurried:
-            self._hurried = False
-            self.action_pick()
+        room = max(10, self.query_one("#choices").size.width - _DATE - 6)
+        return [(card.id, self._line(card, room)) for card in found], "" if found else "No note holds these words."
 
     def _line(self, card: Card, room: int) -> Content:
         return Content.assemble(
@@ -395,25 +397,9 @@ class NotePicker(ModalScreen[None]):
             (f"  {day(card.at, self._client.zone)}", "$muted"),
         )
 
-    def action_step(self, by: int) -> None:
-        shown = self.query_one("#found", OptionList)
-        if shown.highlighted is not None:
-            shown.highlighted = max(0, min(shown.highlighted + by, shown.option_count - 1))
-
-    @on(Input.Submitted)
-    @on(OptionList.OptionSelected)
-    def action_pick(self) -> None:
-        if self._listed != self.query_one("#words", Input).value:
-            self._hurried = True  # typed faster than looked up: what is highlighted is not what is meant
-            return
-        chosen = self.query_one("#found", OptionList).highlighted_option
-        if chosen is not None and chosen.id is not None:
-            self.picked(chosen.id)
-
-    def picked(self, id: str) -> None:
-        """Go to the note that was chosen."""
+    def picked(self, answer: str) -> None:
         self.dismiss()
-        self._client.app.read_note(id)
+        self._client.app.read_note(answer)
 
 
 def found_by(memory: AgenticMemorySystem, words: str, limit: int = _SHOWN, *, but: str | None = None) -> list[Card]:

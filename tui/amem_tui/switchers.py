@@ -94,7 +94,7 @@ class CollectionsScreen(ModalScreen[None]):
         with Vertical(id="collections", classes="sheet") as sheet:
             sheet.border_title = "Collections"
             sheet.border_subtitle = Content(one_line(str(self._home), 60))
-            yield OptionList(id="found", compact=True)
+            yield OptionList(id="choices", compact=True)
         yield KeyFooter()
 
     def on_mount(self) -> None:
@@ -102,7 +102,7 @@ class CollectionsScreen(ModalScreen[None]):
 
     @work(exclusive=True, group="list")
     async def _list(self) -> None:
-        shown = self.query_one("#found", OptionList)
+        shown = self.query_one("#choices", OptionList)
         # Each is opened to be counted, which may take its time; what is counted is shown.
         names = await self._client.ask(collection_names, self._home)
         before = shown.highlighted_option
@@ -124,7 +124,7 @@ class CollectionsScreen(ModalScreen[None]):
     @property
     def _chosen(self) -> str | None:
         # Keys are looked at once more when the list is on its way out already.
-        (*lists,) = self.query("#found").results(OptionList)
+        (*lists,) = self.query("#choices").results(OptionList)
         option = lists[0].highlighted_option if lists else None
         return None if option is None else option.id
 

@@ -299,14 +299,13 @@ class LinkPicker(NotePicker):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+t", "type", "Type", priority=True),
-        Binding("ctrl+s", "pick", "Link"),
+        Binding("ctrl+s", "choose", "Link"),
     ]
     KEYS = "enter links   ctrl+t type   tab reason   escape cancels"
-    PROMPT = "to the note that says …"
 
     def __init__(self, client: CollectionClient, note: MemoryNote) -> None:
-        super().__init__(client, but=note.id)
-        self.HEADING = f"Link “{one_line(title(note.content), 50)}”"
+        heading = f"Link “{one_line(title(note.content), 50)}”"
+        super().__init__(client, heading, "to the note that says …", but=note.id)
         self._note, self._saving = note, False
 
     def above(self) -> Iterable[Widget]:
@@ -323,10 +322,10 @@ class LinkPicker(NotePicker):
     def _choose_type(self, event: TabStrip.Chosen) -> None:
         self.query_one(TabStrip).mark(event.tab, {})
 
-    def picked(self, id: str) -> None:
+    def picked(self, answer: str) -> None:
         if not self._saving:
             self._saving = True
-            self._link(id, self.query_one(TabStrip).active, self.query_one("#reason", Input).value.strip())
+            self._link(answer, self.query_one(TabStrip).active, self.query_one("#reason", Input).value.strip())
 
     @work(group="change")
     async def _link(self, target: str, type: str, reason: str) -> None:

@@ -434,7 +434,7 @@ class ChatScreen(NotesScreen):
         chosen = self.panel.note if self.panel.has_focus else None
         if chosen is None:
             chosen = await self.app.push_screen_wait(
-                Picker("Forget a note", [], words=_FORGET, prompt="words of the note", find=self._meant)
+                Picker("Forget a note", words=_FORGET, prompt="words of the note", find=self._meant)
             )
         if chosen is None:
             return

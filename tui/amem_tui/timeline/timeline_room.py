@@ -4,106 +4,44 @@ from __future__ import annotations
 
 import asyncio
 import math
-from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from functools import partial
-from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
 from textual import events, getters, on, work
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 
 from amem.errors import NoteNotFound
 from amem.labels import counted
-from amem.maintenance.forgetting_preview import day_marks
+from amem.maintenance.forgetting_preview import as_text
 from amem.note import Layer, Status
 from amem.query import Filter
 from amem_tui import changes
 from amem_tui.client import Refresher
 from amem_tui.dialogs import Prompt
 from amem_tui.formatting import GLYPHS, SIGNS, author, day, one_line, title
-from amem_tui.graph.drawing import Stroke, drawn
 from amem_tui.lists import PAGE, LineList, ListLine
-from amem_tui.page import Block, Line, Page, lay_out, space
+from amem_tui.page import Block, Page, lay_out, space
 from amem_tui.rooms import PanedScreen
 from amem_tui.timeline.calendar import SHADES, Days, HeatMap, days_of, streak
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
     from datetime import tzinfo
 
-    from numpy.typing import NDArray
     from textual.app import ComposeResult
 
     from amem.maintenance.forgetting_preview import FadePreview, Foreseen, Outlook
     from amem.memory_system import AgenticMemorySystem
     from amem.storage.note_lists import Card, Shelf
     from amem_tui.client import CollectionClient
-
-
-#: A mark below takes as many cells, with room around it.
-_MARK_CELLS = 7
-
-
-def dots(days: NDArray[np.float64], kept: NDArray[np.float64], width: int, height: int) -> list[str]:
-    """The curve of `kept` (0..1) over `days` as `height` lines of `width` cells, 1 at the top."""
-    columns = np.linspace(days[0], days[-1], width * 2)
-    rows = np.round((height * 4 - 1) * (1 - np.clip(np.interp(columns, days, kept), 0.0, 1.0)))
-    curve = [Stroke(one, other, 1) for one, other in pairwise(enumerate(rows.tolist()))]
-    return drawn(curve, width, height)[0]
-
-
-def column_of(day: float, days: NDArray[np.float64], width: int) -> int:
-    share = (day - days[0]) / max(days[-1] - days[0], 1e-9)
-    return max(0, min(width - 1, int(share * width)))
-
-
-def marks(first: float, last: float, width: int) -> Sequence[int]:
-    """Round numbers of days between two, 0 among them, as many as there is room for in `width` cells."""
-    return day_marks(first, last, max(1, width // _MARK_CELLS))
-
-
-def scale(days: NDArray[np.float64], width: int) -> str:
-    """The line below a curve: days from now, each under its column, as many as fit beside each other."""
-    line = ""
-    for mark in marks(float(days[0]), float(days[-1]), width):
-        name = "now" if mark == 0 else f"{mark:+d}"
-        start = max(0, min(column_of(mark, days, width) - len(name) // 2, width - len(name)))
-        if start > len(line) or not line:
-            line = line.ljust(start) + name
-    return line
+    from amem_tui.page import Part
 
 
 _LAYERS = {Layer.SHORT_TERM: "short-term memory", Layer.LONG_TERM: "long-term memory"}
-#: The words of the scale at the left of the curve.
-_LEFT = ("100%", " 50%", "  0%")
-_LEAST_HEIGHT = 3
-#: Lines that the curve takes, with the days below it.
-_LOW, _HIGH = 5, 14
-
-
-@dataclass(frozen=True, slots=True)
-class Curve:
-    """A part of a page: the curve of one outlook and the days below it, `height` lines in all."""
-
-    outlook: Outlook
-    height: int
-
-    def lines(self, width: int) -> Iterator[Line]:
-        """The curve, with how much is kept at its left and the present marked."""
-        left_cells, height = len(_LEFT[0]), self.height - 1
-        days, cells = self.outlook.days, width - left_cells - 1
-        if cells < 8 or height < _LEAST_HEIGHT:
-            return
-        now = column_of(0.0, days, cells)
-        words = {0: _LEFT[0], height // 2: _LEFT[1], height - 1: _LEFT[2]}
-        for place, line in enumerate(dots(days, self.outlook.kept, cells, height)):
-            here = ("┊", "$muted") if line[now] == " " else (line[now], "bold $accent")
-            left = f"{words.get(place, ' ' * left_cells)} "
-            yield Line(Content.assemble((left + line[:now], "$muted"), here, (line[now + 1 :], "$primary")))
-        yield Line(Content.styled(" " * (left_cells + 1) + scale(days, cells), "$muted"))
+#: Lines that the curve takes, with the days below it, and the cells that it needs.
+_LOW, _HIGH, _LEAST = 8, 16, 20
 
 
 class Forgetting(Page):
@@ -123,8 +61,12 @@ class Forgetting(Page):
         head, terms = Block(_head(outlook)), Block(_terms(outlook, self._zone))
         size = self.scrollable_content_region
         room = size.height - len(lay_out([head, terms], size.width).lines) - 2
-        curve = Curve(outlook, max(_LOW, min(room, _HIGH)))
-        await self.show([head, space(), curve, space(), terms], keep=True)
+        curve: list[Part] = []
+        if size.width >= _LEAST:
+            height = max(_LOW, min(room, _HIGH))
+            drawn = partial(as_text, [outlook], size.width, colours=False, height=height, markers=("braille",))
+            curve = [Block(Content.styled(await asyncio.to_thread(drawn), "$primary"), verbatim=True), space()]
+        await self.show([head, space(), *curve, terms], keep=True)
 
     def on_resize(self) -> None:
         super().on_resize()
