@@ -147,18 +147,26 @@ def extract(
     replaced = (filled.ended and not filled.facts) or any(each.until is not None for each in filled.facts)
     if filled.exact and replaced:
         support = Support.STRONG  # however little the hits have of what came after, or is to come
-    if (support is Support.NONE or not best) and not asides and answer.tell_what_was(filled.period):
+    poor, least = support is Support.NONE or not best, 0.0
+    if filled.period is not None and support is Support.WEAK:
+        # What is as much to the point, and was noted before the time was over, was so then.
+        inside = best[0] in _of_the_time(hits, notes, filled)
+        little = answer.holds(best[0]) < _HELD and not _is_short(filled.period)
+        poor, least = little or not inside, _HELD if inside else answer.holds(best[0]) or _HELD
+    if poor and not asides and answer.tell_what_was(filled.period, least):
         return answer.extract(Support.WEAK)
+    far = False
     if support is Support.NONE or not best:
         # An allergy that may be the same in another language is no reason to deny one.
         answer.say(answer.words.uncertain if asides else answer.words.not_in_memory.rstrip(answer.words.stop))
         support = Support.NONE
-    elif support is Support.WEAK and not answer.is_near(best[0]):
+    elif support is Support.WEAK and asides and not answer.is_near(best[0]):
         answer.say(answer.words.uncertain)
     elif support is Support.WEAK or not filled.exact or not answer.tell_facts(filled, best):
         # Of a time that is over nothing that was noted later makes what was noted then out of date.
         over = filled.period is not None and filled.period.until is not None and filled.period.until <= now
-        lead = answer.words.nearest if support is Support.WEAK else ""
+        far = support is Support.WEAK and not answer.is_near(best[0])
+        lead = "" if support is Support.STRONG else answer.words.far if far else answer.words.nearest
         if filled.period is None and (decided := answer.decided(best[0], filled.wider)):
             best, lead, support = (decided[0],), answer.words.verdict(decided[1], question), Support.STRONG
         answer.quote(best[0], lead, doubts=not over)
@@ -168,7 +176,8 @@ def extract(
         if filled.several and filled.verdict is None and filled.period is None:
             answer.quote_unread()
     # What was noted later is of another time than one that is asked about, and no reason for what was before.
-    if filled.period is None and not identity and (reading is None or Intent.CAUSAL not in reading.intents):
+    causal = reading is not None and Intent.CAUSAL in reading.intents
+    if filled.period is None and not (identity or causal or far):
         answer.quote_others(alike=support is not Support.STRONG)
         support = Support.WEAK if answer.doubted and support is Support.STRONG else support
     if asides:
@@ -310,22 +319,30 @@ class _Answer:
             lead = ""
         return Support.WEAK if self.doubted else Support.STRONG
 
-    def tell_what_was(self, period: Period | None) -> bool:
+    def holds(self, id: str) -> float:
+        """How much of what is asked a hit holds, 0..1."""
+        signs = self._hits[id].explanation.signs
+        return signs.held if signs is not None else 0.0
+
+    def tell_what_was(self, period: Period | None, least: float) -> bool:
         """Quote the note that comes nearest of those that something has taken the place of since, and where a time is
-        asked about, of all until its end; whether one does."""
+        asked about, of all until its end; whether one does that holds at `least` so much of what is asked."""
         past, asked = Filter(statuses=(Status.SUPERSEDED,)), self._question
         if period is not None:
             past = Filter(until=period.until, statuses=(Status.ACTIVE, Status.SUPERSEDED))
             asked = asked.replace(period.words, " ").strip() or asked
         hits = self._memory.ask(Query(asked, _MOST_GONE, past, touch=False, passages=True))
-        for hit in sorted(hits, key=lambda hit: -hit.confidence):
-            if hit.support is Support.NONE or self._note(hit.id) is None:
-                continue
+        found = [hit for hit in hits if hit.support is not Support.NONE and self._note(hit.id) is not None]
+        for hit in found:
             self._hits.setdefault(hit.id, hit)
-            if self.is_near(hit.id):
-                self.quote(hit.id, self.words.nearest, doubts=False)
-                return True
-        return False
+        near = [hit for hit in found if self.is_near(hit.id) and self.holds(hit.id) >= least]
+        if not near:
+            return False
+        best = max(near, key=lambda hit: hit.confidence)
+        # What was noted last of the same was so then.
+        alike = [hit for hit in near if period is not None and self.holds(hit.id) >= self.holds(best.id) > 0]
+        self.quote(max(alike, key=lambda hit: self._at(hit.id), default=best).id, self.words.nearest, doubts=False)
+        return True
 
     def _was(self, id: str, filled: Filled) -> bool:
         """Whether a hit was noted before a time was over, and states none of the facts of other times."""
@@ -504,7 +521,8 @@ class _Answer:
         return None if any(each.since > self._at(over.id) for each in filled.facts) else over
 
     def _told(self, note: MemoryNote) -> Told:
-        return Told(holding_text(note.content, note.overturned), note.at or self._now)
+        gone = tuple(fact for fact in note.facts if not fact.holds and fact.object)
+        return Told(holding_text(note.content, note.overturned), note.at or self._now, gone)
 
     def tell_whether_then(self, period: Period) -> bool:
         """Say yes or no to whether something was so in a time by what was noted until its end; whether that tells."""
@@ -638,12 +656,15 @@ def _of_the_time(hits: Iterable[Hit], notes: Mapping[str, MemoryNote], filled: F
     return {*near, *timely(hits)}
 
 
+def _is_short(period: Period) -> bool:
+    return period.since is None or period.until is None or period.until - period.since <= 2 * _LOOSE
+
+
 def _near(moment: datetime | None, period: Period) -> bool:
     """Whether it lies in the period or so little outside that "last week" may mean it."""
     if moment is None:
         return False
-    short = period.since is None or period.until is None or period.until - period.since <= 2 * _LOOSE
-    loose = _LOOSE if short else timedelta(0)
+    loose = _LOOSE if _is_short(period) else timedelta(0)
     begun = period.since is None or moment >= period.since - loose
     return begun and (period.until is None or moment < period.until + loose)
 

@@ -43,6 +43,7 @@ class Lines:
     without_model: str
     no_model: str
     nearest: str
+    far: str
     uncertain: str
     outdated: str
     before: str
@@ -115,6 +116,7 @@ ENGLISH = Lines(
     without_model="answered without a model: {}",
     no_model="",
     nearest="Nothing certain; nearest: ",
+    far="Nothing certain; nearest, though far off: ",
     uncertain="Nothing certain",
     outdated=", but this may be out of date: ",
     before="before that: ",
@@ -149,6 +151,7 @@ CHINESE = Lines(
     without_model="没有用模型回答：{}",
     no_model="没有找到聊天模型（{} 上没有可用的 Ollama 模型）",
     nearest="没有确定的答案，最接近的是：",
+    far="没有确定的答案，相差较远、但最接近的是：",
     uncertain="没有确定的答案",
     outdated="，但可能已过时：",
     before="此前：",

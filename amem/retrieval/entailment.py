@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from amem.conflict.clause_parts import KIN, THIRD, Of, kin_words
 from amem.conflict.cues import Cue, replaces
 from amem.conflict.statements import read
-from amem.language import index_terms
+from amem.language import index_terms, normalize
 from amem.language.asking import (
     asks_yes_or_no,
     is_about_oneself,
@@ -37,10 +37,11 @@ from amem.language.states import (
 from amem.language.times import asks_ahead, named_in_note, past_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Sequence, Set
     from datetime import date, datetime
 
     from amem.conflict.statements import Statement
+    from amem.note import Fact
 
 
 class Verdict(StrEnum):
@@ -53,13 +54,15 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A note as it is asked: what of it still holds, and when it was said."""
+    """A note as it is asked: what of it still holds, when it was said, and the facts it states to be so no more."""
 
     text: str
     at: datetime
+    gone: tuple[Fact, ...] = ()
 
 
 #: What begins a question, and words that a statement need not hold.
+_VERB = re.compile(r"^\W*(?:do|does|am|are|is) (?:\S+ ){1,2}?(?:still |even )?(?P<verb>\w+)", re.IGNORECASE)
 _AUXILIARY = re.compile(r"^\W*\w+")
 _PLAIN = words(
     """
@@ -234,25 +237,47 @@ def _says(question: str, asked: Statement, each: Statement) -> Verdict | None:
     wanted = _telling(asked) - who
     pairs = [each.poles[pair] == sign for pair, sign in asked.poles.items() if pair in each.poles]
     if pairs and len(pairs) == len(asked.poles) and wanted <= each.about.keys():
-        over = Cue.OVER in each.cues or each.ended
         if all(pairs) and (Cue.CHANGES in each.cues or not _holds_words(question, each.text)):
             return None  # who is engaged, or moves the wedding, is not married
-        return Verdict.YES if all(pairs) else None if any(pairs) else Verdict.NO_LONGER if over else Verdict.NO
+        if any(pairs):
+            return Verdict.YES if all(pairs) else None
+        return Verdict.NO_LONGER if _is_over(each) else Verdict.NO
+    if each.negative and _is_over(each) and _telling_first(each) - who in _done(question, asked, who):
+        return Verdict.YES if _asks_for_an_end(question) else Verdict.NO_LONGER
     if not wanted or not wanted <= each.about.keys():
         return None
-    ends = Cue.ENDS in each.cues
     if _holds_words(question, each.text):
-        if ends:
+        if Cue.ENDS in each.cues:
             return Verdict.YES if _asks_for_an_end(question) else None
         if each.negative:
-            return Verdict.NO_LONGER if each.ended or Cue.OVER in each.cues else Verdict.NO
+            return Verdict.NO_LONGER if _is_over(each) else Verdict.NO
         changed = each.cues & {Cue.CHANGES, Cue.DENIES}
         return Verdict.YES if not changed and _stands_there(question, asked, each) else None
-    if asked.poles or wanted != _telling_first(each) - who:
-        return None
-    if each.negative and each.cues & {Cue.ENDS, Cue.OVER}:
-        return None if _asks_for_an_end(question) else Verdict.NO_LONGER
-    return Verdict.YES if Cue.RETURNS in each.cues and not each.negative else None
+    back = not asked.poles and wanted == _telling_first(each) - who and Cue.RETURNS in each.cues
+    return Verdict.YES if back and not each.negative else None
+
+
+def _is_over(each: Statement) -> bool:
+    """Whether a statement tells of an end."""
+    return each.ended or bool(each.cues & {Cue.ENDS, Cue.OVER})
+
+
+def _done(question: str, asked: Statement, who: Set[str]) -> list[set[str]]:
+    """What may be said to be over where the answer is no longer: all that is asked, and that without its verb ("gave up
+    chess" of "do I play chess?")."""
+    asks = (_telling(asked) or {*asked.about}) - who or {*asked.poles}
+    verb = _VERB.search(question)
+    does = _asked(f"Do I {verb['verb']}?") if verb else None
+    return [each for each in (asks, asks - (does.about.keys() if does else set())) if each]
+
+
+def _gone(question: str, fact: Fact) -> bool:
+    """Whether a fact that is so no more is what a question asks about: "I'm off coffee" of "do I drink coffee?"."""
+    asked, told = _asked(question), read(f"I like {fact.object}.")
+    if asked is None or len(told) != 1 or not _decidable(question, asked) or _asks_for_an_end(question):
+        return False
+    whose = {fact.subject, normalize(fact.subject)}
+    return bool(whose & asked.people) and _telling(told[0]) in _done(question, asked, asked.people)
 
 
 def _asks_for_an_end(question: str) -> bool:
@@ -306,6 +331,8 @@ def deciding(
         found = verdict(question, note.text, note.at, now)
         if found is Verdict.NO and any(verdict(question, each.text) is Verdict.YES for each in notes[place + 1 :]):
             return place, Verdict.NO_LONGER
+        if found is None and any(_gone(question, fact) for fact in note.gone):
+            found = Verdict.NO_LONGER
         if found is not None:
             return place, found
         if bearing is not None and not bearing[place]:

@@ -425,12 +425,11 @@ def test_what_became_of_a_statement_stands_outside_the_quotation_in_the_language
 
 
 @pytest.mark.parametrize("question", ["Who wrote the Brandenburg Concertos?", "What is the capital of France?"])
-def test_a_note_that_is_far_from_a_question_is_not_shown_as_the_nearest(
-    memory: AgenticMemorySystem, question: str
-) -> None:
+def test_a_note_that_is_far_from_a_question_is_shown_as_far(memory: AgenticMemorySystem, question: str) -> None:
     told(memory, TAGE | DAYS | LIFE)
     found = ask(memory, question)
-    assert (found.text, found.in_memory, found.citations) == ("Nothing certain.", None, ())
+    assert found.text.startswith("Nothing certain; nearest, though far off: “")
+    assert (found.in_memory, len(found.citations)) == (None, 1)
 
 
 def test_an_allergy_is_shown_however_far_the_words_of_a_question_are_from_it(memory: AgenticMemorySystem) -> None:
@@ -669,6 +668,60 @@ CHANGED_ZH = {
     "老唐五月在哥德堡出差。": "2026-05-10",
     "小雅昨天生了，是个男孩。": "2026-09-27",
 }
+
+
+@pytest.mark.parametrize(
+    ("said", "question", "answer"),
+    [
+        ("I'm off coffee.", "Do I drink coffee?", "No longer: “I'm off coffee.”"),
+        ("Stopped drinking coffee.", "Do I still drink coffee?", "No longer: “Stopped drinking coffee.”"),
+        ("Gave up swimming, the shoulder hurts.", "Do I still swim?", "No longer: “Gave up swimming"),
+        ("I gave up chess.", "Do I still play chess?", "No longer: “I gave up chess.”"),
+        ("I quit smoking in March.", "Do I smoke?", "No longer: “I quit smoking"),
+        ("No meat for me any more.", "Do I eat meat?", "No longer: “No meat for me"),
+        ("我不练瑜伽了。", "Do I still do yoga?", "No longer: “我不练瑜伽了。”"),
+        ("I gave up badminton.", "我还打羽毛球吗？", "现在不了：“I gave up badminton.”"),
+        ("烟戒了。", "我还抽烟吗？", "现在不了：“烟戒了。”"),
+        ("我戒咖啡了。", "我还喝咖啡吗？", "现在不了：“我戒咖啡了。”"),
+    ],
+)
+def test_what_one_gave_up_is_told_to_be_so_no_longer_in_either_language(
+    memory: AgenticMemorySystem, said: str, question: str, answer: str
+) -> None:
+    told(memory, {said: "2026-03-02", "Painted the fence.": "2026-04-02"})
+    found = ask(memory, question)
+    assert found.text.startswith(answer)
+    assert found.in_memory is True
+
+
+def test_giving_up_one_thing_ends_no_other(memory: AgenticMemorySystem) -> None:
+    told(memory, {"I stopped drinking decaf coffee.": "2026-03-02", "Tom gave up the piano.": "2026-04-02"})
+    for question in ("Do I drink coffee?", "Do I play the piano?"):
+        assert "longer" not in ask(memory, question).text
+
+
+@pytest.mark.parametrize(
+    ("said", "question", "answer"),
+    [
+        (
+            {"I take 5 mg of ramipril.": "2026-02-02", "Ramipril up to 10 mg.": "2026-04-02"}
+            | {"Ramipril is now 2.5 mg.": "2026-06-10"},
+            "What dose of ramipril did I take in May?",
+            "Nothing certain; nearest: “Ramipril up to 10 mg.” (2026-04-02)",
+        ),
+        (
+            {"医生开了氨氯地平，每天5毫克。": "2026-01-20", "我调到数据平台组了。": "2026-02-25"}
+            | {"氨氯地平加到10毫克。": "2026-03-25"},
+            "我二月份吃多少氨氯地平？",
+            "没有确定的答案，最接近的是：“医生开了氨氯地平，每天5毫克。” (2026-01-20)",
+        ),
+    ],
+)
+def test_what_was_noted_last_before_a_time_was_over_is_the_nearest_of_that_time(
+    memory: AgenticMemorySystem, said: dict[str, str], question: str, answer: str
+) -> None:
+    told(memory, said)
+    assert ask(memory, question).text.startswith(answer)
 
 
 @pytest.mark.parametrize(

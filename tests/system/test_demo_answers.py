@@ -87,7 +87,7 @@ def test_ask_does_not_say_as_if_it_were_so_what_has_presumably_ended(demo: Agent
 
 def test_the_capital_of_france_is_no_hit_in_a_private_notebook(demo: AgenticMemorySystem) -> None:
     for question, lead in (
-        ("What is the capital of France?", "Nothing certain."),
+        ("What is the capital of France?", "Nothing certain; nearest, though far off: “"),
         ("法国的首都是哪里？", "没有确定的答案"),
     ):
         answer = ask(demo, question)
