@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from amem.language import normalize, query_terms
 from amem.language.intervals import TIMELESS
 from amem.language.predicates import KIN_ZH, USER, WE
-from amem.language.scripts import ENGLISH, is_cjk, read_list
+from amem.language.scripts import ENGLISH, Patterns, is_cjk, read_list
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,23 +19,15 @@ if TYPE_CHECKING:
     from amem.language.intervals import Interval
     from amem.language.predicates import Predicates
 
+_pattern = Patterns("asking")
+
 # A yes or a no.
 
-YES_NO = re.compile(
-    r"(?:^|[,.;:!?])\s*(?:(?:and|so|but|hey|hi|ok(?:ay)?|please|if|whether)[, ]+)*"
-    r"(?:do|does|did|am|is|are|was|were|have|has|had|can|could|may|might|should|shall|will|would)\b"
-    r"|吗|能不能|可不可以|是不是|会不会|吃不吃|要不要|可否|能否|有没有",
-    re.IGNORECASE,
-)
+YES_NO = _pattern("yes_no")
 """A question that wants a yes or a no."""
-OPEN = re.compile(
-    r"\b(?:what|which|who|where|when|why|how|anything|something|any|things?)\b|什么|哪|谁|怎|多少|任何", re.IGNORECASE
-)
+OPEN = _pattern("open")
 """Words that ask for more than a yes or a no."""
-NEGATED = re.compile(
-    r"n['’]t\b|\bnot\b|\bnever\b|不是吗|(?<!能)不能|(?<!可)不可以|没有?(?=.{0,8}吗)|不(?!能|可|是|会|吃|要)",
-    re.IGNORECASE,
-)
+NEGATED = _pattern("negated")
 """A question that is put as a denial: yes and no may mean either."""
 TAKING = re.compile(r"\b(?:eat|drink|have|give|serve|try|taste)\b|[吃喝](?!什么)", re.IGNORECASE)
 """It asks what is eaten, drunk or given, which is not what harms."""
@@ -50,9 +42,7 @@ AVOIDING = re.compile(r"\bavoid|忌|不吃", re.IGNORECASE)
 LIKING = re.compile(r"\b(?:like|love|enjoy)\b|(?<!不)喜欢", re.IGNORECASE)
 """It asks what is liked, which is not what is disliked."""
 #: Words of a Chinese question that a statement need not hold.
-_PLAIN_ZH = re.compile(
-    r"是不是|有没有|能不能|会不会|现在|目前|如今|已经|到底|[我你他她的了吗呢吧还也在是过会能可以都曾仍，。？！?!,.\s]"
-)
+_PLAIN_ZH = _pattern("plain_zh")
 
 
 def asks_yes_or_no(question: str) -> bool:
@@ -69,11 +59,7 @@ def without_asking_zh(question: str) -> str:
 
 #: Who asks is whom the question is about, and not what somebody else told, gave or owns.
 _OF_ME = re.compile(r"\bI\b|我(?!们|的|家|和|跟)")
-_FROM_OTHERS = re.compile(
-    r"\bI (?:\w+ )?(?:hear|heard|learn|learnt|learned|know|need|get|got|tell|told|say|said|remember|note|ask|asked|read"
-    r"|find|found|meet|met|see|saw|seen|receive|visit|watch|call|owe|go with)\b|\bshould I\b"
-    r"|听说|知道|记得|见|问|收到|拜访|应该|该"
-)
+_FROM_OTHERS = _pattern("from_others")
 _MINE = re.compile(r"\b[Mm]y (?P<noun>\w+)(?=\W*$)|我的?(?P<zh>生日|\w{2,4}?)(?=是?(?:什么|哪|谁|多少|几|在))")
 _FIRST_PERSON = re.compile(r"\b(?:I|me|my|mine|we|us|our|ours)\b|我|咱|俺|自己", re.IGNORECASE)
 #: "My sister" is not who says so.
@@ -103,9 +89,7 @@ def speaks_of_oneself(text: str) -> bool:
 
 # When something was so, from when to when.
 
-_WHEN = re.compile(
-    r"\b(?:when (?:did|was|were)|how long (?:did|was|were|have|had))\b|什么时候|多久|哪段时间", re.IGNORECASE
-)
+_WHEN = _pattern("when")
 
 
 def asks_when(question: str) -> bool:
@@ -115,10 +99,7 @@ def asks_when(question: str) -> bool:
 
 # Who somebody is.
 
-_WHO_IS = re.compile(
-    r"^\W*[Ww]ho(?:['’]s| is| was) (?P<name>[A-Z][\w.'’-]*(?: [A-Z][\w'’-]*)*)\W*$"
-    r"|^(?P<zh>\w{2,12}?)(?:是谁|是什么人)\W*$"
-)
+_WHO_IS = _pattern("who_is")
 _ROLE = r"(?:[Mm]y|[Oo]ur|[Hh]is|[Hh]er|[Tt]heir|[Tt]he|an?|\w+['’]s)"
 
 
@@ -142,15 +123,8 @@ def tells_who(question: str) -> Callable[[str], bool] | None:
 
 # A kind of detail.
 
-QUANTITY = re.compile(
-    r"\bhow (?:much|many|long|far|often|old|big|tall|high|fast)\b|\b(?:what time|number|price|cost|phone|size)\b"
-    r"|多少|几[个只条次岁天年月块元毫克斤公里米分点号]|多久|多长|多大|多高|多远|多重|剂量|价格|数量|比例|号码|电话|几点",
-    re.IGNORECASE,
-)
-NUMBER = re.compile(
-    r"\d|[一二三四五六七八九十百千万两半]"
-    r"|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|half|twice|noon|midnight)\b"
-)
+QUANTITY = _pattern("quantity")
+NUMBER = _pattern("number")
 #: What a number counts that is no price.
 _NO_PRICE = (
     r"minutes?|hours?|days?|weeks?|months?|years?|degrees?|km|kg|g|ml|cm|mg|%|January|February|March|April|May|June|July"
@@ -166,11 +140,7 @@ _DETAILS = tuple(
     for asked, held in zip(_LINES[::2], _LINES[1::2], strict=True)
 )
 #: What has a name of its own, so that a sentence without one does not tell which it is.
-_NAMED_KIND = re.compile(
-    r"\b(?:which|what) (?:school|university|college|nursery|company|street|hotel|restaurant|bank|city|town|country"
-    r"|airline|church|gym|club)\b",
-    re.IGNORECASE,
-)
+_NAMED_KIND = _pattern("named_kind")
 
 
 def details_asked(question: str) -> list[Callable[[str], object]]:
@@ -190,9 +160,7 @@ _MOST_WORDS = 40
 #: "What does Heron use?": as a word by itself "use" says too little to be looked up.
 _USES = re.compile(r"^(?:what|which)\b.*\b(?:do|does|did) .+ use\b")
 #: "When is stand-up?" asks for a day or a time of day; "how much do I pay" is not about my pay.
-_WHEN_IS = re.compile(
-    r"^(?:when|what time)(?:(?:'s| is| are)\b| (?:does|do) .{1,60}\b(?:start|begin|take place)\b)|什么时候"
-)
+_WHEN_IS = _pattern("when_is")
 _PAYS = re.compile(r"\b(?:i|we|you|he|she|they|to) pay\b")
 _DATED = ("deadline", "date", "time", "birthday")
 _NONE: Mapping[frozenset[str], str] = {}

@@ -123,6 +123,42 @@ def word_list(section: str) -> frozenset[str]:
     return _word_lists()[section]
 
 
+class Patterns:
+    """The patterns of a section of ``words/patterns.txt``, by name. Raises KeyError for no such section or name."""
+
+    def __init__(self, section: str) -> None:
+        self._section = section
+
+    def __call__(self, name: str) -> re.Pattern[str]:
+        return re.compile(self.text(name))
+
+    def text(self, name: str) -> str:
+        """A pattern as text, with what stands in braces written out."""
+        own = _patterns()[self._section]
+
+        def written_out(found: re.Match[str]) -> str:
+            if found[1] in own:
+                return self.text(found[1])
+            return "|".join(sorted(word_list(found[1]), key=lambda word: (-len(word), word)))
+
+        return _BRACED.sub(written_out, own[name])
+
+
+_BRACED = re.compile(r"\{([a-z][a-z_ \d]*)\}")
+
+
+@cache
+def _patterns() -> dict[str, dict[str, str]]:
+    found: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    name = ""
+    for section, line in read_list("patterns.txt"):
+        if line.startswith("+ "):
+            found[section][name] += line[2:]
+        else:
+            name, _, found[section][name] = line.partition("  ")
+    return found
+
+
 #: English function words, case-folded; contractions stand in the form `terms.contract` gives them ("dont", "cant").
 ENGLISH = word_list("english")
 

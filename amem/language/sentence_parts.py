@@ -9,12 +9,14 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from amem.errors import InvalidInput
-from amem.language.scripts import CJK, ENGLISH, is_cjk, normalize, word_list, words
+from amem.language.scripts import CJK, ENGLISH, Patterns, is_cjk, normalize, word_list, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     Run = tuple[str, ...]
+
+_pattern = Patterns("sentence_parts")
 
 # Where sentences end, in English and Chinese, without cutting abbreviations, decimals, versions or URLs.
 
@@ -104,74 +106,21 @@ class Clause:
     """Where in its sentence it begins."""
 
 
-_BREAK = re.compile(
-    # Not within a number or an hour.
-    # White space is taken from where it begins, so that a long run of it is looked at once.
-    r"(?:(?<!\s)\s*+|(?<=\s))(?:[;()…，；：（）—–]|[,:](?!\d))+\s*(?:(?:and|but|or|so|because|since|although|though|while|who|which|whose|where|if)\b)?"
-    r"|\b(?:and|but|or|so|because|since|although|though|while|whereas|when|whenever|after|before|if|whether|unless|who"
-    r"|which|whose|where|without)\b"
-    # "That" begins what somebody baked, not what somebody does not think.
-    r"|(?<!think )(?<!believe )(?<!suppose )(?<!expect )(?<!guess )(?<!true )(?<!say )(?<!said )(?<!not )\bthat\b"
-    r"|但是?|(?<![信打比看说受瞒])不过(?!敏|期|来|去)|可是|而且|因为|所以|虽然|如果|要是",
-    re.IGNORECASE,
-)
+_BREAK = _pattern("break")
 #: They hold the word "not" and deny nothing, or nothing that stands behind it.
-_NO_DENIAL = re.compile(
-    r"\b(?:not (?:only|just|to mention|long|far|bad)|can(?:'t|not) (?:wait|believe|help|complain|get enough|stop)"
-    r"|could(?:n't| not) (?:believe|help|agree more|be happier|be better|wait)|no (?:doubt|problem|worries|matter"
-    r"|wonder|\.|(?=\d))|why not|never mind|nothing but"
-    r"|(?:(?:do|does|did)(?:n't| not)|never) (?:forget|worry|hesitate|mind)"
-    r"|did(?:n't| not) (?:know|realise|realize)|or not)\b"
-    r"|^\W*(?:no|nope|nah)\b(?=\W*$|[,.!]|\s+(?:i|he|she|we|they|it|that|my|our)\b)"
-    r"|不错|不仅|不但|不只|不光|不管|不论|无论|不好意思|不知不觉|不得不|不用说|没关系|没问题|没错|没想到|别人|别的|特别|个别|区别|级别"
-    r"|分别|告别|性别|别墅|未来|未婚|无线|无聊|对不起|了不起|差不多|不久|不断|不然|要不|不少|忍不住|不禁|别忘|(?:不要|别)担心"
-    # 会不会 asks; 是不会 denies.
-    r"|(?P<asked>[是有能会要对好])[不没](?P=asked)|可不可以",
-    re.IGNORECASE,
-)
+_NO_DENIAL = _pattern("no_denial")
 #: A word that denies what its clause says (behind it, in English).
-DENIAL = re.compile(
-    r"\b(?:not|\w+n't|cannot|cant|dont|doesnt|didnt|isnt|arent|wasnt|wont|never|no|none|nobody|nothing|nowhere|neither|nor)\b"
-    r"|[不没無无别未勿]",
-    re.IGNORECASE,
-)
+DENIAL = _pattern("denial")
 #: It is so no more: 不开了, but not 吃不了, which cannot be done.
 NO_MORE = re.compile(r"[不没](?!了)\S{0,12}?了")
 _QUESTION = re.compile(r"[?？][\"'”’）)\s]*$|吗[。!！\s]*$")
-_UNMARKED = re.compile(
-    r"(?:do|does|did|is|are|am|was|were|can|could|should|will|would|have|has) "
-    r"(?:i|you|we|they|he|she|it|my|your|our|his|her|the|there|this|that)\b"
-    r"|(?:what|where|who|when|why|how|which)(?:'s| (?:is|are|do|does|did|was|were|can|should|will|would)) ",
-    re.IGNORECASE,
-)
-_FIRST_WORDS = r"\W*(?:(?:and|but|so|or|well|oh|hey|hi|also|then|please|ok(?:ay)?|btw|by the way)\W+)*"
-_INVERTED = re.compile(
-    rf"{_FIRST_WORDS}(?:(?:do|does|did|is|are|am|was|were|can|could|should|shall|will|would|have|has|had|may|might|isn't"
-    r"|aren't|don't|doesn't|didn't|can't|won't|wouldn't|shouldn't|haven't|hasn't)\b(?!\W*$)"
-    r"|(?:what|where|when|why|who|whom|whose|which|how)\b)",
-    re.IGNORECASE,
-)
+_UNMARKED = _pattern("unmarked")
+_INVERTED = _pattern("inverted")
 #: They ask somebody to take note, and so say what is to be noted.
-_TELLS = re.compile(
-    rf"{_FIRST_WORDS}(?:(?:can|could|would|will) you (?:please |kindly |pls )?(?:remember|note|keep in mind|remind|save"
-    r"|write down|memori[sz]e|store)(?: (?:me|us))?|did(?:n't)? (?:you|i) (?:know|tell you|mention|hear)"
-    r"|have(?:n't)? i (?:told you|mentioned)|do(?:n't)? you (?:remember|recall|know) that|guess what)\b"
-    r"(?! *(?:if|whether|what|where|who|when|which|how|why)\b)"
-    r"|\W*你?(?:能不能|可不可以|能|可以)?(?:请你?|麻烦你?|帮我)*(?:记住|记一下|记得|记下|提醒我)(?!.*(?:什么|哪|谁|是否|多少))",
-    re.IGNORECASE,
-)
+_TELLS = _pattern("tells")
 #: After a statement they ask no more than whether it was heard.
-_TAG = re.compile(
-    r"\W*(?:right|correct|huh|eh|ok(?:ay)?|yes|you know|(?:is|are|do|does|did|was|were|have|has|can|will)(?:n't)?"
-    r" (?:it|i|you|he|she|we|they)|don't you think|对吗|对吧|对不对|是吗|是吧|是不是|好吗|行吗|可以吗)\W*",
-    re.IGNORECASE,
-)
-_CONDITION = re.compile(
-    r"\W*(?:(?:if|whether|unless|suppose|assuming|whenever)\b|如果|要是|假如|假设|除非|是否"
-    r"|had (?:i|we|you|s?he|it|they|(?:the|my|our|his|her|their|that|this) \w+) (?:not )?(?:been|had|\w+ed|known)\b"
-    r"|were (?:i|we|s?he|it|they|(?:the|my|our) \w+) (?:not )?(?:to|in|at|a|an|the)\b)",
-    re.IGNORECASE,
-)
+_TAG = _pattern("tag")
+_CONDITION = _pattern("condition")
 _ASKS_ZH = re.compile(r"谁|什么|哪|怎么|怎样|如何|多少|几[个点次时]|吗|呢|为何|是不是|有没有|能不能|会不会|是否")
 _REASON = re.compile(r"(?:because|since|although|though|while)$|因为|虽然", re.IGNORECASE)
 _SPEAKS_OF_ONESELF = re.compile(r"\W*(?:i|i'm|i've|my|we|we're|our)\b", re.IGNORECASE)

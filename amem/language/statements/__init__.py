@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from amem.language import is_cjk
 from amem.language.lexicon import is_everyday, is_person, lexicon
-from amem.language.scripts import read_list
+from amem.language.scripts import Patterns, read_list
 from amem.language.statements import chinese, english
 from amem.language.statements.chinese import SURNAMES
 from amem.language.statements.clauses import Cast, stated
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from amem.language.statements.clauses import Sentence
     from amem.note import Fact
 
+_pattern = Patterns("statements")
+
 
 #: More than this nobody states in one note; a pasted list of people would.
 _MOST = 24
@@ -29,11 +31,7 @@ _LONGEST_NAME = 4
 
 
 #: What a note about moving house speaks of.
-_DWELLING = re.compile(
-    r"\b(?:house|new address|flat|apartment|mortgage|landlord|landlady|furniture|unpack(?:ed|ing)"
-    r"|(?:moving|removal) (?:van|boxes|day|firm))\b",
-    re.IGNORECASE,
-)
+_DWELLING = _pattern("dwelling")
 
 
 def facts_in(draft: Draft, predicates: Predicates) -> tuple[Fact, ...]:
@@ -74,11 +72,7 @@ _OFF_AND_ONTO = re.compile(r"\boff (?:of )?(?P<x>[\w.-]+(?: [\w.-]+){0,2}?),? an
 
 
 #: "Larder: SQLite with FTS5", 青鸟：PostgreSQL: a name as a label, and a tool behind it that nothing is told of.
-_OF_PROJECT = re.compile(
-    r"(?P<before>(?:^|\n)[^\S\n]*(?:[-*•] )?)(?P<name>[A-Z][a-z][\w-]*|[\u4e00-\u9fff]{2,4}(?:项目)?)"
-    r"\s?[:：]\s?(?:用\s?)?"
-    r"(?P<tool>[A-Za-z][\w.+#-]*(?: [A-Z\d][\w.+#-]*)*)(?=\s?[.,;，。；、+\n]|\s?$| (?:with|for|and|on|plus)\b)"
-)
+_OF_PROJECT = _pattern("of_project")
 
 
 def _uses(found: re.Match[str], predicates: Predicates) -> str:
@@ -109,7 +103,7 @@ def _new_ones(names: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
 #: What somebody does for one, and what he or she is by it: "Mila trains me now", 现在由小李带我训练.
 _SERVES = dict(line.split("  ", 1) for _, line in read_list("services.txt"))
 _DOES = "|".join(f"(?P<{role}>{does})" for role, does in _SERVES.items())
-_NAME_ZH = rf"(?:[{SURNAMES}][\u4e00-\u9fff]{{1,2}}?|[小老阿][\u4e00-\u9fff]|[A-Z][a-z]+)"
+_NAME_ZH = _pattern.text("name_zh")
 _SERVED = re.compile(
     r"(?P<before>(?:^|[.!?;,。！？；，\n]|\b(?:and|but|so)\b)[^\S\n]*(?:现在|目前|以后|改|都|就|从[^，。]{1,6}起)*)由?"
     rf"(?P<who>(?-i:[A-Z])[\w'’-]+(?: (?-i:[A-Z])[\w'’-]+)?|{_NAME_ZH})(?:老师|教练|师傅)?"
@@ -119,9 +113,7 @@ _SERVED = re.compile(
     re.IGNORECASE,
 )
 #: 我现在跟着小李健身 is 小李带我健身 told from the other side.
-_TRAINS_WITH = re.compile(
-    rf"(?<![\u4e00-\u9fff])我(?:现在|目前|改)*跟着?(?P<who>{_NAME_ZH})(?=(?:训练|健身)了?(?:[。！？；，\n]|$))"
-)
+_TRAINS_WITH = _pattern("trains_with")
 
 
 def _served(found: re.Match[str]) -> str:
@@ -186,41 +178,14 @@ _MEDICAL = (
     *("doctor", "allergist", "dermatologist", "physician", "gp", "specialist", "cardiologist", "neurologist"),
     *("psychiatrist", "test", "result", "医生", "大夫", "检", "化验", "测试", "阳性"),
 )
-_FINDING = re.compile(
-    r"(?P<before>(?:^|[.!?;,\n]|\b(?:and|but))[^\S\n]*)(?:(?:the|my|our|an?) )?"
-    r"(?:doctor|allergist|dermatologist|physician|gp|specialist"
-    r"|(?:(?:allergy|blood|skin|prick) )?(?:re)?tests?|results?)"
-    r" (?:has |have |just |also )?(?:says?|said|told me|confirm(?:s|ed)|shows?|showed|found|finds?)"
-    r"(?: (?:out )?that)? (?=i(?:['’]m| am| have)\b)",
-    re.IGNORECASE,
-)
-_FINDING_ZH = re.compile(
-    r"(?P<before>(?:^|[。！？；，,\n])[^\S\n]*)(?:今天|昨天|刚才)?(?:我的?|那位)?(?:皮肤科|过敏科|儿科|家庭)?"
-    r"(?:医生|大夫|(?:体检|检查|化验|检测|过敏原测试)(?:报告|结果)?)(?:也)?(?:告诉我|显示|表明|发现|确认|查出|说)(?:，)?\s?(?=我|[A-Z])"
-)
+_FINDING = _pattern("finding")
+_FINDING_ZH = _pattern("finding_zh")
 #: "Mia's skin test was positive for cashew and pistachio", 米娅的过敏原测试对腰果呈阳性.
-_POSITIVE = re.compile(
-    r"(?P<before>(?:^|[.!?;,\n]|\b(?:and|but))[^\S\n]*)(?:(?P<whose>[^\W\d_][\w-]*)['’]s|my|the) "
-    r"(?:skin|skin prick|prick|patch|allergy|ige) (?:re)?test(?:s|ing)?(?: results?)?"
-    r"(?: (?:was|were|is|are|came|back|again|still))* (?:(?:strongly|weakly|clearly) )?positive (?:for|to) ",
-    re.IGNORECASE,
-)
-_POSITIVE_ZH = re.compile(
-    r"(?P<before>(?:^|[。！？；，,\n])[^\S\n]*)(?P<whose>[\u4e00-\u9fffA-Za-z]{1,8}?)的?(?:过敏原?|皮肤点刺|点刺)"
-    r"(?:测试|试验|检测|检查)(?:结果)?(?:显示)?(?:，)?对(?P<what>[^。！？；，,\n]{1,20}?)(?:呈|是|为|显示)?阳性"
-)
+_POSITIVE = _pattern("positive")
+_POSITIVE_ZH = _pattern("positive_zh")
 #: "Mia's retest: pistachio outgrown, cashew still positive", where the test is one of allergies.
-_RETEST = re.compile(
-    r"(?P<before>(?:^|[.!?;,\n]|\b(?:and|but))[^\S\n]*)(?:(?P<whose>[^\W\d_][\w-]*)['’]s|my|the) "
-    r"(?:(?P<sort>skin|skin prick|prick|patch|allergy|ige) )?(?:re)?tests?(?: results?)?[:：] ?(?P<list>[^\n.;!?]+)",
-    re.IGNORECASE,
-)
-_RESULT = re.compile(
-    r"(?P<o>[a-z-]+(?: (?!not\b|never\b|still\b|strongly\b|weakly\b|clearly\b|also\b|fully\b|is\b|was\b)[a-z-]+)?)"
-    r"(?<!\bno)(?: (?:is|was|now|has been|came back))*"
-    r" (?:(?P<over>(?:(?:fully|completely) )?outgrown|negative)|(?:(?:still|strongly|weakly|clearly|also) )*positive)",
-    re.IGNORECASE,
-)
+_RETEST = _pattern("retest")
+_RESULT = _pattern("result")
 
 
 def _findings_written_out(text: str) -> str:
@@ -236,18 +201,8 @@ def _findings_written_out(text: str) -> str:
 
 
 #: "The doctor put me on losartan instead", "Ana's GP prescribed her metformin", 医生让我改吃缬沙坦.
-_TREATED = re.compile(
-    r"(?P<before>(?:^|[.!?;,\n]|\b(?:and|but|so))[^\S\n]*)(?:(?P<whose>[^\W\d_][\w-]*)['’]s|my|the|our) (?:new )?"
-    r"(?:doctor|allergist|dermatologist|physician|gp|specialist|cardiologist|neurologist|psychiatrist)"
-    r" (?:has |have |just |also |now |then )*"
-    r"(?:(?P<did>put|switched|moved|started|changed) (?P<whom>me|him|her|them|(?-i:[A-Z])[\w-]+)"
-    r" (?:over |back )?(?=(?:on|onto|to|from) )"
-    r"|(?P<given>prescribed) (?:(?P<whom2>me|him|her|them)(?= ) )?)",
-    re.IGNORECASE,
-)
-_TREATED_ZH = re.compile(
-    r"(?P<before>(?:^|[。！？；，,\n])[^\S\n]*)(?:医生|大夫)(?:让|叫|给)我(?=[改换开停][吃用服成了])"
-)
+_TREATED = _pattern("treated")
+_TREATED_ZH = _pattern("treated_zh")
 
 
 def _taken(found: re.Match[str]) -> str:
@@ -280,19 +235,9 @@ def _who(found: re.Match[str]) -> str:
 
 # Whom one is together with.
 
-_COUPLE = re.compile(
-    r"(?P<before>(?:^|[.!?;,\n]|\b(?:and|but|so))[^\S\n]*)(?P<who>(?-i:[A-Z])[\w'’-]{1,30}) and I are "
-    r"(?:(?:now|finally|officially|actually) )*(?:together|a couple|an item|dating)(?: now)?"
-    r"(?=[^\S\n]*(?:[.!?;,\n]|$))",
-    re.IGNORECASE,
-)
-_COUPLE_ZH = re.compile(
-    r"(?P<before>(?:^|[。！？；，,\n])[^\S\n]*)我(?:和|跟|与)(?P<who>[\u4e00-\u9fff]{2,4}?)(?:正式|已经|终于)*在一起了"
-)
-_OVER = re.compile(
-    r"(?P<before>(?:^|[.!?;,\n]|\b(?:and|but|so))[^\S\n]*)(?:it['’]?s|it is|we(?:['’]re| are)) over between us",
-    re.IGNORECASE,
-)
+_COUPLE = _pattern("couple")
+_COUPLE_ZH = _pattern("couple_zh")
+_OVER = _pattern("over")
 
 
 def _couples_written_out(text: str) -> str:
@@ -306,17 +251,8 @@ def _couples_written_out(text: str) -> str:
 
 # Lists of allergies as people jot them down: "Allergies: latex, nuts".
 
-_NONE = r"(?!(?:none|no|nil|not|n/a|unknown)\b|无|没有|暂无|未知)"
-_LABEL = re.compile(
-    r"(?P<before>(?:^|[.!?\n])[^\S\n]*)(?:[-*•] )?(?:(?:my|(?P<whose>[^\W\d_][\w-]*)['’]s) )?"
-    r"(?:known |food |drug |severe )*"
-    rf"allerg(?:y|ies) ?[:：] ?+{_NONE}(?P<list>[^\n.;!?]+)",
-    re.IGNORECASE,
-)
-_LABEL_ZH = re.compile(
-    r"(?P<before>(?:^|[。！？\n])[^\S\n]*)(?:[-*•] )?(?:我的?)?(?:食物|药物)?过敏(?:原|源|史|物)?\s?"
-    rf"[:：]\s*+{_NONE}(?P<list>[^\n。；！？]+)"
-)
+_LABEL = _pattern("label")
+_LABEL_ZH = _pattern("label_zh")
 _COMMAS = re.compile(r",? and |[,;、]")
 
 

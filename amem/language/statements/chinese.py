@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from amem.language import is_cjk, normalize
 from amem.language.lexicon import is_person, is_place, lexicon
 from amem.language.predicates import KIN_ZH, USER, WE, canonical_subject
-from amem.language.scripts import word_list, words
+from amem.language.scripts import Patterns, word_list, words
 from amem.language.statements.clauses import GAP, Subject
 from amem.language.statements.objects import (
     TRADES_ZH,
@@ -40,12 +40,12 @@ if TYPE_CHECKING:
     from amem.language.statements.clauses import Sentence
     from amem.language.statements.tense import Scene
 
+_pattern = Patterns("statements/chinese")
+
 
 # What a fact is about, cut out of the characters behind a verb.
 
-_OBJECT_END = re.compile(
-    r"(?:了|的|吧|呢|啊|呀|啦|哦|来着|之类|等等|等|为止|一起生活|生活|居住|工作|上班|任职|那边|这边|附近)+$"
-)
+_OBJECT_END = _pattern("object_end")
 _PLACE_END = re.compile(r"(?:市区|北边|南边|东边|西边|郊区|郊外|附近|那边|这边|市中心|里|的)")
 _POINTER = re.compile(r"^(?:它|他|她|这|那|你|您|我(?!们?的)|什么|谁|哪|自己|别人|某|一下|起来)")
 #: Not \w alone: in 用Go写的 the name is Go.
@@ -93,10 +93,7 @@ def place_in(text: str, predicates: Predicates) -> str:
     )
 
 
-_STREET = re.compile(
-    r"(?P<street>[\u4e00-\u9fff]{2,18}?(?:[路街道巷弄里]|胡同|小区|花园|公寓|苑|新村))\s?\d+(?:号|弄|栋|幢|座|单元)"
-    r"(?:院|楼)?(?:[\dA-Z]+(?:号楼?|栋|幢|座|单元|楼|层|室|户))*(?:\d{2,4}(?![\d年月日号]))?"
-)
+_STREET = _pattern("street")
 #: What goes on so after a town's name is part of a street's: 南京西路, 北京路.
 _OF_STREET = re.compile(r"[东南西北中]?[一二三四五]?[路街道]")
 
@@ -125,9 +122,7 @@ def employer_in(text: str, predicates: Predicates) -> str:
     return text if _is_org(text) else ""
 
 
-_NO_ORG = re.compile(
-    r"[我你他她它这那家了着过们]|公司$(?<!.{2}公司)|群|会议|讨论|俱乐部|健身|社团|比赛|活动|合唱|课|学|图书馆|咖啡|外面|办公室|附近|(?<![\u4e00-\u9fff]{2})医院|现场|房间|车站|机场|会场|一起|团队|部门|小组|党|战斗|队|线上|远程|晚|早|周|月|年|天"
-)
+_NO_ORG = _pattern("no_org")
 
 
 def _is_org(text: str) -> bool:
@@ -182,29 +177,11 @@ def listed(text: str) -> list[str]:
 # Whom a clause is about: what stands before its verb, without the words that only say when and how.
 
 SURNAMES = "".join(word_list("surnames"))
-_GIVEN = "(?![不末了着的地得是有在也就都没很])[\\u4e00-\\u9fff]"
+_GIVEN = _pattern.text("given")
 _KIN_END = re.compile(rf"(?:{KIN_ZH})$")
-_YEAR = r"(?:\d{2,4}年|去年|今年|前年)的?"
-_MONTH = r"(?:\d{1,2}|十?[一二三四五六七八九十])月份?"
-_WHEN = (
-    rf"(?:从|自|于|在)?(?:{_YEAR}(?:{_MONTH})?|{_MONTH})(?:\d{{1,2}}[日号])?(?:起|开始|以来|底|末|初|的时候|那会儿|那时候?)?"
-    rf"|(?:从|自)?(?:{_YEAR})?(?:{_MONTH})?[到至](?:{_YEAR})?(?:{_MONTH})?"
-    r"|(?:从|自)?(?:今天|现在|上周|上个?月|那|这)(?:起|开始)|[一二三四五六七八九十两\d]+(?:天|周|个?月|年)(?:前|来)"
-    r"|上个?(?:月|周|星期)|这个?(?:月|周|星期)|本月|每?个?(?:周|星期)[一二三四五六日天]|现在|目前|如今|最近|今天|昨天|前天|刚刚?|从此"
-    r"|每(?:天|日|周|晚|个?月|次|年)(?:早上|上午|中午|下午|晚上|早晚)?|早上|晚上|睡前|饭[前后]"
-    r"|后来|最后|最终|以前|曾经?|过去|从前|原来|原先|之前|当年|[，,\s]"
-)
 #: Words that say when or how, but not who.
-_MANNER = re.compile(
-    rf"(?:{_WHEN}|刚才|已经?|终于|正式|一直|都|也|还|仍然?|又|才|就|再|(?:被|体检|检查)?查出来?|其实|当时|这次|于是|年初|年底|以后|之后|平时|平常|经常|通常"
-    r"|主要|全部?|整个|整体|全面|全家|一家|一起|统一|逐步|顺利|自从|决定|确定|本来|真的|确实|特别|非常|很|最|挺|比较|超级?|从小|生来|天生"
-    r"|不再|不|没有?|并未|未|向来|始终|(?:在|于)(?:新|这个|那个)?(?:公司|家)里?|(?:公司|家)里|新的?|现任|直属|经过讨论|讨论后|开会后"
-    r"|为了[^，]{1,12}|大家|一致)+$"
-)
-_BEFORE_SUBJECT = re.compile(
-    rf"^(?:{_WHEN}|嗯|哦|对了|其实|说起来|顺便说一下|另外|还有|好消息|慢慢地?|渐渐地?|更新|备注|提醒|请?你?(?:帮我)?(?:记住|记得|记一下)"
-    r"|决定|结论|因此|总之|[：:])+"
-)
+_MANNER = _pattern("manner")
+_BEFORE_SUBJECT = _pattern("before_subject")
 #: What is used as something is ours, whatever it is: 缓存换成了 Redis.
 _USED_AS = "(?:数据库|缓存|编辑器|聊天工具|云服务|操作系统|消息队列|队列|框架|包管理器|编程语言|云|CI|数据)"
 _ROLE_NOUN = re.compile(rf"(?:(?P<mine>我的)|我们的?|项目的?|公司的?)?主?{_USED_AS}")
@@ -212,32 +189,16 @@ _ROLE_NOUN = re.compile(rf"(?:(?P<mine>我的)|我们的?|项目的?|公司的?)
 _ROLE_OF = re.compile(rf"(?P<owner>(?!我)[^，]{{1,20}}?)(?:的|(?<=[A-Za-z\d])\s?)主?{_USED_AS}")
 _SELF = words("我 本人 我自己 俺 我家 我们家 咱家")
 _US = words("我们 咱们 我们团队 团队 项目 公司 我们公司 我们项目 大家 本项目 该项目 这个项目 我司")
-_NAME = re.compile(
-    r"[A-Z][\w.'-]*(?: [A-Z][\w.'-]*){0,2}|[小老阿][\u4e00-\u9fff]"
-    r"|[\u4e00-\u9fff]{2,3}(?:先生|女士|太太|老师|医生|总|经理|工)?"
-)
-_THING = re.compile(
-    r"(?:我们的?|项目的?|公司的?|该|这个|本|新的?)?[\w\u4e00-\u9fff .-]{0,14}?"
-    r"(?:服务|系统|平台|项目|应用|网站|移动端|客户端|服务端|手机端|网页端|[Aa]pp|APP|小程序|官网|后台|后端|前端|模块|数据库|目录|仓库|网关|接口|工具|产品|程序|脚本|引擎|组件|库)"
-)
+_NAME = _pattern("name")
+_THING = _pattern("thing")
 #: 我们在支付服务里用, 移动端我们用: we, and where.
-_LIMITED = re.compile(
-    rf"(?P<lead>(?:{_WHEN})*)(?:(?P<us>我们|咱们|我)(?:现在|目前|已经|都|也)*[在给为]?(?P<inside>(?!的)[^，]{{2,14}}?)(?:里面|里|中|上|内)?"
-    rf"|在?(?P<named>[^，]{{2,14}}?)(?:里面|里|中|上|内)?(?P<then_us>我们|咱们|我))(?:现在|目前|已经|都|也|是)*"
-)
+_LIMITED = _pattern("limited")
 #: What a project is made of: 前端 is Lantern's, where the clause before was about Lantern.
-_PART_OF = re.compile(
-    r"(?:(?P<whole>[A-Z][A-Za-z\d_-]*|[\u4e00-\u9fff]{2,6}项目)\s?的?\s?)?(?P<part>前端|后端|移动端|客户端|服务端|手机端|网页端|后台|官网)"
-)
-_PROJECT = re.compile(
-    r"(?:(?P<name>[A-Z][A-Za-z\d_-]*|[\u4e00-\u9fff]{2,4}项目)\s?(?:项目)?是(?!不)[^，]*?|[^，]{0,8}项目叫\s?(?P<called>[A-Z][A-Za-z\d_-]*|[\u4e00-\u9fff]{2,4}))"
-    r"(?(called)|(?:[Pp]rojects?|项目|产品|网站|[Aa]pp|APP|小程序|应用|系统|平台|工具|服务))"
-)
+_PART_OF = _pattern("part_of")
+_PROJECT = _pattern("project")
 _HOSTED = re.compile(r"(?:部署|托管|跑在|运行在|上线)")
 _OF_ALL = words("生产环境 线上 生产 云 工作 内部 公司内部 项目 团队 公司")
-_NO_NAME = re.compile(
-    r"[的了在是不没和跟与把被从到对向给让又也都就才很]|什么|这|那|每|有|大家|别人|有人|时候|今天|昨天|结果|问题|可以"
-)
+_NO_NAME = _pattern("no_name")
 
 
 #: 和女儿豆豆住在拱墅区: whoever else does so.
@@ -325,9 +286,7 @@ def _named(text: str, scene: Scene) -> Subject | None:
 
 
 #: 太太林悦, 我的同事王芳: a relative with a name.
-_KIN_NAMED = re.compile(
-    rf"(?:我们?家?的?)?(?P<kin>{KIN_ZH})(?P<name>[{SURNAMES}](?:{_GIVEN}){{1,2}}?|[小老阿]{_GIVEN}|(?P<twice>[\u4e00-\u9fff])(?P=twice))"
-)
+_KIN_NAMED = _pattern("kin_named")
 #: Of these everybody has one, so that they stay who they are, with a name.
 _ONLY_ONE = words("太太 老婆 妻子 老公 丈夫 爸爸 妈妈 父亲 母亲 爸 妈 岳母 岳父 婆婆 公公 女朋友 男朋友")
 
@@ -376,22 +335,13 @@ _CHANGES = "换成|变成|改成|改为|改到|改由|涨到|涨成|升到|降�
 _NO_NAMES = ("家", "叫", "名字")
 _ELSEWHERE = ("works_at", "deadline", "date", "version")
 _DIGITS = re.compile(r"\+?\d[\d\s-]{4,20}\d")
-_ADDRESS = re.compile(
-    r"[\w\u4e00-\u9fff·\-]{2,30}(?:号|室|栋|单元|楼|弄)"
-    r"(?:[\w\u4e00-\u9fff\-]{0,10}(?:号|室|楼|单元|户))?|[A-Z][\w .'-]*\d[\w .'-]*"
-)
+_ADDRESS = _pattern("address")
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _SCHOOL = re.compile(r"[\u4e00-\u9fffA-Za-z\d]{1,14}?(?:小学|中学|高中|初中|幼儿园|大学|学院|学校)")
-_PERSON = re.compile(
-    r"[\u4e00-\u9fff]{1,3}(?:大夫|医生|医师|师傅|老师|教练|律师|先生|女士|太太|阿姨|叔叔|教授|经理|总|工)"
-)
+_PERSON = _pattern("person")
 #: A name right behind a role: 房东 Amélia 太太送来, 房东老陈, 教练刘伟让我; a Chinese one has to end before a verb.
-_TITLES = "大夫|医生|医师|师傅|老师|教练|律师|先生|女士|太太|阿姨|叔叔|教授"
-_NAMED = (
-    rf"(?P<name>[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)*(?: ?(?:{_TITLES}))?|[{SURNAMES}](?:{_TITLES})"
-    rf"|(?:[小老阿]{_GIVEN}|[{SURNAMES}](?:{_GIVEN}){{1,2}}?)"
-    r"(?=[说让来送给带把要帮教觉建提也都很]|今天|昨天|上周|答应|同意|通知|$))"
-)
+_TITLES = _pattern.text("titles")
+_NAMED = _pattern.text("named")
 #: 房租四千, 房租每月两千八: an amount right behind a role, told by its hundreds or thousands.
 _SUM = "[一二两三四五六七八九十]{1,3}[百千万]"
 #: 陈老师 is who somebody is, and no trade.
@@ -405,9 +355,7 @@ def pattern(predicates: Predicates) -> re.Pattern[str]:
 
 
 #: 陈浩是青鸟项目负责人, without 的: of the project, no title of his.
-_LEADS = re.compile(
-    r"(?P<what>[^，是]{2,8}?)(?:现在|目前)?(?P<is>不再是|是)(?P<whose>[^，是的]{0,10}?项目)的?(?:总)?负责人"
-)
+_LEADS = _pattern("leads")
 
 
 def turned(text: str, predicates: Predicates) -> str:
@@ -520,14 +468,9 @@ _BY_NAME = re.compile(
     r"(?:也|都|还是?|严重|现在|已经|会)*(?P<not>不再|不)?(?:会)?过敏了?"
 )
 #: Who finds an allergy out is not who has it: 医生确诊花生过敏.
-_PRACTICE = "医生|大夫|医师|护士|医院"
+_PRACTICE = _pattern.text("practice")
 _CARER = re.compile(rf"(?:{_PRACTICE})$")
-_FOUND_OUT = re.compile(
-    rf"(?P<who>[^，]*?)(?:被|经|在|去|到|由|的)*(?P<by>[^，的被经在去到由]{{0,12}}?(?:{_PRACTICE}))?"
-    r"(?:(?:复查|体检|检查|化验|检测|过敏原(?:检测|测试)?)(?:报告|结果)?)?(?:里|也|又|还|已经?|刚刚?|今天|昨天|最后|正式)*"
-    r"(?:确诊|诊断|查出来?|检查出来?|检测出来?|测出来?|验出来?|查明|发现|显示|表明|确认|(?<=[生夫师士院果告])说)"
-    r"(?:为|是|出|了|说|有)*(?P<rest>[^，]+过敏)症?"
-)
+_FOUND_OUT = _pattern("found_out")
 #: What one may eat again, or has been cured of; a plan or a hope has other words in it.
 _CURED = re.compile(
     rf"(?P<who>[^，没不未还等就吃喝碰在对]{{0,8}}?)(?:(?:现在|已经?|终于|又|也|都)*"
@@ -590,10 +533,7 @@ def _cured(text: str, scene: Scene) -> list[Fact]:
 
 # What takes the place of a medicine: 爸爸的氨氯地平换成了缬沙坦, 医生给换成了缬沙坦.
 
-_MEDICINE_CHANGED = re.compile(
-    r"(?P<who>[^，把从将]*?)(?:(?:给|帮)(?P<to>[^，把从将]{0,8}?))?(?:的?(?:降压|降糖|降脂|抗凝)?药)?(?:[把从将由](?P<x>[^，]{1,16}?))?"
-    r"(?:都|也|已经|后来)*(?:换成|换为|改成|改为|改吃|改服|改用|换到|换)了?(?P<o>[^，]{2,12})"
-)
+_MEDICINE_CHANGED = _pattern("medicine_changed")
 
 
 def _medicine_changed(text: str, scene: Scene) -> list[Fact]:
@@ -650,10 +590,7 @@ def _given_up(clause: str, scene: Scene) -> str:
 
 # Who leads a project: 青鸟项目现在由周敏负责.
 
-_LED_BY = re.compile(
-    r"(?P<thing>[^，由]{2,12}?项目|[A-Z][A-Za-z\d_-]*)(?:[^，由]{0,8}[起]|现在|目前|以后|之后|已经|改|转|就|都)*由"
-    r"(?P<o>[^，由]{2,6}?)(?:来|全权|接着|继续)?(?:负责|牵头|主管|带)了?"
-)
+_LED_BY = _pattern("led_by")
 
 
 def _led_by(text: str, scene: Scene) -> list[Fact]:
@@ -672,35 +609,18 @@ def _led_by(text: str, scene: Scene) -> list[Fact]:
 
 # What takes whose place. What place that is, such a sentence often leaves to other notes.
 
-_LEAVES_ZH = re.compile(
-    r"(?P<x>[\u4e00-\u9fff]{2,4}?|[A-Z]\w+)(?:马上|快|即将|下个?月|本月底?)?(?:就)?(?:要)?(?:走了?|离开了?|离职了?|退休了?|调走了?|辞职了?|调[去到往]了?[^，]{1,8})(?:公司|团队)?$"
-)
-_TAKES_OVER_ZH = re.compile(
-    r"(?:(?P<when>从?[^由，]{0,14}?(?:起|开始)?))?[，,]?由?(?P<y>[\u4e00-\u9fff]{2,4}?|[A-Z]\w+)"
-    r"(?:将|会|来)?(?:接替|接任|顶替)(?P<x>[\u4e00-\u9fff]{2,4}?|[A-Z]\w+)?(?:的工作|的位置|的职位)?$"
-    r"|(?:(?P<when2>从?[^由，]{0,14}?(?:起|开始)))?由(?P<y2>[\u4e00-\u9fff]{2,4}?|[A-Z]\w+)(?:来|负责)?(?:接手|接管|接任|接替)(?:工作)?$"
-    r"|(?P<y3>[\u4e00-\u9fff]{2,3}|[A-Z]\w+)(?:会|将)?(?P<when3>从?[^由，]{2,14}?(?:起|开始))(?:接手|接管|接任|接替)(?:工作)?$"
-)
-_NAME_ZH = rf"[{SURNAMES}](?:{_GIVEN}){{1,2}}?|[小老阿]{_GIVEN}|[A-Z][a-z]+"
-_OFF_ZH = r"(?:(?:正在|在|要|会)?(?:休|请)(?:产|病|年|陪产|长|婚|事)?假|出差|不在|外出)"
+_LEAVES_ZH = _pattern("leaves_zh")
+_TAKES_OVER_ZH = _pattern("takes_over_zh")
+_NAME_ZH = _pattern.text("name_zh")
+_OFF_ZH = _pattern.text("off_zh")
 #: For a time: Ruth 休产假, 周敏休假期间由李强代班, 李强暂代周敏的工作.
 _AWAY_ZH = re.compile(rf"(?P<x>{_NAME_ZH})[^，]{{0,12}}?{_OFF_ZH}[^，]{{0,8}}")
 #: One of these is in every clause that the two match.
 _COVERS, _AWAY = frozenset("代顶接负替"), frozenset("假差在外")
-_STANDS_IN_ZH = re.compile(
-    rf"(?:(?P<x>{_NAME_ZH})[^，]{{0,12}}?{_OFF_ZH}[^，由]{{0,4}}?)?(?:[，,]\s?)?(?:先|暂时|暂)?由(?P<y>{_NAME_ZH})(?:先|暂时|来|临时|暂)*"
-    r"(?:代班|顶班|代管|代理|代劳|代[他她]|顶替|接手|负责)(?:工作|[他她])?"
-    rf"|(?P<y2>{_NAME_ZH})(?:先|暂时|临时|会|来|帮|替|给)*(?:代班|顶班|代[他她]|(?:暂代|代理|代替|代|替|顶替?)(?P<x2>{_NAME_ZH})(?:的(?:工作|班|职位|位置))?(?:上班|代班|顶班)?)"
-)
-_DID_ZH = r"(?:我们?)?(?:今天|昨天|上周|终于|刚刚?|已经|又|也)*"
-_OLD_ZH = r"(?:我的|坏掉的|坏了的|旧的?|老的?|原来的|那[部台辆])*"
-_REPLACED_ZH = re.compile(
-    rf"{_DID_ZH}(?:买|入手)了?(?:新的?)?(?:一?[部台辆个])?(?P<y>[^，]+?)"
-    rf"\s?来?(?:替换|替代|取代|代替|换)(?:掉|下)?了?\s?{_OLD_ZH}(?P<x>[^，]+)"
-)
-_BROKE_ZH = re.compile(
-    rf"{_OLD_ZH}(?P<x>[^，的]{{2,14}}?)\s?(?:突然|彻底|终于|今天|昨天|又)*(?:摔?坏|丢|报废|进水|卖掉?)了?"
-)
+_STANDS_IN_ZH = _pattern("stands_in_zh")
+_DID_ZH = _pattern.text("did_zh")
+_REPLACED_ZH = _pattern("replaced_zh")
+_BROKE_ZH = _pattern("broke_zh")
 _INSTEAD_ZH = re.compile(rf"{_DID_ZH}(?:就|于是)?换(?:成了?|了|为)(?:一?[部台辆个])?\s?(?P<y>[^，]+)")
 _NO_PRODUCT = re.compile(r"[我你他她它这那了是在和]|^(?:一|手机|电脑|车|东西|新|什么)")
 
@@ -746,29 +666,19 @@ _AFTER_THING = re.compile(r"(?:的?版本号?|的|已经?|把|将|现在|我们|
 _AFTER_EVENT = re.compile(r"(?:从[^，]{1,10}|时间|日期|的|已经?|把|将|现在|我们|把它|了|今天|昨天|刚刚?|正式)+$")
 _BEFORE_THING = re.compile(r"^(?:每天的?|以后|今后|我们|我|把|将|的|今天|昨天|刚刚?|请?记住|项目把)+")
 #: 瑜伽课换老师了，时间改成周四: whose time the next clause tells.
-_OF_EVENT = re.compile(
-    r"(?:我们?的?)?(?P<event>[^，的了是在]{0,6}(?:课|预约|门诊|训练|培训|评审|例会|会议|讲座))(?P<teacher>(?:最近|已经)?换了?(?:个|新)*(?:老师|教练)了?$)?"
-)
+_OF_EVENT = _pattern("of_event")
 _TAUGHT_BY = re.compile(r"(?:新?(?:老师|教练)(?:是|换成了?|改成了?|叫)|由)(?P<o>[^，]{2,6}?)(?:来?[教带上]课?)?了?")
 #: What 是 and 在 may say a time of.
-_EVENT = re.compile(
-    "(?:会议?|课|预约|面试|考试|航班|[早午晚]饭|[早午晚聚]餐|活动|比赛|演出|手术|体检|评审|培训|讲座|婚礼|典礼|训练|门诊|直播"
-    "|发布|上线|复查|彩排|练习|集合|出发|营业|接送|闹钟|班车|保养|取车)$"
-)
+_EVENT = _pattern("event")
 _NO_THING = re.compile(r"[是在有和跟从到说不没]|[^\w .+#-]|.{15}")
 #: Of these a thing may be the subject, too.
 _OF_THINGS = ("named", "office", "likes", "dislikes", "uses")
-_PRACTITIONER = re.compile(
-    r"(?P<name>[\u4e00-\u9fffA-Z][\u4e00-\u9fff\w ]{0,12}?\s?"
-    r"(?P<title>大夫|医生|医师|师傅|老师|教练|律师|先生|女士|太太|阿姨|教授))(?:那[里边儿])?(?:看病|看)?了?"
-)
+_PRACTITIONER = _pattern("practitioner")
 _NO_FOOD = re.compile(r"[药亏苦饭太多下完到的这那不喝力透准惊]|^[香醋]$|一点|任何|回头草|老本|东西|什么|早餐|午餐|晚餐")
 _EATEN = re.compile(r"^(?:吃|喝|这份|我的)(?=.)")
 
 
-_SOME_PLACE = re.compile(
-    "[一某](?:家|所|间|个)|^(?:医院|学校|小学|中学|幼儿园|银行|公司|工厂|餐厅|饭店|酒店|超市|商场|律所|诊所|药店|法院|工地)$"
-)
+_SOME_PLACE = _pattern("some_place")
 
 
 def made(shape: Shape, subject: Subject, parts: dict[str, str], scene: Scene) -> list[Fact]:
@@ -945,10 +855,7 @@ def _is_thing(parts: dict[str, str], table: Predicates) -> bool:
 # The facts that Chinese clauses state: whom a clause is about, its verb, and what follows.
 
 #: In front of a verb these make it a plan, a wish, a duty, or somebody else's words.
-_PLANNED = re.compile(
-    r"打算|计划|考虑|希望|准备|将要|将会|应该|应当|想(?!起|到)|可能|(?<![主重])要(?!求)|(?<![周例晚晨午站年班审长大聚展乐茶酒座])(?<!^早)(?<![^迟]早)会(?!议|员|计|后|儿)|能|可以|建议|推荐|正在|试试|试用|讨论(?!后)|梦|如(?!今)|假|愿|不如"
-    r"|差点|几乎|(?<![特分区性级个])别|劝|让|请(?!记)|帮(?!我记)|教|谁|什么|哪|怎|多少|问|听说|觉得|以为|争取|必须|允许|禁止|拒绝|即将|快要|下个?(?:月|周|星期)|明[天年]|后[天年]|[说写讲]"
-)
+_PLANNED = _pattern("planned")
 _NOT = re.compile(r"(?:不再|不|没有?|未|从不|从没|并未|并不|不是)$")
 _FORMERLY = re.compile(r"以前|曾经?|过去|从前|之前(?!的)|原来|原先|当年|本来|一度|当时")
 #: Behind the verb these make it an aside about another time, or about something else than the subject.
@@ -959,12 +866,8 @@ _FOR_NOW = re.compile(r"(?<!从)(?:今天|今晚|中午|晚上|昨天|昨晚|周
 #: Without 我 a clause tells of what has happened; "使用 MySQL" alone may be advice.
 _TOLD = re.compile(r"了|现在|目前|如今|已经?|刚|起|昨|去年|上个?月|上周|今天|过敏|\d月|[一二三四五六七八九十]月")
 #: 王芳说她搬家了: who "she" is; 我说过我住在……: said by whoever speaks.
-_REPORT = re.compile(
-    r"(?P<who>[^，,]{1,10}?)(?:今天|昨天|刚刚?)?(?:跟我|对我|和我|给我|向我|跟大家)?(?:说过?|告诉(?:了)?(?:我|大家)|提到过?)[，,：:]?\s*(?P<whose>[他她它我])"
-)
-_CARED_FOR = re.compile(
-    rf"(?P<whose>[^，]{{1,8}}?(?=的)|我?(?:{KIN_ZH}))的?(?:主治|家庭|儿科|皮肤科|过敏科)?(?:牙医|医生|大夫|护士|老师|教练)"
-)
+_REPORT = _pattern("report")
+_CARED_FOR = _pattern("cared_for")
 
 #: 妈妈换手机号了，新的是138……: the value of what was said to have changed.
 _NEW_ONE = re.compile(r"^(?:现在的?|新的?|新号码?|新号|现)(?:变成|换成|是|改成)了?(?=.)")
@@ -1086,23 +989,13 @@ def _whose_role(found: re.Match[str]) -> str:
     return found[0] if _FORMER.search(found[0]) else f"{found['who'] or found['own'] or '我'}的"
 
 
-_FORMER = re.compile(
-    "前(?:任|公司|单位|东家)?的?(?:直属)?$|原(?:公司|单位)|老东家|上一?(?:家|任|份)|以前|之前|原来|曾经"
-)
+_FORMER = _pattern("former")
 #: The address of a company, or its number, is nobody's own.
-_PREMISES = re.compile(
-    "(?:[老旧]房子?|[老前]家|隔壁|楼[上下]|对面|公司|单位|店|厂|诊所|学校|医院|车行|酒店|办公室|工作室)的?$"
-)
+_PREMISES = _pattern("premises")
 #: 新房子房租六千二, 现在的房租: of where I live now.
-_MY_PLACE = re.compile(
-    "^(?:我们?家?的?)?(?:(?:新|现在(?:住)?的|目前(?:住)?的|这边的?)(?:(?:房子|家|房|公寓|住处|小区|地方)的?)?|(?:房子|住处)的?)$"
-)
+_MY_PLACE = _pattern("my_place")
 _NOW = re.compile("^(?:现在|目前|如今)(?!的)|(?:现在|目前|如今)$")
-_AT_WORK = re.compile(
-    "^(?:(?P<who>我|他|她|[^，的是在]{2,8}?)们?(?:(?:现在)?在[^，的是]{1,12}的|的?新?(?:公司|单位|部门)里?的)"
-    "|(?P<own>[我他她])们?新?(?:公司|单位|部门)|新(?:公司|单位|部门)的)(?:直属|顶头|直接)?"
-    "(?=(?:上司|领导|老板|主管|经理|组长|技术负责人|工位|办公室|职位|岗位)(?:是|叫|换|姓|在))"
-)
+_AT_WORK = _pattern("at_work")
 
 
 def _as_told(text: str, scene: Scene) -> str:

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 from amem.language import sentences, written_in_cjk
 from amem.language.lexicon import is_everyday, is_person
 from amem.language.predicates import USER, WE, bare_name, canonical_subject
-from amem.language.scripts import ENGLISH, word_list, words
+from amem.language.scripts import ENGLISH, Patterns, word_list, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from amem.language.predicates import Predicates
+
+_pattern = Patterns("statements/clauses")
 
 #: Nobody says more in one sentence, or in one clause; what is longer is pasted.
 _LONGEST_SENTENCE, _LONGEST_CLAUSE = 600, 240
@@ -24,36 +26,13 @@ _WINDOW = 20_000
 GAP = "\ufffc"
 
 _PASTED = re.compile(r"```.*?(?:```|\Z)|^[ \t]*>[^\n]*$", re.DOTALL | re.MULTILINE)
-_QUOTED = re.compile(
-    r"“(?P<a>[^“”]{1,600})”|「(?P<b>[^「」]{1,600})」|『(?P<c>[^『』]{1,600})』|(?<!\w)\"(?P<d>[^\"\n]{1,600})\"(?!\w)"
-    r"|(?<![\w'])'(?P<e>[^'\n]{1,300}(?:'\w[^'\n]{0,300}){0,5})'(?!\w)|‘(?P<f>[^‘’\n]{1,300}(?:’\w[^‘’\n]{0,300}){0,5})’(?!\w)"
-)
+_QUOTED = _pattern("quoted")
 _QUESTION = re.compile(r"[?？][\"'”’）)\s]*$|[吗么呢][。!！\s]*$")
-_SUPPOSED = re.compile(
-    r"\b(?:if|unless|suppos(?:e|ing)|imagin(?:e|ing)|pretend(?:ing)?|maybe|perhaps|probably|possibly|hypothetical(?:ly)?"
-    r"|i (?:think|guess|suppose|doubt|wish)|apparently|supposedly|allegedly|rumou?r|as though|let's say"
-    r"|in (?:the|this|that|my|a) (?:story|novel|book|film|movie|dream|game|song|play|show|series|episode|joke))\b"
-    r"|如果|要是|假如|假设|假使|倘若|除非|万一|的话|也许|可能|大概|或许|说不定|听说|据说|传言|梦见|梦到|(?:小说|电影|故事|梦|书|剧|游戏|歌)里|假装|估计|是不是|会不会|要不要|是否",
-    re.IGNORECASE,
-)
-_JOKE = re.compile(
-    r"\b(?:kidding|joking|jk|april fools?)\b|(?<!\S)/s\b|开玩笑|闹着玩|逗你的?|骗你的",
-    re.IGNORECASE,
-)
+_SUPPOSED = _pattern("supposed")
+_JOKE = _pattern("joke")
 #: "Ana: I moved to Porto" in a pasted talk: whose line it is.
-_LINE = re.compile(
-    r"^\s*(?P<who>[^\W\d_][\w.'’-]{0,20}(?: [^\W\d_][\w.'’-]{0,20})?)\s*(?:(?<!\d)[:：]|[:：](?!\d))\s*(?=\S)"
-)
-_BREAK = re.compile(
-    # White space is taken from where it begins, so that a long run of it is looked at once.
-    r"(?:(?<!\s)\s*+|(?<=\s))(?:(?<!\d)[,，]|[,，](?!\d)|[;；。、()（）…]|(?<!\d)[:：]|[:：](?!\d)|[—–]|(?<=\s)-(?=\s))+\s*"
-    r"(?:(?:and then|and|but|or|so|then|because|although|though|while|whereas|which|who|where|when|now)\b(?! for\b))?"
-    r"|\b(?:and then|and now|and|but|so|because|although|though|while|whereas|which|who|where|when|whenever|then)\b"
-    r"|\b(?:since|until|till|before|after|once)(?= (?:i|we|he|she|they|my|our|it)\b)"
-    r"|\bas(?= (?:i|we|he|she|they|it)\b)"
-    r"|(?:但是?|不过(?!敏)|可是|而且|并且|因为|所以|虽然|然后|于是|接着|后来|同时|并(?=[改换搬加入用]))",
-    re.IGNORECASE,
-)
+_LINE = _pattern("line")
+_BREAK = _pattern("break")
 
 _ITEM = r"(?:(?!过敏|[对不我但而])[^，,。；;、！!]){1,12}"
 #: The commas of 对花生、芒果还有虾过敏 part no clauses.
@@ -139,9 +118,7 @@ _NO_NOUNS = ENGLISH | _CALENDAR | words("everyone everybody nobody someone somet
 _MENTION = re.compile(
     rf"\b(?P<whose>[Mm]y|[Oo]ur|[Hh]is|[Hh]er|[Tt]heir) (?P<kin>{'|'.join(sorted(_KIN))})\b|\b(?P<name>[A-Z][\w-]+)"
 )
-_SPOKEN_TO = re.compile(
-    r"(?:(?:hi|hey|hello|thanks|thank you|dear|congrats|good morning|bye)[,!\s]+)?(?-i:[A-Z])[\w-]+[!.]*", re.IGNORECASE
-)
+_SPOKEN_TO = _pattern("spoken_to")
 
 
 @dataclass(frozen=True, slots=True)

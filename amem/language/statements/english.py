@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from amem.language.lexicon import is_person, lexicon, stem
 from amem.language.numerals import MONTHS
 from amem.language.predicates import USER, WE
-from amem.language.scripts import read_list, word_list, words
+from amem.language.scripts import Patterns, read_list, word_list, words
 from amem.language.statements.clauses import Subject
 from amem.language.statements.objects import (
     date_in,
@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
     from amem.language.statements.clauses import Clause, Sentence
     from amem.language.statements.tense import Scene
+
+_pattern = Patterns("statements/english")
 
 
 # What may stand before an English statement and is no part of it: "By the way, last month ...", "I'm" for "I am".
@@ -94,40 +96,13 @@ def without_lead(text: str) -> tuple[str, str]:
 # Who or what takes whose place: "Pieter is leaving, Fatima takes over", "Bought a Fairphone 5 to replace the Pixel 6".
 # What place that is, such a sentence often leaves to other notes: see ``amem.writing.fields``.
 
-_PERSON_NAME = r"(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)?"
-_LEAVES = re.compile(
-    rf"(?P<x>{_PERSON_NAME}) (?:is (?:about to |going to )?(?:leav\w+|retir\w+|mov\w+ on|step\w* down|quit\w*)"
-    r"|leaves|left|has left|retires|retired|has retired|quit|has quit|resigned|has resigned|steps down"
-    r"|stepped down|moves on|moved on|will leave)\b.*"
-)
+_LEAVES = _pattern("leaves")
 #: "Ruth is on leave until September": for a time.
-_AWAY = re.compile(
-    rf"(?P<x>{_PERSON_NAME}) (?:(?:is|goes|went|will be|has gone) )?(?:on (?:\w+ )?leave"
-    r"|on holiday|on vacation|on sabbatical|off sick|sick|away|out of office)\b.*"
-)
-_STANDS_IN = re.compile(
-    rf"(?P<y>{_PERSON_NAME}) (?:(?:is|will be) (?:now )?(?:standing in|filling in|covering(?= for|$)|deputising)"
-    r"|stands in|will stand in|fills in|covers(?= for|$)|will cover(?= for|$)|deputises)(?: for)?"
-    rf"(?: (?P<x>{_PERSON_NAME}|him|her|them)(?![\w'’-])(?: as .+?)?)?"
-    r"(?P<rest>$| (?:until|till|while|for|from|since|in|on|this|next|during|as of)\b.*)"
-)
-_TAKES_OVER = re.compile(
-    rf"(?P<y>{_PERSON_NAME}) (?:(?:is|are) (?:now )?taking over|takes over|took over|has taken over|will take over"
-    rf"|steps in|stepped in|succeeds|succeeded|replaces|replaced|will replace|will succeed)"
-    rf"(?: from (?P<x>{_PERSON_NAME}|him|her|them)(?![\w-]))?"
-    rf"(?P<direct> (?P<x2>{_PERSON_NAME}|him|her|them)(?= as |$|[,.;]| from | on | in | since ))?"
-    r"(?: as (?P<whose>my|our|the|his|her|their) "
-    r"(?P<noun>[\w-]+(?: (?!(?:from|on|in|since|as|starting)\b)[\w-]+)?))?(?P<rest>.*)"
-)
-_WE_DID = r"(?:(?:I|we|we both) )?(?:(?:have|has|just|finally|also|already|now) )*"
+_AWAY = _pattern("away")
+_STANDS_IN = _pattern("stands_in")
+_TAKES_OVER = _pattern("takes_over")
 #: What a person replaced of his own: a thing by its name, whatever it is.
-_REPLACED = re.compile(
-    rf"{_WE_DID}(?:bought|got|chose|picked) (?P<y>.+?) (?:to replace|in place of|as a replacement for) (?P<x>.+)"
-    rf"|{_WE_DID}(?:swapped|traded(?: in)?|exchanged) (?P<x2>.+?) for (?P<y2>.+)"
-    rf"|{_WE_DID}replaced (?P<x3>(?:my|our) .+?) (?:with|by) (?P<y3>.+)"
-    r"|(?P<y4>.+?) (?:replaces|replaced|has replaced) (?P<x4>(?:my|our) .+)",
-    re.IGNORECASE,
-)
+_REPLACED = _pattern("replaced")
 
 
 def takeover(plain: str, scene: Scene, text: str) -> list[Fact]:
@@ -202,34 +177,17 @@ _OPENERS_LATER = words("no might went wound")
 _DETERMINERS = words("the my our his her their a an this at")
 _NO_VERBS = words("a an the at on in head off")
 #: "We decided to use", "ended up using": a tool that is decided on is used; whoever decides to move may yet stay.
-_DECIDED = re.compile(
-    r"(?:(?:decided|agreed|chose)(?: (?:together|today|yesterday))? to|(?:ended|wound) up|(?:went ahead and))"
-    r" (?P<rest>.+)",
-    re.IGNORECASE,
-)
+_DECIDED = _pattern("decided")
 #: "I can't eat shellfish", "I can eat shrimp again": for good, not for tonight.
-_BARRED = re.compile(
-    r"(?:can|may|must|should)(?P<not> not)? (?:ever |now )?(?:eat|drink|(?P<have>have|touch)) (?P<o>.+)",
-    re.IGNORECASE,
-)
-_FOR_NOW = re.compile(
-    r"\b(?:today|tonight|tomorrow|yet|until|till|before|right now|this|that|another|anything|much|more|too|in the)\b",
-    re.IGNORECASE,
-)
+_BARRED = _pattern("barred")
+_FOR_NOW = _pattern("for_now")
 _NO_MORE = re.compile(r" (?:any ?more|any longer)\b.*$", re.IGNORECASE)
 #: "A Skoda Fabia from 2014" has been driven since nobody knows when.
-_MODEL_YEAR = re.compile(
-    r"(?P<thing>\b(?:an?|my|the) (?:[\w-]+ ){0,2}[A-Z][\w-]+(?: [\w-]+){0,2}) from (?:19|20)\d\d(?! to| until|-|–)"
-)
+_MODEL_YEAR = _pattern("model_year")
 #: "Ana told me that she": what somebody says of himself, or of another by name, counts as said.
-_REPORTED = re.compile(
-    r"(?:(?:just|also|once) )?(?:said|says|mentioned|announced|confirmed|explained|wrote|texted"
-    r"|told (?:me|us|you|everyone|everybody|[A-Z]\w+))(?: (?:me|us))?(?: (?:today|yesterday))?(?: that)? (?P<rest>.+)"
-)
+_REPORTED = _pattern("reported")
 _CARERS = word_list("carers")
-_DAY = re.compile(
-    r"(?:(?:today|yesterday|it) (?:is|was) )?(?:my )?(?P<which>first|last) day (?:at|with) (?P<o>.+)", re.IGNORECASE
-)
+_DAY = _pattern("day")
 
 
 _IS_ON = re.compile(r" (?:is|will be) (?:on )?\w")  # "my first day at Equinor is 1 August": still to come
@@ -287,17 +245,11 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
 
 
 #: "The deadline for the report", which is the report's deadline.
-_OF_A_THING = re.compile(
-    r"^(?:the )?(?:deadline|due date) (?:for|of) (?:the |our |my )?(?P<thing>[\w' -]{1,40}?)"
-    r"(?= (?:is|was|has|got|moved|moves|pushed|slipped|slips|postponed|extended|delayed|shifted|changed)\b)",
-    re.IGNORECASE,
-)
+_OF_A_THING = _pattern("of_a_thing")
 
 
 #: "Dentist on the 7th at ten": states nothing by itself, and is what "it" is on another day by the next sentence.
-_APPOINTED = re.compile(
-    r"(?:(?:the|my|our) )?(?P<thing>[A-Za-z][\w'-]*(?: [\w'-]+){0,3}?),? on (?P<day>.+)", re.IGNORECASE
-)
+_APPOINTED = _pattern("appointed")
 #: "Host everything on AWS": what is so decided is so of all of ours.
 _ORDER = re.compile(r"(?:host|deploy|run|store|keep|build) (?:everything|all (?:of )?(?:our|the)) ", re.IGNORECASE)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from amem.language.lexicon import is_everyday, is_person, is_place
 from amem.language.predicates import WE, bare_name, canonical_subject
-from amem.language.scripts import word_list, words
+from amem.language.scripts import Patterns, word_list, words
 from amem.language.sentence_parts import is_bound
 from amem.language.statements.clauses import GAP
 from amem.language.statements.tense import Aspect
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from amem.language.statements.clauses import Subject
     from amem.language.statements.tense import Scene, Shape
 
+_pattern = Patterns("statements/objects")
+
 
 # What a fact is about, cut out of the words behind a verb: a name, a place, a thing, a version, a date.
 
@@ -27,62 +29,16 @@ _JOINERS = words("of de da do dos das di du del van von der la le el & y the and
 _ARTICLES = words("the a an my our")
 _AMBIGUOUS = word_list("tools like words")
 _TRAILING = " .,;:!?'\"’”)。，、！"
-_VERSION = re.compile(
-    r"(?:version |v\.? ?)?(?P<version>\d+(?:\.\d+){0,3}(?:[-.]?(?:alpha|beta|rc|lts)\.?\d*)?)(?![\w.]*\w)",
-    re.IGNORECASE,
-)
-_MONTHS = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
-    r"|nov(?:ember)?|dec(?:ember)?)"
-)
-_DATE = re.compile(
-    r"(?:the )?(?P<date>\d{4}-\d\d-\d\d"
-    rf"|(?:\d{{1,2}}(?: to | ?[-–] ?))?\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTHS}\b(?:,? \d{{4}})?"
-    rf"|{_MONTHS}\.? \d{{1,2}}(?:st|nd|rd|th)?\b(?:,? \d{{4}})?|{_MONTHS}(?: \d{{4}})?\b"
-    r"|(?:next )?(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|Q[1-4](?: \d{4})?\b"
-    r"|(?:(?:\d{4}|今|明)年)?(?:\d{1,2}|十?[一二三四五六七八九十])月(?:(?:\d{1,2}|[一二三]?十?[一二三四五六七八九十])[日号]|[底初])?|(?:下下?个?|本|这)?(?:周|星期)[一二三四五六日天]|\d{1,2}[日号]"
-    r"|\d{1,2}(?:st|nd|rd|th)(?=$|[.,;!?]| (?:instead|at|now|then|too)\b))",
-    re.IGNORECASE,
-)
-_CLOCK_FACE = (
-    r"(?:(?:[01]?\d|2[0-3])[:：][0-5]\d(?: ?[ap]\.?m\b\.?)?"
-    r"|(?:1[0-2]|[1-9])(?: ?[ap]\.?m\b\.?| o'clock\b)|(?:half past|(?:a )?quarter (?:past|to)) [a-z]+|noon\b|midnight\b"
-    r"|(?:(?:凌晨|清晨|早上|上午|中午|下午|傍晚|晚上|早|晚)\s?)?"
-    r"(?:[01]?\d|2[0-4]|二?十[一二三四五六七八九]?|[一二两三四五六七八九])"
-    r"(?:[:：][0-5]\d|[点时](?:半|整|一刻|三刻|[0-5]?\d分?|[一二三四五]?十[一二三四五六七八九]?分?)?))(?![\d%])"
-)
-_TIME_OF_DAY = re.compile(
-    rf"(?:at |from )?(?P<time>{_CLOCK_FACE}(?:\s?(?:-|–|to|till|until|到|至)\s?{_CLOCK_FACE})?)", re.IGNORECASE
-)
-#: A street with its number, and the town where that is named: "14 Mill Lane in Cork", "Lindenstrasse 4".
-_WORD = r"[^\W\d_a-zß-ÿ][\w'’.-]*"
-_SMALL = r"(?:of|de|da|do|dos|del|la|le|du|des|der|den|the)"
-_STREET = re.compile(
-    rf"(?P<street>\d{{1,4}}[a-zA-Z]?(?:[/-]\d{{1,4}})?,? (?:{_WORD}|{_SMALL})(?: (?:{_WORD}|{_SMALL}))*(?<! the)"
-    rf"|(?P<name>{_WORD}(?: (?:{_WORD}|{_SMALL}))*) \d{{1,4}}[a-zA-Z]?\b)"
-    rf"(?:(?:,| in) (?:\d{{4,6}} )?(?P<town>{_WORD}(?: {_WORD})*))?"
-    r"(?:$|[.;!?]|,? (?:with|now|since|from|as of|last|this|today|yesterday|in|on|together|for|because|again)\b"
-    r"| \d+ (?:day|week|month|year)s? ago\b)"
-)
-_STREET_NAME = re.compile(
-    r"(?:stra(?:ss|ß)e|str\.?|gasse|weg|platz|allee|gat[ae]n?|vej(?:en)?|vei(?:en)?|vägen|laan|straat|plein|utca|katu)$"
-    r"|^(?:rua|via|calle|rue|avenida|avenue|av\.?|plaza|praça|piazza|largo|travessa|corso|ulica|ul\.?|street|road)\b",
-    re.IGNORECASE,
-)
+_VERSION = _pattern("version")
+_DATE = _pattern("date")
+_TIME_OF_DAY = _pattern("time_of_day")
+_STREET = _pattern("street")
+_STREET_NAME = _pattern("street_name")
 
-_SCHOOL = re.compile(
-    r"(?:the )?(?P<o>(?:[A-Z][\w.'’-]*\s){0,8}(?:of |the )?(?:[A-Z][\w.'’-]*\s){0,8}"
-    r"(?:School|Academy|College|Kindergarten|Nursery|Primary|Elementary|High|Secondary|Grammar|University|Gymnasium"
-    r"|Lyceum|Montessori|Preschool|Kita|(?<=\w )(?:primary|elementary|high|secondary|nursery|kindergarten|school))"
-    r"(?: (?:School|school|Academy|College))?)(?![\w-])"
-)
+_SCHOOL = _pattern("school")
 
 #: "A two-room flat in Leipzig": what somebody lives in, before where it is.
-_DWELLING = re.compile(
-    r"^(?:an?|the|my|our) (?:[\w-]+ ){0,4}?(?:flat|apartment|house|room|studio|cottage|loft|bungalow|townhouse|condo)"
-    r"(?: on [A-Z][\w-]+(?: [A-Z][\w-]+)?)? in (?!an?\b|the\b)",
-    re.IGNORECASE,
-)
+_DWELLING = _pattern("dwelling")
 
 
 def name_in(text: str, predicates: Predicates, *, lower: bool = False) -> str:
@@ -235,22 +191,10 @@ _NO_EMPLOYER = word_list("no employer")
 _CLUBS = word_list("clubs")
 _AS = re.compile(r"\bas an? (?P<title>[^,.;!?]+)")
 #: With these behind it somebody left for the day, or joined in something.
-_CLOCK = re.compile(
-    r"\b(?:at|around|by) (?:\d|noon|midnight|half|quarter|lunch)|\bo'clock\b|\b(?:early|late|before|after) ",
-    re.IGNORECASE,
-)
-_GUEST = re.compile(
-    r"\b(?:for|in|on) (?:an? |the )?"
-    r"(?:call|lunch|dinner|coffee|drinks?|meeting|trip|holiday|visit|walk|weekend|party)\b",
-    re.IGNORECASE,
-)
+_CLOCK = _pattern("clock")
+_GUEST = _pattern("guest")
 #: "St Mary's hospital", "St. Mary's", "Ana's bakery": no other possessive is an employer.
-_NAMED_AFTER = re.compile(
-    r"(?:the )?(?P<o>(?:(?:St\.?|Saint|[A-Z][\w-]+) )?[A-Z][\w-]+['’]s"
-    r"(?: [A-Z][\w-]+){0,2}? (?i:hospital|clinic|school|college|university|academy|hospice|church|bakery|restaurant|bar"
-    r"|café|cafe|pub|shop|bookshop|pharmacy|hotel|nursery|foundation|institute|company|garage|farm)"
-    r"|(?:St\.?|Saint) [A-Z][\w-]+['’]s)(?![\w-])"
-)
+_NAMED_AFTER = _pattern("named_after")
 _CALLED = re.compile(r"an? (?:[\w-]+ ){1,4}(?:called|named) (?=[A-Z])")
 _BEGUN = words("start starts started starting begin begins began begun beginning")
 _NO_TEAM = words("a the my our right same best winning whole new")
@@ -334,18 +278,11 @@ def title_in(text: str) -> str:
 
 _OURS = word_list("all of ours")
 _NO_THINGS = word_list("no thing")
-_ENVIRONMENTS = "staging|development|dev|testing|tests|test|local development"
-_SCOPE = (
-    r"(?:in|for|on|of|from|inside|within|across) "
-    rf"(?:(?P<whose>the|our|my|this|that) (?P<noun>[\w-]+(?: [\w-]+){{0,4}})|(?P<stage>{_ENVIRONMENTS})\b)"
-)
+_SCOPE = _pattern.text("scope")
 _INSIDE_SCOPE = re.compile(rf"(?<![\w-]){_SCOPE}", re.IGNORECASE)
 _ALONE = re.compile(_SCOPE + r"(?P<rest>)", re.IGNORECASE)
 _LEADING = re.compile(rf"{_SCOPE.replace('{0,4}', '{0,4}?')} (?P<rest>(?:we|i)\b.+)", re.IGNORECASE)
-_IN_NAMED = re.compile(
-    r"\b(?:in|for|on|inside|across) (?:the )?"
-    r"(?P<name>[A-Z][\w-]+(?: (?:project|service|app|system|repo|team))?)(?![\w-]| [A-Z])"
-)
+_IN_NAMED = _pattern("in_named")
 _WHOLE = re.compile(r"^(?:(?:the|our|my|all|whole|entire|old|its)\s+)+", re.IGNORECASE)
 
 
@@ -407,36 +344,19 @@ def _thing(found: re.Match[str], scene: Scene) -> str:
 # What stands behind "is" in "my landlord is ...", cut out by what the predicate's row of the table says it takes.
 
 _NOW = re.compile(r"(?:now|currently|still|actually|really|called|named|is) ", re.IGNORECASE)
-TITLED = re.compile(
-    r"(?:(?:Dr|Mr|Mrs|Ms|Prof|Doctor|Professor|Herr|Frau|Senhora?|Dra?|Mme|M)\.? "
-    r"(?:[A-Z][\w'’-]+)(?: [A-Z][\w'’-]+){0,2})"
-)
+TITLED = _pattern("titled")
 _INSIDE = re.compile(r"(?:in|at|on) (?P<o>.+)")
 _ROOM = re.compile(r"(?:the |room |floor )")
 #: Before the name of a thing: "a second-hand Skoda", "the new blue Yaris".
 _BEFORE_NAME = re.compile(r"(?:(?:an?|the|my|our) )?(?:[a-z][a-z-]+ ){0,3}?(?=[A-Z0-9])")
-_AMOUNT = re.compile(
-    r"(?P<o>(?:about |around )?(?:(?:[€$£¥]|US\$|EUR|USD|GBP|CHF|RMB)\s?\d[\d.,]*\d?k?"
-    r"|\d[\d.,]*k?\s?(?:€|\$|£|¥|euros?|dollars?|pounds?|francs?|yuan|kroner|EUR|USD|GBP|CHF|RMB|块钱?|元|欧元?|美元|万元?|千元?)?)"
-    r"(?: (?:an?|per) year\b)?)(?![\w%])",
-    re.IGNORECASE,
-)
-_MONEY_ZH = re.compile(
-    # The last 一 of 六千二一个月 is the month's.
-    r"(?:人民币|[€$£¥])?\s?[\d,.]*(?:(?!一(?:个?月|年|天|周|晚))[\d一二三四五六七八九十两百千万])+\s?(?:块钱?|元钱?|欧元?|美元|镑|万元?|千元?)?"
-)
+_AMOUNT = _pattern("amount")
+_MONEY_ZH = _pattern("money_zh")
 #: A bound on the amount is not the amount.
-_LIMIT = re.compile(
-    r".{0,12}?(?:以内|以下|以上|封顶|上限|的?差)|\s?[号日点%]|,? (?:or (?:less|more)|at (?:most|least)|max|tops"
-    r"|(?:a|per) (?:day|night|hour|week))\b"
-)
+_LIMIT = _pattern("limit")
 _NUMBER = re.compile(r"(?P<o>\+?\(?\d[\d\s()./-]{4,24}\d)(?!\w)")
 _EMAIL = re.compile(r"(?P<o>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)")
 #: A street with a number on either side, and what follows it: "Rua da Rosa 14, Lisbon", "14 Mill Lane".
-_ADDRESS = re.compile(
-    r"(?P<o>(?=[^.;!?]*\d)[A-Z0-9][\w'’./-]*(?:,? [\w'’./-]+){1,9}?)"
-    r"(?=[.;!?]?$|[.;!?] | (?:now|since|from|as of)\b)"
-)
+_ADDRESS = _pattern("address")
 
 
 def value_in(kind: str, text: str, scene: Scene) -> str:

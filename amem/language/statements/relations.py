@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from amem.language.lexicon import is_everyday, is_person, lexicon, stem
 from amem.language.predicates import USER, WE, canonical_subject
-from amem.language.scripts import word_list, words
+from amem.language.scripts import Patterns, word_list, words
 from amem.language.statements.clauses import Subject
 from amem.language.statements.objects import (
     TITLED,
@@ -41,20 +41,15 @@ if TYPE_CHECKING:
     from amem.language.predicates import Predicate
     from amem.language.statements.tense import Scene, Shape
 
+_pattern = Patterns("statements/relations")
+
 
 # What is used, and in which version.
 
 _NO_TOOL = word_list("no tool")
 _HOSTS = ("cloud", "hosting")
 _ALL_OF_US = words("everything site website platform product infrastructure production service services")
-_FORBIDDEN = re.compile(
-    r"(?:(?:the )?(?:use of |using ))?(?P<o>\S+(?: \S+){0,2}?) (?:is|are) (?:now |strictly |still |also )?"
-    r"(?:forbidden|banned|prohibited|off[- ]limits|(?:not|no longer) (?:allowed|permitted))\b"
-    r"(?: (?:for|in|with|on) (?P<scope>(?:the |our |all )?[a-z][\w-]*(?: [a-z][\w-]*){0,3})$)?.*"
-    r"|(?:we|you|nobody|no one|teams?|everyone) (?:must|may|can|should) (?:not|never) "
-    r"(?:use|deploy to|host (?:\w+ )?on|run (?:\w+ )?on) (?P<o2>.+)",
-    re.IGNORECASE,
-)
+_FORBIDDEN = _pattern("forbidden")
 #: What is no thing of its own: a ban for them is one for us.
 _MEDICAL = re.compile(r"(?:Dra?\.?|Doctor) ")
 _ANYBODY = words("anyone anybody anything everyone everybody everything us all production now good work use")
@@ -213,31 +208,15 @@ def _about(parts: dict[str, str], subject: Subject, scene: Scene) -> str:
 
 # What "is" states: "Ana's manager is Priya", "MySQL is our database", "the deadline is 3 May", "I'm vegan".
 
-_DIET = re.compile(
-    r"(?:(?:strictly|fully|strict) )?(?P<o>vegetarian|vegan|pescatarian|flexitarian|kosher|halal|keto)\b"
-    r"(?! \w+ (?:restaurant|place|food))",
-    re.IGNORECASE,
-)
-_OF = re.compile(
-    r"(?:now |currently |still |also |again |once more )*"
-    r"(?P<noun>(?:my|our|his|her|their|[A-Z][\w-]+'s) (?:\w+ ){0,2}?\w+)\b"
-    r"(?: (?:at|for|now|since|in|again|once more)\b.*)?$"
-)
+_DIET = _pattern("diet")
+_OF = _pattern("of")
 #: "The landlord of the bakery", "the rent for the workshop".
 _OF_SOMETHING = re.compile(r"(?P<noun>[\w-]+(?: [\w-]+)?) (?:of|for|at) (?P<owner>.+)", re.IGNORECASE)
 #: "My rent went up to 950 euros", "the address changed to ...".
-_CHANGED = re.compile(
-    r"(?:(?:went|goes|gone|go) (?:up|down)|rose|risen|increased|raised|dropped|fell|lowered|cut|changed|switched|moved"
-    r"|slip(?:ped|s))"
-    r" (?:from (?P<x>.+?) )?to (?P<o>.+)",
-    re.IGNORECASE,
-)
+_CHANGED = _pattern("changed")
 #: With these the person named is leaving, or has left, the place that he or she filled.
 _GONE = re.compile(r"\b(?:retir\w+|quit\w*|resign\w*|leav\w+|left|died|dead|passed away|replac\w+|no longer)\b")
-_AFTER_NAME = re.compile(
-    r"[,.;!)]|$| (?:is|was|has|had|will|can|who|and|said|told|gave|came|went|brought|sent|wrote|found|took|made|thinks"
-    r"|at|from|in|to|about|for|on|today|yesterday|(?!sheets|docs)[a-z]+(?:ed|s))\b"
-)
+_AFTER_NAME = _pattern("after_name")
 _AT_DATE = re.compile(r"(?:now )?(?:due )?(?:set for |scheduled for |moved to |on |by |in )?(?P<o>.+)", re.IGNORECASE)
 
 
@@ -419,13 +398,9 @@ def _owned(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) 
     return [Fact(subject.name, "uses", thing, not ends)] if scene.predicates.role(thing) == "phone" else []
 
 
-_FOR_OTHERS = re.compile(
-    r"\b(?:for (?:my|our|his|her|their|the|(?-i:[A-Z])\w*)|rental|hire|courtesy|gift|present)\b", re.IGNORECASE
-)
+_FOR_OTHERS = _pattern("for_others")
 #: What may follow a thing that is named whole.
-_ITSELF = re.compile(
-    r"\W*(?:$|(?:from|for|in|at|on|with|last|this|yesterday|today|instead|off|after|second-hand|used|to|estate|hatchback|saloon|wagon|van|hybrid|convertible)\b)"
-)
+_ITSELF = _pattern("itself")
 
 
 def _known(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
@@ -444,12 +419,7 @@ def _known(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) 
 
 _UNTIL = re.compile(r"\b(?:until|till)\b", re.IGNORECASE)
 #: "500 mg of metformin", "half a tablet of prednisone", "my statins".
-_DOSE = re.compile(
-    r"^(?:now |up |down |to |back )*(?:(?:\d[\d.,]*|half|an?|one|two|three|four|five|six|eight|ten) ?(?:an? )?"
-    r"(?:mgs?|mls?|mcg|g|tablets?|pills?|capsules?|puffs?|units?|doses?|drops?|spoons?|spoonfuls?)(?: of)? "
-    r"|(?:my|his|her|low-dose|some|daily) )",
-    re.IGNORECASE,
-)
+_DOSE = _pattern("dose")
 
 
 def _medicines(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
@@ -550,9 +520,7 @@ def _homes(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) 
 
 
 _IN_A_FLAT = re.compile(r"^(?:an?|the|my|our) (?:[\w-]+ ){0,3}?(?:flat|apartment|house|room|studio|cottage|loft) at ")
-_HOME_OF = re.compile(
-    r"(?:the|my|our)(?: new)? (?P<place>[A-Z][\w-]+(?: [A-Z][\w-]+)?) (?:flat|apartment|house|home)\b"
-)
+_HOME_OF = _pattern("home_of")
 
 
 def _address(text: str, subject: Subject, scene: Scene, *, sure: bool) -> list[Fact]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from amem.language.numerals import MONTHS, SPELLED
 from amem.language.predicates import WE, same_value
-from amem.language.scripts import read_list
+from amem.language.scripts import Patterns, read_list
 from amem.language.times import Named, Span, bare, before, longest, mentions
 from amem.note import Fact
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from amem.language.predicates import Predicate, Predicates
     from amem.language.statements.clauses import Cast, Subject
+
+_pattern = Patterns("statements/tense")
 
 
 # The shapes in which clauses state facts, from the two tables among the word lists.
@@ -123,20 +125,12 @@ def _columns(line: str, count: int) -> list[str]:
 
 # Since when and until when a clause says that something is so.
 
-_LASTED = re.compile(
-    r"\bfor (?:the (?:last|past) |about |almost |over |more than )?"
-    r"(?P<count>\d{1,2}|an?|one|two|three|four|five|six|seven|eight|nine|ten) (?P<unit>day|week|month|year)s?\b",
-    re.IGNORECASE,
-)
+_LASTED = _pattern("lasted")
 _UNTIL = re.compile(r"(?:\b(?:until|till|up to|through)(?: the| on| in)?|[直截]?[到至])\s*$", re.IGNORECASE)
 _ON = re.compile(r"\s*(?:\bto|\buntil|\btill|\bthrough|-|–|—|~|[到至])\s*$", re.IGNORECASE)
 _INCLUSIVE = re.compile(r"(?:\bto|\bthrough|-|–|—|~|[到至])\s*$", re.IGNORECASE)
 #: With these before or after a time it is an aim, a bound or a part of a period, and says nothing that can be used.
-_UNCLEAR = re.compile(
-    r"(?:\b(?:before|after|by|than|around|about|every|between|for|(?:middle|half) of)"
-    r"(?: the| on| in)?|早于|晚于|每)\s*$",
-    re.IGNORECASE,
-)
+_UNCLEAR = _pattern("unclear")
 _EDGE = re.compile(r"\b(?P<edge>end|start|beginning) of (?:in |the )?$", re.IGNORECASE)
 #: Words before a time that tell what it is are no more characters than that, spaces among them.
 _LEAD = 60
@@ -261,11 +255,7 @@ def _every(text: str, today: date, *, lasting: bool) -> list[Named]:
 # What tense, negation and times make of a fact: that it is so, that it is no longer, or nothing.
 
 #: With these behind it "have lived in Porto" goes on to this day.
-_ONGOING = re.compile(
-    r"\b(?:since|for (?:the|\d+|an?|about|almost|over|more|one|two|three|four|five|six|seven|eight|nine|ten|years"
-    r"|months|ages|many|some))\b",
-    re.IGNORECASE,
-)
+_ONGOING = _pattern("ongoing")
 _FORMERLY = re.compile(r"\b(?:formerly|previously|in the past|back then|at one time)\b", re.IGNORECASE)
 _NO_MORE = re.compile(r"\b(?:any ?more|any longer)\b", re.IGNORECASE)
 #: Predicates whose object is a date.
@@ -389,9 +379,7 @@ def announced_for(when: Times, text: str, said: datetime | None) -> Times:
     return when if since is None else replace(when, since=since, within=within, ahead=False)
 
 
-_STARTS = re.compile(
-    r"\b(?:from|start(?:ing|s)|as of|beginning)\b(?: on)? (?P<day>.+)|(?P<zh>[^，]+?)(?:起租?|开始|入住)", re.IGNORECASE
-)
+_STARTS = _pattern("starts")
 
 
 def moving_in(fact: Fact, sentence: str, said: datetime | None) -> Fact:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from amem.clock import is_datable, parse_time, start_of_day
 from amem.errors import InvalidInput
 from amem.language.numerals import MONTHS, SPELLED, WEEKDAYS, value_of
-from amem.language.scripts import read_list, words
+from amem.language.scripts import Patterns, read_list, words
 from amem.language.times.dates import FOUR_DIGITS, MONTH, bare, mentions, stretches
 from amem.language.times.relative import (
     MARKS,
@@ -58,24 +58,16 @@ __all__ = [
     "with_dates",
 ]
 
+_pattern = Patterns("times")
+
 # Is it about what is to come?
 
-_AHEAD = re.compile(
-    r"\b(?:will|shall|going to|plan(?:s|ned|ning)?|due|scheduled|booked|upcoming|coming up|lined up"
-    r"|what(?:['’]s| is| are) (?:on|up|next|happening)|(?:do|have) (?:I|we)\b[^?.!]* on|do (?:I|we) (?:have|need)"
-    r"|have (?:I|we) (?:got|any)|(?:am|are) (?:I|we) \w+ing|when (?:is|are|does|do))\b|['’]ll\b"
-    r"|要(?!是)|打算|计划|安排|准备",
-    re.IGNORECASE,
-)
+_AHEAD = _pattern("ahead")
 _BEHIND = re.compile(r"\b(?:did|was|were|had|happened|made|went|ago|last)\b|了|过(?!来)", re.IGNORECASE)
 WEEKDAY = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:周|星期|礼拜)[一二三四五六日天]", re.IGNORECASE)
 """A weekday and nothing else."""
 
-_TO_COME = re.compile(
-    r"\b(?:will|shall|is|are|am|must|should|can|due|plan(?:s|ned)?|going to)\b|['’]ll\b"
-    r"|^[^了过]*(?:要|准备|打算|计划|安排|得|该)[^了过]*$",
-    re.IGNORECASE,
-)
+_TO_COME = _pattern("to_come")
 
 
 @lru_cache(maxsize=16)
@@ -92,27 +84,12 @@ def asks_ahead(text: str) -> bool:
 
 # Does it ask for everything of a time?
 
-_ALL = re.compile(
-    r"\b(?:and|so|ok(?:ay)?|please|what(?:['’]s|['’]ve|['’]re)?|which|anything|everything|something|all|list|show|tell|about|there"
-    r"|i|we|my|our|me|us|you|is|are|am|was|were|be|been|did|do|does|doing|done|have|has|had|got|get|will|would|should|shall"
-    r"|going|go|on|up|for|to|in|the|a|an|of|at|happen(?:s|ed|ing)?|plan(?:s|ned|ning)?|schedul(?:e|ed)|booked|due|coming|lined"
-    r"|agenda|calendar|diary|events?|appointments?|notes?|new|news|else|need|everything|note|noted|wrote|written|write|down"
-    r"|lately|recently|recent|latest|these days|exactly|again|remember|next|upcoming|soon|ahead)\b"
-    r"|['’](?:s|ll|ve|re|m)\b",
-    re.IGNORECASE,
-)
-_ALL_ZH = re.compile(
-    r"我们?|咱们|你|请|告诉|列出|都|全部|所有|做|干|弄|忙|过得|过|了|些|什么|[啥哪]些?|事情?|发生|有没有|有|没有|安排|计划|打算|日程|活动|约"
-    r"|要|会|得|准备|写|记录?|笔记|的|吗|呢|吧|在|是|情况|经历|新鲜|大|怎么样?|一下|期间|时候?|那[天段]|接下来|最近|近来|近期|将来|以后|[\s，。？！?!,.]"
-)
+_ALL = _pattern("all")
+_ALL_ZH = _pattern("all_zh")
 
 
 #: Beside that only whom one met, where one was and the like: all of the time is what may hold the answer.
-_ROUGHLY = re.compile(
-    r"\b(?:who|whom|where|which|places?|people|meet|met|see|saw|seen|go|went|gone|travel(?:led)?|visit(?:ed)?|been)\b"
-    r"|谁|哪[里儿]|哪些|地方|人|去|到|见|玩|逛",
-    re.IGNORECASE,
-)
+_ROUGHLY = _pattern("roughly")
 
 
 def asks_for_all(rest: str, *, roughly: bool = False) -> bool:
@@ -126,11 +103,7 @@ def asks_for_all(rest: str, *, roughly: bool = False) -> bool:
     return not any(map(str.isalnum, _ALL_ZH.sub("", _ALL.sub("", rest))))
 
 
-_DONE = re.compile(
-    r"^(?:(?:I|we|(?:my|our) \w+|[\w-]+(?:['’]s \w+)?) )?"
-    r"(?:\w{2,}ed|bought|sold|made|got|went|met|sent|wrote|paid|told|gave|found)\b|了|过",
-    re.IGNORECASE,
-)
+_DONE = _pattern("done")
 
 
 def tells_what_was(note: str) -> bool:
@@ -145,11 +118,7 @@ def tells_of_deed(note: str) -> bool:
 
 # Does it ask for all of a sort: what was done with somebody, which books were read?
 
-_DEEDS = re.compile(
-    r"\bwhat (?:all )?(?:did|have|has|had) \w+(?: and \w+)? (?:do|done)\b|\bwhat happened\b"
-    r"|[做干][了过]?些?什么|发生[了过]?些?什么",
-    re.IGNORECASE,
-)
+_DEEDS = _pattern("deeds")
 #: A work that a question names by its sort, what a note has that names one, and that it was read or seen.
 _PATTERNS = [line.partition("  ")[2] for _, line in read_list("works.txt")]
 _WORKS = [
@@ -159,12 +128,7 @@ _WORKS = [
 
 
 #: "What did I buy?": one deed by its verb, and how notes tell of it.
-_DEED = re.compile(
-    r"\bwhat (?:all |else )?(?:did|have|had) (?:I|we) (?P<verb>(?!do\b|done\b|say\b|said\b)[a-z]+)"
-    r"(?: so far| lately| recently)?\W*$"
-    r"|(?P<zh>[买卖写修丢送])[了过]?(?:些|哪些)?(?:什么|啥|东西)",
-    re.IGNORECASE,
-)
+_DEED = _pattern("deed")
 _IRREGULAR = {
     **{"buy": "bought", "sell": "sold", "see": "saw", "write": "wrote", "make": "made", "pay": "paid", "win": "won"},
     **{"lose": "lost", "break": "broke", "give": "gave", "build": "built", "send": "sent", "sign": "signed"},
@@ -210,18 +174,8 @@ def tells_of_work(question: str) -> Callable[[str], bool] | None:
 
 # What more a question wants than to know what was so.
 
-_DAY_OR_DEED = re.compile(
-    r"\b(?:when|why|how (?:long|often|many)|since when)\b|\bhappen|为什么"
-    r"|\b(?:did|do|does|have|has|had) \w+ (?:do|done|eat|eaten|cook|cooked|drink|drunk)\b"
-    r"|什么时候|多久|哪一?天|几号|多少次|几次|[做干][了过]?些?[什啥]|发生|[吃喝][了过]",
-    re.IGNORECASE,
-)
-_EARLIER = re.compile(
-    r"\b(?:previous(?:ly)?|former(?:ly)?|earlier|used to|before)\b"
-    r"|(?:(?<=\bmy )|(?<=\bour )|(?<=\bthe )|(?<=['’]s ))old\b(?= \w)|旧的?(?=手机|电话|号码|地址|邮箱|公司|车)"
-    r"|前任|以前的?|之前的?|原来的?|原先的?|上一任",
-    re.IGNORECASE,
-)
+_DAY_OR_DEED = _pattern("day_or_deed")
+_EARLIER = _pattern("earlier")
 _TENSE = re.compile(r"\b(?:did|was|were)\b", re.IGNORECASE)
 
 
@@ -242,16 +196,9 @@ def without_tense(text: str) -> str:
 
 # Parts of times, as regular expressions for whoever reads the words around a time.
 
-_FEW = "two|three|four|five|six|seven|eight|nine|ten"
-PART = re.compile(
-    rf"\b(?:the )?(?P<end>first|last|final) (?P<count>(?:{_FEW}|\d{{1,2}}|few|couple of))"
-    r" (?P<unit>day|week|month)s? of (?:the )?$",
-    re.IGNORECASE,
-)
+PART = _pattern("part")
 """So many of a span's first or last parts, before the span: "the last two months of 2022"."""
-PART_ZH = re.compile(
-    r"的?(?P<end>最后|末尾|开头|头)(?P<count>\d{1,2}|[两二三四五六七八九十几])个?(?P<unit>天|周|星期|月)"
-)
+PART_ZH = _pattern("part_zh")
 """The same behind the span: 2022年的最后两个月."""
 A_DAY = re.compile(r"今[天日]|昨[天日]|明天|today|yesterday|tomorrow", re.IGNORECASE)
 """A day that is reckoned from today: with a year beside it, that day of the year (去年的今天)."""
@@ -266,14 +213,7 @@ def part_count(match: re.Match[str]) -> int:
 
 
 #: One of these is in every time there is; most questions have none.
-_HINT = re.compile(
-    r"\d|\b(?:\w+ties\b|noughties|week|month|quarter|year|decade|coming|previous|boxing"
-    r"|yester|today|tomorrow|this|last|past|next|ago\b|the day|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
-    r"|mon|tues|wednes|thurs|fri|satur|sun|spring|summer|autumn|fall|winter|christmas|new year|valentine|halloween"
-    r"|thanksgiving|easter|chinese|lunar|mid|dragon)|[年月日号天周季节旬昨晚早明春夏秋冬末]|星期|礼拜|除夕|平安夜|元[旦宵]|端午"
-    r"|中秋|清明|五一|十一|国庆|万圣|圣诞",
-    re.IGNORECASE,
-)
+_HINT = _pattern("hint")
 #: Behind what looks like a year: then it counts something ("in 2000 words").
 _COUNTED = re.compile(r" (?:words?|char|token|line|step|user|people|note|item|row|dollar|euro|km|mile|met|ms\b)")
 _YEAR = re.compile(r"\d{4}$")
@@ -296,14 +236,7 @@ def named(text: str, today: date) -> list[Named]:
 
 
 #: What is beside a day or a season that a note may name without what `mentions` asks for.
-_MAY_DATE = re.compile(
-    r"\d\s?[月日号]|[一二三四五六七八九十]月"
-    r"|\d(?:st|nd|rd|th)?(?: of)? (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
-    r"|(?:uary|march|april|may|june|july|august|ber|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec) \d"
-    r"|(?:spring|summer|autumn|winter)(?: of)? \d|\d年的?[春夏秋冬]"
-    r"|(?:[nseirt])day\b|(?:周|星期|礼拜)[一二三四五六日天]",
-    re.IGNORECASE,
-)
+_MAY_DATE = _pattern("may_date")
 #: One of these is in whatever of that is ASCII, which is sooner seen: keep both in step.
 _DATED = (
     *("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec", "uary", "ber"),
@@ -375,28 +308,14 @@ _OPEN = re.compile(
 #: Characters before a time among which its preposition is looked for.
 _NEARBY = 200
 #: With these nothing is stated: it may be so, or may have been so.
-_PERHAPS = re.compile(
-    r"\b(?:if|unless|maybe|perhaps|probably|possibly|might)\b|如果|假如|要是|也许|可能|大概|好像|或许", re.IGNORECASE
-)
+_PERHAPS = _pattern("perhaps")
 #: "Their daughter was born on 14 February 2021", "a Skoda Fabia from 2014": since when somebody or something exists.
-_CAME_TO_BE = re.compile(
-    r"(?:\b(?:born|died|founded|built|made|published|released|manufactured)(?: on| in)?(?: the)?\s+"
-    r"|\ban? (?:[\w-]+ ){1,4}from\s+|(?:生于|出生于|建于|成立于|摄于)\s*)$",
-    re.IGNORECASE,
-)
+_CAME_TO_BE = _pattern("came_to_be")
 _PREPOSITION = re.compile(r"(?:from|in|on)\s+(?:the\s+)?", re.IGNORECASE)
 _BORN_ZH = re.compile(r"(?:年|月|日|号)?(?:出生|生的|出厂|上牌|建成|成立)")
 #: Before a time these make it an end, an aim or a part of it; after it, a range or a part.
-_BEFORE = re.compile(
-    r"(?:\b(?:until|till|before|after|by|through|to|for|than|between|due|expires?|every|(?:end|middle|start|half) of)"
-    r"(?: on| in| the)?\s+|(?:[直截]?[到至]|截止|早于|晚于))$",
-    re.IGNORECASE,
-)
-_AFTER = re.compile(
-    r"\s*(?:-|–|—|~|to|until|till|through|and|or)\s*(?:\d|last|yester|the day)"
-    r"|(?:[到至和或]|还是|或者)(?:\d|今|昨|去年|前天|前年|上周|上个)|(?:之前|以前|为止|以后|之后|前后|前|后|左右|底|末|初|中旬|的时候?要)",
-    re.IGNORECASE,
-)
+_BEFORE = _pattern("before")
+_AFTER = _pattern("after")
 
 
 def holds_from(text: str, said: datetime) -> datetime | None:
@@ -453,11 +372,7 @@ _AT = words("on since until in during early late mid of")
 _COUNTS = words("a an one two three four five six seven eight nine ten few several")
 _WORD = re.compile(r"[a-z]+|\d+")
 _THIS_ERA = re.compile(r"(?:19|20)\d\d")
-_CHINESE = re.compile(
-    r"(?:19|20)\d\d年|\d{1,2}月|\d{1,2}[号日](?!码)|[一二三四五六七八九十]月|[昨今明前后]天|[去前今明]年|昨晚|今[早晚]"
-    r"|[上这下本]个?(?:周|星期|礼拜|月)|(?:周|星期|礼拜)[一二三四五六日天末]"
-    r"|(?:\d{1,3}|[一二两三四五六七八九十几半])个?(?:天|周|星期|礼拜|月|年)[前后多了]?|春节|国庆|中秋|端午|元旦"
-)
+_CHINESE = _pattern("chinese")
 
 
 _BESIDE = _UNITS | _WEEKDAYS | _SEASONS | _MONTHS
@@ -494,9 +409,7 @@ _AGO = re.compile(
     rf"(?P<count>\d+|an?|a couple of|{'|'.join(word for word in SPELLED if word.isascii())}) "
     r"(?P<unit>min(?:ute)?|hour|day|week|month|year)s? ago"
 )
-_AGO_ZH = re.compile(
-    r"(?P<count>\d+|[一二两三四五六七八九十百]{1,4}) ?个?(?P<unit>分钟|小时|钟头|天|周|星期|礼拜|月|年)(?:之|以)?前"
-)
+_AGO_ZH = _pattern("ago_zh")
 #: Of a day, at what time: "yesterday 14:30", "2026-05-02 at 9:05".
 _DAY_AND_HOUR = re.compile(r"(?P<day>\S.*?)(?: at |[ ,])(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)")
 _MONTH = re.compile(r"(?P<year>\d{4})(?:-(?P<month>0?[1-9]|1[0-2]))?")
