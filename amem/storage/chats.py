@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.errors import AmbiguousId, SessionNotFound
 from amem.note import NOBODY, Scope
-from amem.storage.rows import in_scope, listed, read_moment, scope_values, time_text
+from amem.storage.rows import from_row, in_scope, listed, read_moment, scope_values, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -381,24 +381,15 @@ def _session_of(row: Mapping[str, Any]) -> ChatSession:
 
 
 def _turn_of(row: Mapping[str, Any], *, recalled: bool = True) -> Turn:
-    return Turn(
-        key=row["key"],
+    return from_row(
+        Turn,
+        row,
         session=row["session_id"],
-        number=row["number"],
         at=read_moment(row["at"]),
-        question=row["question"],
-        answer=row["answer"],
         state=TurnState(row["state"]),
         learning=Learning(row["learning"]),
-        model=row["model"],
-        prompt=row["prompt"],
-        error=row["error"],
         recalled=_recalled_of(row["recalled"]) if recalled else (),
         supported=None if row["supported"] is None else bool(row["supported"]),
-        tokens_in=row["tokens_in"],
-        tokens_out=row["tokens_out"],
-        learnt_by=row["learnt_by"],
-        episode=row["episode"],
         undone=row["undone_by"] is not None,
         scope=Scope.of(json.loads(row["scope"])),
     )

@@ -12,7 +12,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from amem.storage.rows import listed, read_moment, read_time, time_text
+from amem.storage.rows import from_row, listed, read_moment, read_time, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -222,16 +222,13 @@ def _of(row: Mapping[str, Any]) -> Run:
     progress = json.loads(row["progress"])
     if not isinstance(progress, dict):
         raise TypeError("its progress is no object")
-    return Run(
-        id=row["id"],
-        cycle=row["cycle"],
-        operation=row["operation"],
+    return from_row(
+        Run,
+        row,
         started_at=read_moment(row["started_at"]),
         finished_at=read_time(row["finished_at"]),
         since=row["seq"],
-        phase=row["phase"],
         progress=progress,
-        owner=row["owner"],
         lease_until=read_time(row["lease_until"]),
     )
 

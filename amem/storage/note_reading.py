@@ -15,6 +15,7 @@ from amem.query import Filter
 from amem.storage.rows import (
     conditions,
     from_plain,
+    from_row,
     in_scope,
     keys_from,
     listed,
@@ -562,13 +563,4 @@ def read_sources(session: Session, rows: Iterable[Mapping[Any, Any]]) -> list[So
 
 def read_source(row: Mapping[Any, Any]) -> Source:
     """A row of the table as a value."""
-    return Source(
-        id=row["id"],
-        kind=row["kind"],
-        conversation=row["conversation"],
-        ref=row["ref"],
-        speaker=row["speaker"],
-        at=read_time(row["at"]),
-        text=row["text"],
-        ordinal=row["ordinal"],
-    )
+    return from_row(Source, row, at=read_time(row["at"]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from amem.errors import InvalidInput, NoteNotFound, OperationNotFound, StaleNote
@@ -306,17 +307,8 @@ class Sources:
         known = self._session.value("SELECT key FROM sources WHERE id = :id", id=source.id)
         if known is not None:
             return int(known)
-        row = {
-            "id": source.id,
-            "kind": source.kind,
-            "conversation": source.conversation,
-            "ref": source.ref,
-            "speaker": source.speaker,
-            "at": None if source.at is None else time_text(source.at),
-            "ordinal": source.ordinal,
-            "text": source.text,
-            "operation": operation,
-        }
+        at = None if source.at is None else time_text(source.at)
+        row = asdict(source) | {"at": at, "operation": operation}
         key = self._session.insert("sources", row)
         self._index(key, source.text)
         return key

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.errors import NoteNotFound, OperationNotFound
 from amem.note import EVERYONE
-from amem.storage.rows import in_scope, listed, read_moment, scope_values, time_text
+from amem.storage.rows import from_row, in_scope, listed, read_moment, scope_values, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -443,18 +443,8 @@ class Operations:
 
 
 def _version(row: Mapping[str, Any]) -> Version:
-    return Version(
-        version=row["version"],
-        at=read_moment(row["at"]),
-        actor=row["actor"],
-        action=row["action"],
-        cause=row["cause"],
-        operation=row["operation"],
-        changes={field: (pair[0], pair[1]) for field, pair in json.loads(row["changes"]).items()},
-        prompts=row["prompts"],
-        confidence=row["confidence"],
-        proposed_by=row["made_by"] or "",
-    )
+    changes = {field: (pair[0], pair[1]) for field, pair in json.loads(row["changes"]).items()}
+    return from_row(Version, row, at=read_moment(row["at"]), changes=changes, proposed_by=row["made_by"] or "")
 
 
 def _operation(
@@ -463,16 +453,11 @@ def _operation(
     created: Mapping[int, Sequence[str]],
     links: Mapping[int, int],
 ) -> Operation:
-    return Operation(
-        id=row["id"],
-        parent=row["parent"],
-        action=row["action"],
-        actor=row["actor"],
-        cause=row["cause"],
+    return from_row(
+        Operation,
+        row,
         at=read_moment(row["at"]),
-        undoes=row["undoes"],
         undone=row["undone_by"] is not None,
-        prompts=row["prompts"],
         notes=tuple(dict.fromkeys(notes.get(row["id"], ()))),
         created=tuple(created.get(row["id"], ())),
         links=links.get(row["id"], 0),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.errors import NoteNotFound, ReviewNotFound
 from amem.note import LinkType
-from amem.storage.rows import link_label, link_of, listed, read_moment, time_text
+from amem.storage.rows import from_row, link_label, link_of, listed, read_moment, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -132,17 +132,13 @@ def _replaces(item: Review) -> bool:
 
 
 def _review_of(row: Mapping[str, Any]) -> Review:
-    return Review(
-        id=row["id"],
+    return from_row(
+        Review,
+        row,
         note=row["note_id"],
         changes={field: (pair[0], pair[1]) for field, pair in json.loads(row["changes"]).items()},
-        reason=row["reason"],
-        confidence=row["confidence"],
-        made_by=row["made_by"],
         created_at=read_moment(row["created_at"]),
         expires_at=read_moment(row["expires_at"]),
-        state=row["state"],
-        operation=row["operation"],
     )
 
 

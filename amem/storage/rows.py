@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from amem.storage.store import Session
 
 
+_Item = TypeVar("_Item")
 _SHOWN = 60
 #: What reading a value that is none raises.
 UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, OverflowError, StorageCorrupt)
@@ -236,6 +237,12 @@ def shortened(value: Any) -> str:
     return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
 
 
+def from_row(made: type[_Item], row: Mapping[str, Any], **read: Any) -> _Item:
+    """A dataclass from a row: each field is the column of that name, but for those given as they were `read`."""
+    names = made.__dataclass_fields__.keys() - read.keys()  # type: ignore[attr-defined]  # of dataclasses alone
+    return made(**{name: row[name] for name in names}, **read)
+
+
 def link_label(row: Mapping[Any, Any]) -> str:
     """What the row of a link is called in an error."""
     return f"the link from {row['source']} to {row['target']}"
@@ -275,7 +282,6 @@ def link_plain(link: Link) -> dict[str, Any]:
     }
 
 
-_Item = TypeVar("_Item")
 AT_ONCE = 500
 
 

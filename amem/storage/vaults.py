@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from amem.storage.rows import listed
@@ -116,20 +116,7 @@ class Vaults:
 
     def put(self, vault: int, files: Iterable[tuple[KnownFile, str]]) -> None:
         """Remember files and their texts as what both sides agree on now."""
-        rows = [
-            {
-                "vault": vault,
-                "note": each.note,
-                "path": each.path,
-                "text": text,
-                "digest": each.digest,
-                "mtime_ns": each.mtime_ns,
-                "size": each.size,
-                "refs": each.refs,
-                "gone": int(each.gone),
-            }
-            for each, text in files
-        ]
+        rows = [asdict(each) | {"vault": vault, "text": text, "gone": int(each.gone)} for each, text in files]
         self._session.insert("vault_files", *rows, either="REPLACE")
 
     def touched(self, vault: int, files: Iterable[KnownFile]) -> None:
