@@ -208,18 +208,16 @@ def spread(
     passing: Callable[[Iterable[str]], set[str]],
     *,
     least: float = 0.0,
-    seeds: int = SEEDS,
-    hops: int = _HOPS,
 ) -> dict[str, Lift]:
-    """What the best `seeds` of `direct` ({id: relevance}) reach within `hops` links, by id.
+    """What the best `SEEDS` of `direct` ({id: relevance}) reach within two links, by id.
 
     Only notes that `passing` lets through are reached or passed on from. A note is listed when its best way is worth
     more than what it is itself, and at least `least`; ways that cannot be are not followed.
     """
     strongest = max(FACTORS.values())
-    frontier = {id: Lift(direct[id], ()) for id in best(direct, seeds)}
+    frontier = {id: Lift(direct[id], ()) for id in best(direct, SEEDS)}
     found: dict[str, Lift] = {}
-    for hop in range(1, hops + 1):
+    for hop in range(1, _HOPS + 1):
         frontier = {id: held for id, held in frontier.items() if held.relevance * strongest >= least}
         if not frontier:
             break

@@ -246,9 +246,7 @@ class Chats:
 
     # -- learning ----------------------------------------------------------------------------------------------
 
-    def waiting(
-        self, *, before: datetime | None = None, limit: int | None = None, states: Sequence[Learning] = _WAITING
-    ) -> list[Turn]:
+    def waiting(self, *, before: datetime | None = None, states: Sequence[Learning] = _WAITING) -> list[Turn]:
         """Turns in one of these states of learning that nobody is learning from now, oldest first.
 
         A turn whose answer is on its way is not among them, unless it has been for as long as nobody waits; nor is one
@@ -256,12 +254,8 @@ class Chats:
         """
         until = None if before is None else time_text(before)
         where = f"{_UNLEARNT} AND {_FREE} AND {_OWN} AND (:until IS NULL OR turns.at < :until)"
-        asked: dict[str, Any] = self._moments | {
-            "states": listed(states),
-            "until": until,
-            "limit": -1 if limit is None else limit,
-        }
-        return self._turns(f"{where} ORDER BY turns.key LIMIT :limit", **asked, **self._scope)
+        asked = self._moments | {"states": listed(states), "until": until}
+        return self._turns(f"{where} ORDER BY turns.key", **asked, **self._scope)
 
     def unlearnt(self, *, since: datetime | None = None) -> int:
         """How many turns (asked since then) wait to be learnt from, or for a model where the rules stood in for it.

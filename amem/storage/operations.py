@@ -202,17 +202,13 @@ class Operations:
     def __init__(self, session: Session) -> None:
         self._session = session
 
-    def log(
-        self, *, since: datetime | None = None, limit: int = 50, actor: str | None = None, tops_only: bool = False
-    ) -> list[Operation]:
+    def log(self, *, since: datetime | None = None, limit: int = 50, actor: str | None = None) -> list[Operation]:
         """Operations, newest first; in a scope those that, with all they set off, touched no other notes."""
         where, asked = self._in_scope()
         if since is not None:
             where += " AND at >= :since"
         if actor is not None:
             where += " AND actor = :actor"
-        if tops_only:
-            where += " AND parent IS NULL"
         asked |= {"since": None if since is None else time_text(since), "actor": actor, "limit": limit}
         sql = f"SELECT * FROM operations WHERE {where} ORDER BY id DESC LIMIT :limit"
         return self._described(self._session.records(sql, **asked))

@@ -120,7 +120,6 @@ def test_what_waits_is_answered_unclaimed_and_oldest_first(store: Store, clock: 
     clock.advance(minutes=2)
     with store.write() as session:
         assert [turn.question for turn in session.chats.waiting()] == ["a", "b"], "the lease ran out"
-        assert [turn.question for turn in session.chats.waiting(limit=1)] == ["a"]
         assert session.chats.waiting(before=answered.at) == []
         session.chats.claim([answered.key], "you", seconds=60)
         operation = session.begin("remember", "user")
