@@ -381,11 +381,8 @@ class AgenticMemorySystem(ScopedMemory):
 
     def surroundings(self, id: str) -> Surroundings:
         """How many links lead from a note and to it, how many sources it has, and who wrote it. Raises NoteNotFound."""
-
-        from amem.storage.links import surroundings
-
         with self.holder(id)._store.read() as session:
-            return surroundings(session, id)
+            return session.links.surroundings(id)
 
     def named(self, names: Sequence[str], inside: str | None = None) -> dict[str, str]:
         """The id of the note that each name means, as ``[[name]]`` has it; names that mean none are left out.

@@ -808,12 +808,9 @@ class ScopedMemory:
 
     def links_among(self, ids: Sequence[str]) -> list[Link]:
         """Links that have both ends among these notes, oldest first."""
-
-        from amem.storage.links import among
-
         own = self._own_of(ids)
         with self._store.read() as session:
-            return among(session, [id for id in ids if id in own], tuple(LinkType))
+            return session.links.among([id for id in ids if id in own], tuple(LinkType))
 
     @_of_any
     def neighbourhood(self, id: str, depth: int = 1, *, scope: Scope = EVERYONE) -> Neighbourhood:

@@ -9,7 +9,7 @@ from amem.errors import InvalidInput, NoteNotFound
 from amem.labels import title
 from amem.note import Kind, LinkType, Status
 from amem.query import Filter
-from amem.storage.links import Reached, among, beyond
+from amem.storage.links import LinkedNote
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -250,15 +250,15 @@ def local_graph(
         raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
     wanted = tuple(LinkType) if types is None else tuple(types)
     (centre,) = session.notes.keys_of([id]).values()
-    chosen = {id: Reached("", id, centre)}
+    chosen = {id: LinkedNote("", id, centre)}
     hops = {id: 0}
-    spare: dict[int, list[Reached]] = {}
+    spare: dict[int, list[LinkedNote]] = {}
     counted: dict[int, int] = {}
     frontier = [id]
     for hop in range(1, depth + 1):
         room = limit - len(chosen)
         behind = [each for each, at in hops.items() if at < hop - 1]
-        found, counted[hop] = beyond(session, frontier, behind, types=wanted, most=room)
+        found, counted[hop] = session.links.beyond(frontier, behind, types=wanted, most=room)
         taken = found[: room if hop == depth else -(-room // 2)]
         spare[hop] = found[len(taken) :]
         chosen |= {each.id: each for each in taken}
@@ -279,7 +279,7 @@ def local_graph(
         cards={each: read[each] for each in shown},
         hops={each: hops[each] for each in shown},
         via={each: chosen[each].via for each in shown[1:]},
-        links=tuple(among(session, shown, wanted)),
+        links=tuple(session.links.among(shown, wanted)),
         left_out={
             hop: more
             for hop, number in counted.items()

@@ -15,7 +15,6 @@ from amem.maintenance.topic_phase import Declared, TopicPhase
 from amem.note import EVERYONE, NOBODY, Kind, Scope, Status
 from amem.protocols import PageWriter
 from amem.query import Filter
-from amem.storage.links import gathered, ties
 from amem.writing.fields import labels
 
 if TYPE_CHECKING:
@@ -82,9 +81,9 @@ class Topics:
             pages = session.notes.count(Filter(kinds=(Kind.TOPIC,), whose=scope))
             return TopicMap(
                 topics=tuple(topics[:limit]),
-                ties=ties(session, every[:limit]),
+                ties=session.links.ties_of_wholes(every[:limit]),
                 more=max(0, len(topics) - limit),
-                loose=max(0, session.notes.count(Filter(whose=scope)) - pages - gathered(session, every)),
+                loose=max(0, session.notes.count(Filter(whose=scope)) - pages - session.links.gathered(every)),
             )
 
     def declare(self, name: str, about: str = "", *, actor: str, scope: Scope = NOBODY) -> TopicPage:

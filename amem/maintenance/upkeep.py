@@ -8,7 +8,6 @@ from amem.collection import embedded_text
 from amem.errors import AmemError, Cancelled, EmbedderMismatch
 from amem.maintenance.shift import ACTOR, PhaseReport
 from amem.note import LinkType
-from amem.storage.links import link_uses, weigh_links
 from amem.storage.vectors import text_hash
 
 if TYPE_CHECKING:
@@ -187,7 +186,7 @@ class WeighPhase:
         changed = 0
         while not shift.cancelled.is_set():
             with self._store.read() as session:
-                page = link_uses(session, WEIGHED, after=after, limit=_LINKS_PAGE)
+                page = session.links.uses(WEIGHED, after=after, limit=_LINKS_PAGE)
                 now = session.now
             if not page:
                 break
@@ -196,6 +195,6 @@ class WeighPhase:
             changed, after = changed + len(news), page[-1].key
             if not shift.dry_run:
                 with self._store.write() as session:
-                    weigh_links(session, news)
+                    session.links.weigh(news)
                     shift.mark(session, {"done": after, "counts": {"reweighted": changed}})
         return PhaseReport({"reweighted": changed})
