@@ -20,7 +20,7 @@ from amem.language.scripts import CJK
 from amem.language.scripts import words as words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from amem.language.word_reading import Word
 
@@ -349,6 +349,18 @@ _VALUE = re.compile(
     rf"|{_WORD_BEFORE.format('of')}\b(?P<word>{_WORD})\b{_WORD_AFTER.format('counted')}",
     re.IGNORECASE,
 )
+_TOKEN = re.compile(r"\d|[a-z]+")
+_DAYS = ("", "day", "days")
+#: Every value in ASCII has one of these.
+_OF_VALUES = frozenset(
+    {
+        *"0123456789",
+        *_TOKEN.findall(f"{_WORD} {_MONTH} sep"),
+        *("one", "noon", "midday", "midnight", "yesterday", "today", "tomorrow", "tonight"),
+        *("night", "year", "month", "week"),
+        *(f"{day}{end}" for day in words_of("mon tue tues wednes wed thur thurs fri satur sat sun") for end in _DAYS),
+    }
+)
 #: They stand before what is counted, and do not tell what that is.
 _CLASSIFIERS = frozenset("个只条台辆本件页间批箱份套家号张把双封棵支幅篇")
 #: Words beside a number that do not tell what is counted.
@@ -386,12 +398,19 @@ class Value:
 
 def values_of(text: str) -> frozenset[Value]:
     """Every value in a text."""
-    return frozenset(_value(match) for match in _VALUE.finditer(text))
+    return frozenset([_value(match) for match in _values_in(text)])
 
 
 def value_places(text: str) -> list[tuple[int, int]]:
     """Where the values of a text stand, as [start, end)."""
-    return [match.span() for match in _VALUE.finditer(text)]
+    return [match.span() for match in _values_in(text)]
+
+
+def _values_in(text: str) -> Iterable[re.Match[str]]:
+    # Most clauses hold none, as their words tell sooner than the pattern.
+    if text.isascii() and _OF_VALUES.isdisjoint(_TOKEN.findall(text.casefold())):
+        return ()
+    return _VALUE.finditer(text)
 
 
 def _value(match: re.Match[str]) -> Value:

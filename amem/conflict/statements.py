@@ -7,7 +7,7 @@ import re
 import threading
 import zlib
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import blake2b
 from importlib.resources import files
 from itertools import pairwise, takewhile
@@ -319,15 +319,36 @@ def _unpacked(row: Sequence[Any], around: str) -> Statement:
         poles=poles,
         opener=opener,
         nouns=tuple(nouns),
-        people=frozenset(people),
-        target=frozenset(target),
-        values=frozenset(Value(sort, value, frozenset(units)) for sort, value, *units in of),
-        frame=None if frame is None else Frame(Of(frame[0]), frame[1], tuple(frame[2:])),
-        cues=frozenset(map(Cue, found)),
+        people=_words(*people),
+        target=_words(*target),
+        values=frozenset([Value(sort, value, _words(*units)) for sort, value, *units in of]),
+        frame=None if frame is None else Frame(_OF[frame[0]], frame[1], tuple(frame[2:])),
+        cues=_cues(*found),
         sentence=sentence,
         around=around,
-        **{name: bool(flags >> at & 1) for at, name in enumerate(_FLAGS)},
+        **_flags(flags),
     )
+
+
+# A process remembers thousands of statements, most with the same few sets of words: each is made once and shared.
+
+
+@lru_cache(maxsize=4096)
+def _words(*found: str) -> frozenset[str]:
+    return frozenset(found)
+
+
+@lru_cache(maxsize=1024)
+def _cues(*found: str) -> frozenset[Cue]:
+    return frozenset(map(Cue, found))
+
+
+@cache
+def _flags(held: int) -> Mapping[str, bool]:
+    return {name: bool(held >> at & 1) for at, name in enumerate(_FLAGS)}
+
+
+_OF = {each.value: each for each in Of}
 
 
 def quotes(text: str) -> bool:
@@ -391,17 +412,17 @@ def _statement(
         about=telling,
         names={key: named[key] for key in telling if key in named},
         values=values_of(text),
-        people=people_of(words, named),
+        people=_words(*people_of(words, named)),
         frame=frame,
         poles=folded.poles,
-        cues=found,
+        cues=_cues(*found),
         ended=folded.ended,
         planned=planned,
         sentence=of[0],
         opener=opener,
         around=of[1],
         nouns=() if frame is not None else _nouns_first(words, named),
-        target=_target(text, at, told, marked),
+        target=_words(*_target(text, at, told, marked)),
         event=event,
     )
 

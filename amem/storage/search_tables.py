@@ -171,12 +171,14 @@ class FullText:
 
     def change(self, key: int, note: MemoryNote, fields: Container[str]) -> None:
         """Index an indexed note again, of which only these `fields` have changed."""
-        if "context" in fields and not any(name in fields for name in ("content", "keywords", "entities", "tags")):
-            # As every other new note changes what a neighbour is about: its long text need not be cut into terms.
-            self._session.update("note_text", {"context": " ".join(index_terms(note.context))}, rowid=key)
-        else:
+        if any(name in fields for name in ("content", "keywords", "entities")):
             self.remove(key)
             self.put(key, note)
+        else:
+            # As every other new note changes what a neighbour is about: its long text need not be cut into terms.
+            short = {"tags": " ; ".join(note.tags), "context": note.context}
+            terms = {name: " ".join(index_terms(text)) for name, text in short.items() if name in fields}
+            self._session.update("note_text", terms, rowid=key)
 
     def remove(self, key: int) -> None:
         """Forget a note; nothing happens when it is not indexed."""
