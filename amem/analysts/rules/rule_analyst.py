@@ -21,7 +21,7 @@ from amem.analysts.rules.kind_and_context import (
     shorten,
     without_lead_in,
 )
-from amem.language import cjk_share, index_terms, sentences, split_text, written_in_cjk
+from amem.language import cjk_share, held_terms, index_terms, sentences, split_text, written_in_cjk
 from amem.language.lexicon import Sort, is_person, is_place, lexicon, terms_of
 from amem.language.predicates import load_predicates
 from amem.language.statements import facts_in
@@ -31,7 +31,7 @@ from amem.language.word_reading import names, read, spelled
 from amem.note import Kind, LinkType, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from amem.analysis import Draft, Neighbour, Passage
     from amem.language.predicates import Predicates
@@ -180,7 +180,8 @@ def _shared(
         plain = their_text.replace("'", "")
         held = {phrase: terms for phrase, terms in phrases.items() if begins[phrase] in plain}
     if held:
-        theirs = set(index_terms(neighbour.content))
+        wanted = {term for terms in held.values() for term in terms}
+        theirs = _held(neighbour.content, wanted)
         held = {phrase: terms for phrase, terms in held.items() if terms <= theirs and _literal(phrase, their_text)}
     for phrase in (*neighbour.entities, *neighbour.keywords):
         terms = terms_of(phrase)
@@ -191,6 +192,11 @@ def _shared(
         if not any(terms <= held[other] for other in kept):
             kept.append(phrase)
     return kept
+
+
+def _held(text: str, wanted: Collection[str]) -> set[str]:
+    """Those of the `wanted` terms that a text has, others perhaps besides."""
+    return held_terms(text, wanted) if text.isascii() else set(index_terms(text))
 
 
 def _literal(phrase: str, text: str) -> bool:
