@@ -11,7 +11,7 @@ import numpy as np
 
 from amem.maintenance.sameness import group_of
 from amem.note import Status
-from amem.storage.rows import UNREADABLE
+from amem.storage.rows import UNREADABLE, listed
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
@@ -24,10 +24,15 @@ if TYPE_CHECKING:
 _NEAREST = 16
 #: A second of a day, for times that are rounded.
 _SECOND = 1 / 86_400
-_ROWS = (
-    "SELECT key, status, speaker, metadata, kind, valid_to, entities, julianday(at) FROM notes"
-    " WHERE seq > :after AND (status = 'active' OR :after > 0)"
+#: The times between which notes lie that are near enough to those asked for, as text; of a damaged row there is none.
+_SPAN = (
+    "SELECT coalesce(strftime('%Y-%m-%dT%H:%M:%S', min(julianday(at)) - :days), ''),"
+    " coalesce(strftime('%Y-%m-%dT%H:%M:%S', max(julianday(at)) + :days), '~')"
+    " FROM notes WHERE key IN (SELECT value FROM json_each(:asked))"
 )
+_ROWS = "SELECT key, status, speaker, metadata, kind, valid_to, entities, julianday(at) FROM notes WHERE"
+_THERE = f"{_ROWS} status = 'active' AND at BETWEEN :first AND :last"
+_CHANGED = f"{_ROWS} seq > :after"
 
 
 class Nearest(Protocol):
@@ -65,8 +70,14 @@ class Candidates:
         self._known: dict[tuple[str | None, ...], Hashable] = {}
 
     def refresh(self, session: Session) -> None:
-        """Take in what was written since."""
-        for key, status, *columns, at in session.rows(_ROWS, after=self._seen):
+        """Take in what was written since; at first all that is near in time to what is asked."""
+        if self._seen:
+            rows = session.rows(_CHANGED, after=self._seen)
+        else:
+            span = {"days": self._days + 2 * _SECOND, "asked": listed(self._asked.tolist())}
+            ((first, last),) = session.rows(_SPAN, **span)
+            rows = session.rows(_THERE, first=first, last=last)
+        for key, status, *columns, at in rows:
             if key in self._group:
                 left = self._group.pop(key)
                 del self._members[left][key]
