@@ -38,9 +38,11 @@ _PROBES, _MISSES = 32, 8
 _TRIES = 3
 _LOOSE = 2_000
 #: Seconds: until a lock that another process holds is tried again; between two looks for what others wrote; without
-#: new notes before they are stored (each costs Chroma twice as much alone), and as long as that is waited for, since
-#: an import needs the processor itself; and that a process that has just opened a collection is left alone.
-_RETRY, _POLL, _GATHER, _GATHER_MOST, _PAUSE = 30.0, 2.0, 3.0, 60.0, 2.0
+#: new notes before they are stored, and as long as that is waited for. Each costs Chroma twice as much alone, an import
+#: needs the processor itself, and one batch of it may take seconds on a busy machine.
+_RETRY, _POLL, _GATHER, _GATHER_MOST = 30.0, 2.0, 10.0, 600.0
+#: Seconds that importing Chroma takes, and storing one note in it.
+_IMPORT, _EACH = 1.0, 0.008
 #: Seconds that the end of the process waits for the thread.
 _EXIT = 30.0
 
@@ -70,7 +72,7 @@ class ChromaBase:
     """Keeps a Chroma folder in step with the notes, in the background, and asks it."""
 
     def __init__(
-        self, folder: Path, leg: Leg, source: VectorFeed, *, serve_from: int = 0, pause: float = _PAUSE
+        self, folder: Path, leg: Leg, source: VectorFeed, *, serve_from: int = 0, pause: float = _GATHER
     ) -> None:
         self._leg, self._source = leg, source
         self._serve_from, self._pause = serve_from, pause
@@ -254,6 +256,12 @@ class ChromaBase:
         label = self._folder.label()
         return label is None or label.files is None or (label.space, label.seq) != (rows.space, rows.seq)
 
+    def _takes(self) -> float:
+        """Seconds that importing Chroma takes, and storing what the folder lacks or has as it was."""
+        label = self._folder.label()
+        seq = 0 if label is None or label.files is None else label.seq
+        return _IMPORT + _EACH * len(self._source.touched(seq)[1])
+
     def _keep(self) -> None:
         """Wait until the folder is needed, open it, and keep it in step until told to stop or another space begins."""
         self._failure = None
@@ -268,6 +276,9 @@ class ChromaBase:
         self._folder.forget_others(self._leg.rows.space)
         # Importing Chroma takes a second that a process which has just started, or imports notes, needs for its user.
         self._gather(self._pause)
+        if self._stop and self._asked == self._fed and time.monotonic() + self._takes() > self._deadline:
+            self._deadline = 0.0  # given up half way nothing would be left of it
+            return
         import chromadb  # noqa: F401  # here, to look at the time after it
 
         if self._late():

@@ -52,7 +52,7 @@ class DenseLeg:
         folder: Path | None,
         base: Literal["auto", "exact", "chroma"] = "auto",
         chroma_from: int = CHROMA_FROM,
-        pause: float = 2.0,
+        pause: float = 10.0,
     ) -> None:
         self._feed, self._folder = feed, folder
         self._wanted, self._chroma_from, self._pause = base, 0 if base == "chroma" else chroma_from, pause

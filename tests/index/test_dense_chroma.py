@@ -362,6 +362,17 @@ def test_auto_feeds_chroma_from_the_first_note_and_asks_it_only_from_its_size_on
     leg.close()
 
 
+@pytest.mark.parametrize(("seconds", "kept"), [(2.0, False), (60.0, True)])
+def test_what_cannot_be_stored_in_time_at_closing_is_not_begun(
+    feed: MemoryFeed, tmp_path: Path, seconds: float, kept: bool
+):
+    feed.add(clustered(COUNT))
+    leg = DenseLeg(feed, folder=tmp_path)
+    leg.refresh()
+    leg.close(seconds)
+    assert (tmp_path / "chroma").exists() is kept
+
+
 def test_an_exact_base_never_imports_chroma(tmp_path: Path):
     code = """
         import sys
