@@ -593,11 +593,8 @@ class ScopedMemory:
 
     def supersessions(self, limit: int = 50) -> list[Link]:
         """What took the place of what and still does, by rules, models or by hand, the newest first."""
-
-        from amem.storage.reviews import supersessions
-
         with self._store.read() as session:
-            found = supersessions(session, limit)
+            found = session.reviews.supersessions(limit)
         return self._staying(found)
 
     @_of_any
@@ -606,12 +603,9 @@ class ScopedMemory:
 
         Deleted ones too; no more than a hundred. Raises NoteNotFound.
         """
-
-        from amem.storage.reviews import succession
-
         id = self._held(id)
         with self._store.read() as session:
-            return [note for note in succession(session, id) if self.scope.holds(note.metadata)]
+            return [note for note in session.reviews.succession(id) if self.scope.holds(note.metadata)]
 
     @_of_any
     def superseded_by(self, id: str) -> list[str]:
@@ -633,11 +627,8 @@ class ScopedMemory:
 
     def doubted(self) -> list[Flag]:
         """The flags of notes that lean on something no longer so, without those of notes that `conflicts_open` has."""
-
-        from amem.storage.reviews import leaning
-
         with self._store.read() as session:
-            found = leaning(session)
+            found = session.flags.leaning()
         return self._open(found)
 
     def supersede(self, old: str, new: str, reason: str = "", *, statement: str = "") -> Link:

@@ -18,7 +18,6 @@ from amem.note import Status
 from amem.protocols import TokenEmbedder
 from amem.storage.database import FILE_NAME
 from amem.storage.purging import owed
-from amem.storage.reviews import leaning
 from amem.storage.rows import time_text
 from amem.token_vectors import PACKING
 
@@ -402,7 +401,7 @@ def _links(store: Store) -> Iterator[Finding]:
 def _truth(store: Store) -> Iterator[Finding]:
     """What may not be so any more, and nobody has said."""
     with store.read() as session:
-        flagged = len({flag.note for flag in leaning(session)})
+        flagged = len({flag.note for flag in session.flags.leaning()})
         lost = session.notes.behind_lost()
     if flagged:
         what = f"{counted(flagged, 'note')} may be out of date"

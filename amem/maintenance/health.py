@@ -15,7 +15,6 @@ from amem.labels import size as file_size
 from amem.maintenance.cycle import CYCLES, due, upcoming
 from amem.maintenance.shift import COUNTS, total
 from amem.note import Status
-from amem.storage.reviews import leaning, open_disagreements
 from amem.storage.rows import read_moment, read_time, time_text
 
 if TYPE_CHECKING:
@@ -122,7 +121,7 @@ def look(collection: Collection, language: str) -> Health:
 def _health(session: Session, zone: tzinfo, index: str, language: str, bytes: int | None) -> Health:
     statuses, layers, kinds = _census(session)
     active = statuses.get(Status.ACTIVE, 0)
-    stale = len({flag.note for flag in leaning(session)})
+    stale = len({flag.note for flag in session.flags.leaning()})
     waiting = Counter(state for _, state in session.notes.unfinished())
     last, running = session.runs.last(CYCLES), session.runs.open()
     return Health(
@@ -134,7 +133,7 @@ def _health(session: Session, zone: tzinfo, index: str, language: str, bytes: in
         stale_share=stale / active if active else 0.0,
         orphans=_orphans(session),
         dangling_links=session.links.dangling(),
-        conflicts=len(open_disagreements(session)),
+        conflicts=len(session.flags.open_disagreements()),
         lost_successors=len(session.notes.behind_lost()),
         pending=waiting["pending"],
         degraded=waiting["degraded"],

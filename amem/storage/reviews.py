@@ -34,8 +34,11 @@ class Review:
     operation: int
 
 
-# The review queue: changes that machines proposed and a person decides.
-
+#: Notes of one succession that are looked at.
+_MOST = 100
+_EVER = datetime.min.replace(tzinfo=UTC)
+#: Links that say of two notes that they do not go together.
+IN_CONFLICT = (LinkType.CONTRADICTS, LinkType.SUPERSEDES)
 #: What became of a proposal: undone with its operation, else what the last decision that stands says, else still open.
 _READ = (
     "SELECT r.*, notes.id AS note_id, CASE WHEN made.undone_by IS NOT NULL THEN 'withdrawn' ELSE coalesce("
@@ -122,6 +125,32 @@ class Reviews:
         )
         return sorted(self._session.column(sql, these=listed(operations)))
 
+    def supersessions(self, limit: int) -> list[Link]:
+        """The links that say of a superseded note what took its place, the newest first."""
+        statement = (
+            "SELECT links.* FROM links JOIN notes AS old ON old.id = target JOIN notes AS new ON new.id = source"
+            " WHERE type = 'supersedes' AND old.status = 'superseded' AND old.superseded_by = source"
+            " AND new.status <> 'deleted' ORDER BY links.key DESC LIMIT :limit"
+        )
+        return self._session.readable(self._session.records(statement, limit=limit), link_label, link_of)
+
+    def succession(self, id: str) -> list[MemoryNote]:
+        """The note with its predecessors and successors, those of these too, by when they were so; at most a hundred.
+
+        Raises NoteNotFound.
+        """
+        found: dict[str, MemoryNote] = {}
+        fresh = [id]
+        while fresh and len(found) < _MOST:
+            notes = self._session.notes.get_many(fresh[: _MOST - len(found)], history=False, usage=False, deleted=True)
+            found |= notes
+            later = [note.superseded_by for note in notes.values() if note.superseded_by is not None]
+            near = dict.fromkeys([*self._session.notes.replaced_by(list(notes)), *later])
+            fresh = [each for each in near if each not in found]
+        if id not in found:
+            raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
+        return sorted(found.values(), key=lambda note: note.valid_from or note.at or note.recorded_at or _EVER)
+
     def _read(self, where: str, **asked: Any) -> list[Review]:
         rows = self._session.records(_READ.format(where), **asked)
         return self._session.readable(rows, lambda row: f"review {row['id']}", _review_of)
@@ -140,37 +169,6 @@ def _review_of(row: Mapping[str, Any]) -> Review:
         created_at=read_moment(row["created_at"]),
         expires_at=read_moment(row["expires_at"]),
     )
-
-
-# Notes that are linked as in conflict, both still standing, and of which nobody has said what holds.
-
-#: Links that say of two notes that they do not go together.
-IN_CONFLICT = (LinkType.CONTRADICTS, LinkType.SUPERSEDES)
-
-
-def open_disagreements(session: Session) -> list[Link]:
-    """The link of each such pair of active notes, the newest first; of several between two notes the newest."""
-    types = ", ".join(f"'{type}'" for type in IN_CONFLICT)
-    statement = (
-        "SELECT links.* FROM links JOIN notes AS one ON one.id = source JOIN notes AS other ON other.id = target"
-        f" WHERE type IN ({types}) AND one.status = 'active' AND other.status = 'active'"
-        # What ended a statement of a note that stands for the rest is settled.
-        " AND NOT EXISTS (SELECT 1 FROM json_each(CASE WHEN json_valid(other.overturned) THEN other.overturned END)"
-        " WHERE json_extract(value, '$.by') = source) ORDER BY links.key DESC"
-    )
-    decided = session.flags.decided_pairs()
-    found: dict[frozenset[str], Link] = {}
-    for link in session.readable(session.records(statement), link_label, link_of):
-        pair = frozenset((link.source, link.target))
-        if pair not in decided:
-            found.setdefault(pair, link)
-    return list(found.values())
-
-
-def leaning(session: Session) -> list[Flag]:
-    """The flags of notes that lean on something no longer so, and not those of one side of an open disagreement."""
-    apart = {(link.target, link.source) for link in open_disagreements(session)}
-    return [flag for flag in session.flags.open() if (flag.note, flag.because) not in apart]
 
 
 # Notes that may be out of date, because one that they lean on is no longer so.
@@ -254,6 +252,29 @@ class Flags:
             self._add(key, flag.because, flag.reason, operation, dismissed=True)
         return len(standing)
 
+    def open_disagreements(self) -> list[Link]:
+        """The link of each such pair of active notes, the newest first; of several between two notes the newest."""
+        types = ", ".join(f"'{type}'" for type in IN_CONFLICT)
+        statement = (
+            "SELECT links.* FROM links JOIN notes AS one ON one.id = source JOIN notes AS other ON other.id = target"
+            f" WHERE type IN ({types}) AND one.status = 'active' AND other.status = 'active'"
+            # What ended a statement of a note that stands for the rest is settled.
+            " AND NOT EXISTS (SELECT 1 FROM json_each(CASE WHEN json_valid(other.overturned) THEN other.overturned END)"
+            " WHERE json_extract(value, '$.by') = source) ORDER BY links.key DESC"
+        )
+        decided = self.decided_pairs()
+        found: dict[frozenset[str], Link] = {}
+        for link in self._session.readable(self._session.records(statement), link_label, link_of):
+            pair = frozenset((link.source, link.target))
+            if pair not in decided:
+                found.setdefault(pair, link)
+        return list(found.values())
+
+    def leaning(self) -> list[Flag]:
+        """The flags of notes that lean on something no longer so, and not those of one side of an open disagreement."""
+        apart = {(link.target, link.source) for link in self.open_disagreements()}
+        return [flag for flag in self.open() if (flag.note, flag.because) not in apart]
+
     def _add(self, key: int, because: str, reason: str, operation: int, *, dismissed: bool) -> None:
         row = {"note": key, "because": because, "reason": reason, "operation": operation, "dismissed": int(dismissed)}
         self._session.insert("flags", row | {"at": time_text(self._session.now)})
@@ -261,37 +282,3 @@ class Flags:
 
 def _flag_of(row: Mapping[str, Any]) -> Flag:
     return Flag(row["id"], row["note_id"], row["because"], row["reason"], read_moment(row["at"]), row["operation"])
-
-
-# Notes that took each other's place: what held when, and what holds now.
-
-_MOST = 100
-_EVER = datetime.min.replace(tzinfo=UTC)
-
-
-def supersessions(session: Session, limit: int) -> list[Link]:
-    """The links that say of a superseded note what took its place, the newest first."""
-    statement = (
-        "SELECT links.* FROM links JOIN notes AS old ON old.id = target JOIN notes AS new ON new.id = source"
-        " WHERE type = 'supersedes' AND old.status = 'superseded' AND old.superseded_by = source"
-        " AND new.status <> 'deleted' ORDER BY links.key DESC LIMIT :limit"
-    )
-    return session.readable(session.records(statement, limit=limit), link_label, link_of)
-
-
-def succession(session: Session, id: str) -> list[MemoryNote]:
-    """The note with its predecessors and successors, those of these too, by when they were so; at most a hundred.
-
-    Raises NoteNotFound.
-    """
-    found: dict[str, MemoryNote] = {}
-    fresh = [id]
-    while fresh and len(found) < _MOST:
-        notes = session.notes.get_many(fresh[: _MOST - len(found)], history=False, usage=False, deleted=True)
-        found |= notes
-        later = [note.superseded_by for note in notes.values() if note.superseded_by is not None]
-        near = dict.fromkeys([*session.notes.replaced_by(list(notes)), *later])
-        fresh = [each for each in near if each not in found]
-    if id not in found:
-        raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
-    return sorted(found.values(), key=lambda note: note.valid_from or note.at or note.recorded_at or _EVER)

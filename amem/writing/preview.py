@@ -12,7 +12,6 @@ from amem.conflict.candidates import Candidate, as_rival
 from amem.conflict.corrections import cosines_to
 from amem.conflict.settling import ONLY_A_PART, RULES
 from amem.note import Conflict, Label, LinkType, Scope, Verdict
-from amem.storage.reviews import open_disagreements
 from amem.writing.batch import FrequencyCache, StoreVocabulary
 from amem.writing.fields import draft_of, fill_in
 from amem.writing.intake import NewNote, take_in
@@ -74,7 +73,7 @@ def open_conflicts(session: Session, least: float) -> list[Conflict]:
     model's proposal waits for a person.
     """
     found = []
-    for link in open_disagreements(session):
+    for link in session.flags.open_disagreements():
         waits, whole = "", True
         if link.type is LinkType.SUPERSEDES:
             sure = link.confidence >= least

@@ -11,7 +11,6 @@ from storing import change, put
 from amem.clock import zone
 from amem.errors import NoteNotFound, OperationNotFound
 from amem.note import Link, LinkType, Status
-from amem.storage.reviews import succession, supersessions
 from amem.storage.undo import redo, rollback, undo
 
 if TYPE_CHECKING:
@@ -172,20 +171,20 @@ def test_a_chain_of_successors_is_told_from_any_of_its_notes_in_order_of_time(st
         supersede(session, porto, lisbon)
         last = supersede(session, lisbon, berlin)
         for id in (porto, lisbon, berlin):
-            assert [note.content for note in succession(session, id)] == ["Porto", "Lisbon", "Berlin"]
-        assert [note.id for note in succession(session, apart)] == [apart]
-        assert [(each.source, each.target) for each in supersessions(session, 10)] == [
+            assert [note.content for note in session.reviews.succession(id)] == ["Porto", "Lisbon", "Berlin"]
+        assert [note.id for note in session.reviews.succession(apart)] == [apart]
+        assert [(each.source, each.target) for each in session.reviews.supersessions(10)] == [
             (berlin, lisbon),
             (lisbon, porto),
         ]
-        assert len(supersessions(session, 1)) == 1
+        assert len(session.reviews.supersessions(1)) == 1
         undo(session, "user", last)
-        assert [(each.source, each.target) for each in supersessions(session, 10)] == [(lisbon, porto)]
+        assert [(each.source, each.target) for each in session.reviews.supersessions(10)] == [(lisbon, porto)]
         change(session, lisbon, status=str(Status.DELETED))
-        assert [note.content for note in succession(session, porto)] == ["Porto", "Lisbon"]
-        assert supersessions(session, 10) == []
+        assert [note.content for note in session.reviews.succession(porto)] == ["Porto", "Lisbon"]
+        assert session.reviews.supersessions(10) == []
         with pytest.raises(NoteNotFound):
-            succession(session, "nobody")
+            session.reviews.succession("nobody")
 
 
 @pytest.mark.parametrize(("action", "state"), [("accept", "accepted"), ("reject", "rejected")])
