@@ -57,6 +57,15 @@ BOUNDS_AND_BYSTANDERS = [
     "他这个人不吃香。",
     "孩子今天不吃饭。",
     "买了 iPhone 手机壳。",
+    "My rent is 200 less than his.",
+    "I moved to New Zealand for a month.",
+    "I have asthma checks on Friday.",
+    "我在星巴克工作了一下午。",
+    "我买了奥迪模型。",
+    "我换了大众点评会员。",
+    "我的车在修。",
+    "我有高血压的家族史。",
+    "我吃了布洛芬。",
 ]
 PLANNED = [
     "I'm thinking of moving to Berlin.",

@@ -760,12 +760,19 @@ def made_of_thing(shape: Shape, parts: dict[str, str], before: str, scene: Scene
     return found
 
 
+#: What is about a car or an illness, and not it.
+_ABOUT_IT = re.compile("的|家族|史|风险|模型|玩具|会员|股票|钥匙|充电|海报|轮胎|配件")
+
+
 def _known(shape: Shape, value: str, subject: Subject, scene: Scene) -> list[Fact]:
     """What the table lists for the predicate, since the verb alone says too little (有哮喘, 有时间)."""
     value = trimmed(value)
     known = scene.predicates.known(shape.predicate, value)
     if known and shape.predicate == "drives":
-        known = phrase_in(value)
+        model = phrase_in(value)[len(known) :]
+        known = "" if len(model) > 8 or model in lexicon().chinese or _ABOUT_IT.search(model) else known + model
+    elif known and shape.predicate == "has_condition" and _ABOUT_IT.match(value, len(known)):
+        return []  # 高血压的家族史
     found = Fact(subject.name, shape.predicate, known, shape.aspect is not Aspect.END)
     if known and shape.predicate == "takes_medication" and found.holds:
         scene.medicine = found
@@ -957,8 +964,8 @@ def _of_role(text: str, scene: Scene) -> list[Fact]:
     row = scene.predicates.rows[scene.predicates.canonical(match["role"])]
     if match["sum"] is not None and row.value != "amount":
         return []
-    if row.value == "person" and match["is"] in ("在", "位于"):
-        return []  # 我老公在华为上班
+    if match["is"] in ("在", "位于") and row.value not in ("place", "room", "address", "date", "school"):
+        return []  # 我老公在华为上班, 我的车在修
     apposed = match["apposed"] is not None
     value = apposed_in(row, match["name"]) if apposed else value_in(row, match["o"], scene.predicates)
     value = value or (match["o"] if row.name == "lives_in" and _STREET.match(match["o"]) else "")

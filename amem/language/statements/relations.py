@@ -67,6 +67,8 @@ def tools(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -
     """What is used now (group ``o``) and what no more (``x``)."""
     if shape.aspect is Aspect.BEGIN and TITLED.match(parts.get("o", "")):
         return _practitioner(parts, subject, scene)
+    if shape.aspect is Aspect.BEGIN and _FOR_A_WHILE.search(parts.get("o", "")):
+        return []
     if shape.aspect is Aspect.STATE and (rather := _RATHER.match(parts.get("o", ""))):
         parts = parts | {"o": rather["o"], "x": rather["x"]}
     if whose := _TOOL_OF.match(parts.get("x", "")):
@@ -409,6 +411,8 @@ def _known(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) 
     if dose and _UNTIL.search(parts["o"]):
         return []  # "I took 20 mg of citalopram until May": a dose that ended, not the medicine
     value = scene.predicates.known(shape.predicate, parts["o"][dose.end() if dose else 0 :])
+    if value and _ABOUT_IT.match(parts["o"].partition(value)[2]):
+        return []  # "I have asthma checks on Friday"
     if shape.predicate == "drives" and value:
         value = thing_in(parts["o"], scene) or value
     found = Fact(subject.name, shape.predicate, value, shape.aspect is not Aspect.END)
@@ -417,6 +421,10 @@ def _known(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) 
     return [found] if value else []
 
 
+#: What is about an illness, and not it.
+_ABOUT_IT = re.compile(
+    r" (?:appointments?|checks?|check-?ups?|medication|meds|tests?|clinic|nurse|reviews?|research|history|risk|group)\b"
+)
 _UNTIL = re.compile(r"\b(?:until|till)\b", re.IGNORECASE)
 #: "500 mg of metformin", "half a tablet of prednisone", "my statins".
 _DOSE = _pattern("dose")
@@ -477,6 +485,9 @@ def _leases(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene)
     return [Fact(subject.name, "address" if street else shape.predicate, place)]
 
 
+_FOR_A_WHILE = re.compile(
+    r"\bfor (?:a|the|\w+) (?:few )?(?:nights?|days?|weeks?|weekend|months?|summer|winter)\b", re.IGNORECASE
+)
 _STAY = re.compile(r"\b(?:nights?|days?|weeks?|weekend|holidays?|vacation|summer|trip|conference)\b", re.IGNORECASE)
 
 
@@ -548,6 +559,8 @@ def _moves(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) 
         return []
     if _ON_A_STREET.search(place) and not left:
         return [Fact(subject.name, "address", place)]  # "we moved to Quarry Road"
+    if _FOR_A_WHILE.search(parts["o"]):
+        return []  # "with my band for a month"
     if left and not (is_known_place(place) or is_known_place(left)):
         return []  # "Maria moved from Google to Meta"
     # "We moved to Notion", "I moved to GitLab": any product; a team that moved house did so to a place that is known.
