@@ -172,8 +172,13 @@ _SOMETIMES = re.compile(
 
 def only_sometimes(earlier: str, later: str) -> bool:
     """Whether the later text is of a time or place that the earlier one does not name."""
-    named = {match[0].casefold() for match in _SOMETIMES.finditer(earlier)}
-    return any(match[0].casefold() not in named for match in _SOMETIMES.finditer(later))
+    return not _times_named(later) <= _times_named(earlier)
+
+
+# A long note has many pairs of facts and of clauses with each of its neighbours.
+@lru_cache(maxsize=1024)
+def _times_named(text: str) -> frozenset[str]:
+    return frozenset(match[0].casefold() for match in _SOMETIMES.finditer(text))
 
 
 #: "This Monday" is one of the Mondays; "yesterday's" were of yesterday, and "this morning" is over tonight.
@@ -380,6 +385,8 @@ class _Clauses:
         """Those that a later clause, or its sentence, shares a word with, or a pair of opposites and nothing else."""
         told = _mask(self._about, new.statement.about) | _mask(self._around, new.around.about)
         opposed = _mask(self._poles, new.statement.poles) & ~told
+        if not (told or opposed):
+            return []
         return [
             each
             for place, each in enumerate(self._falling)
@@ -565,7 +572,7 @@ def _features(
         "target": bool(new.target - old.about.keys()),
         "another speaker": earlier.speaker != later.speaker,
         "time apart": math.log1p(days) / 7,
-        "sometimes": _sometimes(earlier.content, later.content),
+        "sometimes": only_sometimes(earlier.content, later.content),
         "thing shared": 0.5 if not new.thing else float(new.thing[-1] in old.about),
         "subject named": not new.people.isdisjoint(old.names) or not old.people.isdisjoint(new.names),
         "subject stated": bool(_subjects(earlier) & _subjects(later)),
@@ -582,7 +589,6 @@ def _subjects(claim: Claim) -> set[str]:
 
 #: What is asked of two notes for every pair of their clauses.
 _in_cjk = lru_cache(maxsize=1024)(written_in_cjk)
-_sometimes = lru_cache(maxsize=256)(only_sometimes)
 
 
 @lru_cache(maxsize=1024)

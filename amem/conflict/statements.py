@@ -279,8 +279,7 @@ def packed(text: str) -> bytes | None:
     if found is None:
         return None
     around = {each.sentence: each.around for each in found}
-    held = json.dumps([around, [_packed(each) for each in found]], ensure_ascii=False, separators=(",", ":"))
-    return zlib.compress(held.encode(), 1)
+    return zlib.compress(_as_json([around, [_packed(each) for each in found]]).encode(), 1)
 
 
 def unpack(text: str, held: bytes) -> bool:
@@ -296,6 +295,7 @@ def unpack(text: str, held: bytes) -> bool:
     return True
 
 
+_as_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 #: Fields of a statement that are kept as they are; those that are sets of words; those that are true or false.
 _PLAIN = ("text", "about", "names", "poles", "opener", "nouns")
 _SETS = ("people", "target")

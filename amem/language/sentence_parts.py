@@ -6,6 +6,7 @@ import re
 import unicodedata
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from amem.errors import InvalidInput
@@ -51,8 +52,21 @@ def sentences(text: str) -> list[str]:
     return found
 
 
-def sentence_ends(text: str) -> Iterator[int]:
+def sentence_ends(text: str) -> Iterable[int]:
     """Positions just after each sentence's last character (or after the line break that ends it)."""
+    return _known_ends(text) if len(text) <= _REMEMBERED else _ends_in(text)
+
+
+#: Texts up to this length are remembered: a note that is added is cut by whoever reads it.
+_REMEMBERED = 4_000
+
+
+@lru_cache(maxsize=256)
+def _known_ends(text: str) -> tuple[int, ...]:
+    return tuple(_ends_in(text))
+
+
+def _ends_in(text: str) -> Iterator[int]:
     line_start = 0
     for match in _END.finditer(text):
         if match["line"] is not None:
