@@ -5,6 +5,7 @@ It is in the language of the question; a note that is quoted keeps its own.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -62,6 +63,12 @@ _MOST_GONE = 4
 _STEM = 4
 #: So far from a time what is asked of it may have been.
 _LOOSE = timedelta(days=7)
+#: Another one than before.
+_ANOTHER = re.compile(
+    r"\b(?:new|another|different|changed|switched|swapped) (?P<what>(?:[\w-]+ )?[\w-]+)"
+    r"|(?:换了?|改成|新的?)(?:个|位|一[个位])?(?P<zh>\w{2,4})",
+    re.IGNORECASE,
+)
 #: With these a time begins in the middle of a sentence.
 _TIME_WORDS = frozenset(
     ("in", "on", "at", "during", "over", "around", "before", "after", "by", "as", "since", "last", "this")
@@ -462,6 +469,9 @@ class _Answer:
             return False
         if self._wants_a_name and not signs.lacks and not signs.strangers and replaces(hit.content):
             return True  # "Mia changes to Parkskolan"
+        another = (self._terms & {*index_terms(each["what"] or each["zh"])} for each in _ANOTHER.finditer(hit.content))
+        if not signs.strangers and any(another):
+            return True  # "Sabine will be my new boss", 换了班主任
         if signs.read or signs.held < _HELD or not self._quoted:
             return False
         return signs.few >= _FEW or replaces(hit.content) or tells_what_is_now(hit.content)

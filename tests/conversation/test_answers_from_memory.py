@@ -701,6 +701,42 @@ def test_giving_up_one_thing_ends_no_other(memory: AgenticMemorySystem) -> None:
 
 
 @pytest.mark.parametrize(
+    ("said", "question", "later"),
+    [
+        (
+            ("My boss is Henrik.", "Henrik is leaving, Sabine will be my new boss from August."),
+            "Who is my boss?",
+            "later: “Henrik is leaving, Sabine",
+        ),
+        (
+            ("女儿朵朵的班主任是林老师。", "朵朵上三年级了，换了班主任，姓罗。"),
+            "朵朵的班主任是谁？",
+            "“朵朵上三年级了",
+        ),
+    ],
+)
+def test_a_fact_of_which_a_later_note_tells_another_is_not_certain(
+    memory: AgenticMemorySystem, said: tuple[str, str], question: str, later: str
+) -> None:
+    told(memory, {said[0]: "2026-02-02", said[1]: "2026-06-02", "Painted the fence.": "2026-06-03"})
+    found = ask(memory, question)
+    assert later in found.text
+    assert found.in_memory is None
+
+
+@pytest.mark.parametrize(
+    ("said", "question"),
+    [
+        ("清明去杭州玩，住在西湖边的如家。", "我现在住哪？"),
+        ("We live it up in a hotel in Nice this week.", "Where do I live?"),
+    ],
+)
+def test_where_one_stayed_is_not_where_one_lives(memory: AgenticMemorySystem, said: str, question: str) -> None:
+    told(memory, {said: "2026-02-02"})
+    assert ask(memory, question).in_memory is not True
+
+
+@pytest.mark.parametrize(
     ("said", "question", "answer"),
     [
         (
