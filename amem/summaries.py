@@ -199,9 +199,8 @@ class Summaries:
 
     def _name(self, id: str, width: int) -> str:
         if id not in self._texts:
-            note = self._memory.read(id)
-            gone = {} if note else self._memory.cards_of([id])
-            self._texts[id] = note.content if note else gone[id].text if id in gone else ""
+            note = self._memory.read_many([id]).get(id)
+            self._texts[id] = note.content if note else ""
         text = self._texts[id]
         return f"“{cut(title(text), width)}”" if text else f"{short_id(id)} (purged)"
 
@@ -236,11 +235,11 @@ def causes_in_words(memory: AgenticMemorySystem, causes: Iterable[str]) -> dict[
     found = {cause: _in_plain_words(cause) for cause in causes}
     found |= _reversed(memory, found)
     ids = {short: _resolved(memory, short) for cause in found.values() for short in _ID.findall(cause)}
-    cards = memory.cards_of([id for id in ids.values() if id is not None])
+    notes = memory.read_many([id for id in ids.values() if id is not None])
 
     def named(match: re.Match[str]) -> str:
-        card = cards.get(ids[match.group()] or "")
-        return short_id(match.group()) if card is None else f"“{title(card.text, _LONGEST)}”"
+        note = notes.get(ids[match.group()] or "")
+        return short_id(match.group()) if note is None else f"“{title(note.content, _LONGEST)}”"
 
     return {cause: _ID.sub(named, words) for cause, words in found.items()}
 
@@ -320,8 +319,10 @@ def reversal_lines(memory: AgenticMemorySystem, report: UndoReport) -> list[str]
 
 
 def _names(memory: AgenticMemorySystem, ids: Sequence[str]) -> str:
-    cards = memory.cards_of(ids[:_NAMED])
-    named = [f"“{title(cards[id].text, _WORDS)}”" if id in cards else f"{short_id(id)} (purged)" for id in ids[:_NAMED]]
+    notes = memory.read_many(ids[:_NAMED])
+    named = [
+        f"“{title(notes[id].content, _WORDS)}”" if id in notes else f"{short_id(id)} (purged)" for id in ids[:_NAMED]
+    ]
     more = ", …" if len(ids) > _NAMED else ""
     return named[0] if len(ids) == 1 else f"{counted(len(ids), 'note')}: {', '.join(named)}{more}"
 

@@ -15,13 +15,12 @@ from amem.language.intervals import overtakes, same_value
 from amem.note import Kind, Scope, Status
 from amem.rendering import holding_facts, holding_text
 from amem.storage.rows import listed, time_text
-from amem.storage.vectors import text_hash
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     import numpy as np
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from amem.language.predicates import Predicates
     from amem.note import Fact, MemoryNote
@@ -241,6 +240,8 @@ _READINGS = (
 
 def recall(session: Session, found: Iterable[Rival]) -> list[Rival]:
     """Have judges know what was read in these notes before; returns those of which nothing is kept."""
+    from amem.storage.vectors import text_hash  # with NumPy, which a look at what is open does not need
+
     unknown = {each.claim.order: each for each in found}
     if not unknown:
         return []
@@ -253,6 +254,8 @@ def recall(session: Session, found: Iterable[Rival]) -> list[Rival]:
 
 def keep(session: Session, read: Iterable[Rival]) -> None:
     """Keep what judges have just read in these stored notes, of those that they did read."""
+    from amem.storage.vectors import text_hash
+
     rows = [
         {"note": each.claim.order, "reader": reader(), "text": text_hash(each.claim.content), "found": found}
         for each in read
@@ -274,7 +277,7 @@ class Nearest(Protocol):
         self, matrix: NDArray[np.float32], k: int, *, allowed: NDArray[np.int64] | None = None
     ) -> Sequence[tuple[NDArray[np.int64], NDArray[np.float32]]]: ...
 
-    def cosines(self, vector: NDArray[np.float32], keys: NDArray[np.int64]) -> NDArray[np.float32]: ...
+    def cosines(self, vector: NDArray[np.float32], keys: ArrayLike) -> NDArray[np.float32]: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,6 @@ from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from amem.conflict.candidates import Candidate, as_rival, claim_of, ended, unknown_cosines
 from amem.conflict.ending import (
     flag_what_leans,
@@ -39,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime, tzinfo
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from amem.conflict.candidates import Nearest, Rival
@@ -436,7 +435,7 @@ class Reweigher:
             return self._settler.rivals(session, note, [], unknown_cosines)
         # One more than wanted, since the note is its own nearest.
         wanted, meeting = self._settings.conflict_neighbours + 1, session.notes.met_by(Scope.of(note.metadata))
-        keys, cosines = self._dense.search_many(vector[np.newaxis], wanted, allowed=meeting)[0]
+        keys, cosines = self._dense.search_many(vector[None], wanted, allowed=meeting)[0]
         near = [Candidate(int(key), float(cosine)) for key, cosine in zip(keys, cosines, strict=True)]
         return self._settler.rivals(session, note, near, cosines_to(self._dense, vector))
 
@@ -458,7 +457,7 @@ def cosines_to(dense: Nearest, vector: NDArray[np.float32]) -> Callable[[Sequenc
 
 
 def _cosines(dense: Nearest, vector: NDArray[np.float32], keys: Sequence[int]) -> list[float]:
-    return [float(cosine) for cosine in dense.cosines(vector, np.array(keys, dtype=np.int64))]
+    return [float(cosine) for cosine in dense.cosines(vector, keys)]
 
 
 # Values of one slot that both stand since a person kept one of them: still to be decided.

@@ -14,8 +14,6 @@ from importlib.resources import files
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from amem.conflict import cues
 from amem.conflict.compare import (
     AT_ONCE,
@@ -436,6 +434,8 @@ class _Trees:
     """
 
     def __init__(self, start: float, trees: Sequence[Sequence[Sequence[float]]]) -> None:
+        import numpy as np  # which a look at what is open does not need
+
         places = np.cumsum([0, *map(len, trees)])
         nodes = [
             (*node[:2], place + node[2], place + node[3], 0.0) if len(node) > 1 else (0, 0.0, at, at, node[0])
@@ -453,6 +453,8 @@ class _Trees:
 
     def probabilities(self, rows: Sequence[Sequence[float]]) -> list[float]:
         """Those of a conflict, 0..1, one for each row of features."""
+        import numpy as np
+
         table = np.array(rows, dtype=np.float64)
         starts = np.arange(len(table))[:, np.newaxis] * table.shape[1]
         values, at = table.ravel(), self._roots[np.newaxis]

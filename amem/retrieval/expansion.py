@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
-
 from amem import checks
 from amem.errors import NoteNotFound
 from amem.note import LinkType, Status
@@ -287,7 +285,7 @@ def neighbours(asked: Asked, hits: Sequence[int]) -> list[Neighbour]:
     """The turns next to these notes that may answer."""
     session, eligible = asked.session, asked.eligible
     near = asked.window.around(hits)
-    near = near.where(np.abs(near.steps) == 1)
+    near = near.where(abs(near.steps) == 1)
     rows = list(zip(near.keys.tolist(), near.neighbours.tolist(), near.steps.tolist(), strict=True))
     allowed = set(eligible.passing(there for _, there, _ in rows))
     rows = [row for row in rows if row[1] in allowed]

@@ -41,7 +41,7 @@ class NoteLists:
 
     def __init__(self, collection: Collection) -> None:
         self._store = collection.store
-        self._dense = collection.dense
+        self._collection = collection  # whose dense leg few look-ups need
         self._zone = collection.zone
         self._kept: dict[str, tuple[int, Any]] = {}
 
@@ -107,13 +107,14 @@ class NoteLists:
             raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
         import numpy as np  # which takes longer to load than all else that is looked up
 
-        self._dense.refresh()
-        vector = self._dense.vectors([key])[0]
+        dense = self._collection.dense
+        dense.refresh()
+        vector = dense.vectors([key])[0]
         if not len(vector) or np.isnan(vector).any():
             return []
         with self._store.read() as session:
             allowed = session.notes.met_by(scope)
-        found = self._dense.search(vector, k + 1, allowed=allowed)
+        found = dense.search(vector, k + 1, allowed=allowed)
         near = [(int(other), float(cosine)) for other, cosine in zip(*found, strict=True) if other != key][:k]
         with self._store.read() as session:
             held = {card.key: card for card in session.cards.of([other for other, _ in near])}

@@ -5,8 +5,6 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from amem.clock import zone
 from amem.conflict.candidates import Candidate, as_rival
 from amem.conflict.corrections import cosines_to
@@ -57,7 +55,7 @@ def try_out(
     dense.refresh()
     with store.read() as session:
         meeting = session.notes.met_by(Scope.of(note.metadata))
-    keys, cosines = dense.search_many(vector[np.newaxis], settings.conflict_neighbours, allowed=meeting)[0]
+    keys, cosines = dense.search_many(vector[None], settings.conflict_neighbours, allowed=meeting)[0]
     near = [Candidate(int(key), float(cosine)) for key, cosine in zip(keys, cosines, strict=True)]
     with store.read() as session:
         rivals = settler.rivals(session, note, near, cosines_to(dense, vector))

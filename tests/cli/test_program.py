@@ -80,6 +80,15 @@ def test_what_looks_up_facts_and_tags_loads_no_numbers_and_nothing_that_reads_a_
     assert found & {*HEAVY, *unused} == set()
 
 
+@pytest.mark.parametrize("words", [("history", "{id}"), ("trace", "{id}"), ("conflicts",), ("review",)])
+def test_what_was_and_what_waits_is_shown_without_numbers_models_or_index(demo: Cli, words: tuple[str, ...]) -> None:
+    changed = (each["id"] for each in demo.json("-c", "demo", "list", "--limit", "60") if each["version"] > 1)
+    id = next(changed)
+    found = imported("--home", str(demo.home), "-c", "demo", *(word.format(id=id) for word in words), env=demo.env)
+    assert "amem.memory_system" in found
+    assert found & {*HEAVY, "numpy", "amem.index"} == set()
+
+
 def test_adding_a_text_that_is_known_loads_no_model_and_none_of_the_rules_that_read_notes(demo: Cli) -> None:
     known = demo.json("-c", "demo", "list", "--limit", "1")[0]["content"]
     found = imported("--home", str(demo.home), "-c", "demo", "add", known, env=demo.env)
