@@ -12,8 +12,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from amem.clock import parse_time
-from amem.note import Fact, MemoryNote, Overturned, Source
-from amem.storage.rows import overturned_plain, plain
+from amem.note import Fact, MemoryNote, Overturned, Source, plain_fields
+from amem.storage.rows import plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -113,7 +113,7 @@ def _ready(value: Any) -> Any:
     if isinstance(value, Fact):
         return [value.subject, value.predicate, value.object]
     if isinstance(value, Overturned):
-        return overturned_plain(value)
+        return plain_fields(value)
     if isinstance(value, datetime):
         return value.isoformat()
     return str(value) if isinstance(value, StrEnum) else value

@@ -276,7 +276,7 @@ class Explanation:
             "place": self.place,
             "among": self.among,
             "kept_out": as_plain(self.kept_out),
-            "passage": self.passage.to_dict(),
+            "passage": as_plain(self.passage),
             "reading": None if self.reading is None else self.reading.to_dict(),
             "fusion": self.fusion,
             "notes": list(self.notes),
@@ -346,10 +346,6 @@ class Passage:
                     found.append((kept, matched))
             at = end
         return found
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
-        return {"text": self.text, "start": self.start, "end": self.end, "spans": [list(span) for span in self.spans]}
 
 
 def matched_words(question: str, terms: Collection[str]) -> tuple[str, ...]:

@@ -8,11 +8,11 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from amem.labels import short_id, short_ids, title
-from amem.note import SCOPES, Kind, Status
+from amem.note import SCOPES, Kind, Status, as_plain, plain_fields
 from amem.query import Filter, Grouping
 from amem.rendering import standing_text
 from amem.retrieval.explanation import KeptOut, excerpt, ordinal
-from amem.storage.rows import moment_or_never, overturned_plain
+from amem.storage.rows import moment_or_never
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -38,9 +38,9 @@ class Group:
     id: str
     title: str
 
-    def to_dict(self) -> dict[str, str]:
+    def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
-        return {"by": str(self.by), "id": self.id, "title": self.title}
+        return plain_fields(self)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,18 +112,11 @@ class Hit(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         if name not in self._names:
             raise KeyError(name)
-        value = getattr(self, name)
-        if name in ("keywords", "tags", "links", "matched_by", "doubts"):
-            return list(value)
         if name == "via":
             return [step.to_dict() for step in self.via]
-        if name == "overturned":
-            return [overturned_plain(each) for each in self.overturned]
         if name == "sources":
-            return [_source(source) for source in self.sources]
-        if name in ("explanation", "group"):
-            return value.to_dict()
-        return str(value) if name in ("kind", "support") else value
+            return [{each: as_plain(getattr(source, each)) for each in _SOURCE} for source in self.sources]
+        return self.explanation.to_dict() if name == "explanation" else as_plain(getattr(self, name))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
@@ -138,15 +131,8 @@ class Hit(Mapping[str, Any]):
 
 #: The last is the group.
 _FIELDS: tuple[str, ...] = tuple(Hit.__dataclass_fields__)
-
-
-def _source(source: Source) -> dict[str, Any]:
-    return {
-        "conversation": source.conversation,
-        "ref": source.ref,
-        "speaker": source.speaker,
-        "at": None if source.at is None else source.at.isoformat(),
-    }
+#: What a hit tells of a source.
+_SOURCE = ("conversation", "ref", "speaker", "at")
 
 
 # Hits as the plain text that A-Mem's ``find_related_memories`` hands to a model.

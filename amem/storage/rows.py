@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from amem.errors import StorageCorrupt
-from amem.note import SCOPES, Enrichment, Fact, Kind, Layer, Link, LinkType, MemoryNote, Overturned, Status
+from amem.note import (
+    SCOPES,
+    Enrichment,
+    Fact,
+    Kind,
+    Layer,
+    Link,
+    LinkType,
+    MemoryNote,
+    Overturned,
+    Status,
+    plain_fields,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -125,7 +136,7 @@ def plain(field: str, value: Any) -> Any:
     if field == "facts":
         return [_fact_plain(fact) for fact in value]
     if field == "overturned":
-        return [overturned_plain(each) for each in value]
+        return [plain_fields(each) for each in value]
     return list(value) if isinstance(value, tuple) else value
 
 
@@ -161,13 +172,8 @@ def _fact_of(parts: Sequence[Any]) -> Fact:
     return Fact(subject, predicate, object_, bool(holds), read_time(since), read_time(until))
 
 
-def overturned_plain(each: Overturned) -> dict[str, Any]:
-    """An overturned statement as JSON-ready data; its time keeps its zone."""
-    return {**asdict(each), "until": each.until.isoformat()}
-
-
 def overturned_of(held: Mapping[str, Any]) -> Overturned:
-    """The inverse of `overturned_plain`. Raises KeyError, TypeError or ValueError for what is none."""
+    """The inverse of `plain_fields`. Raises KeyError, TypeError or ValueError for what is none."""
     return Overturned(**{**held, "until": datetime.fromisoformat(held["until"])})
 
 

@@ -8,9 +8,8 @@ from amem import checks
 from amem.clock import parse_time, zone
 from amem.errors import InvalidInput, NoteNotFound
 from amem.interop.json_records import operation_record, version_record
-from amem.note import Kind, LinkType
+from amem.note import Kind, LinkType, plain_fields
 from amem.query import Filter, Grouping
-from amem.storage.rows import overturned_plain
 from amem.tools.tool import FLAG, ID, LABELS, MOMENT, NUMBER, TEXT, WHOLE, Tool, lists, objects, or_null
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ def opened(memory: ScopedMemory, id: str) -> dict[str, Any]:
     note = memory.note(id)
     memory.opened([note.id])
     names = ("id", "content", "context", "keywords", "tags", "links", "timestamp", "category", "version")
-    overturned = [overturned_plain(each) for each in note.overturned]
+    overturned = [plain_fields(each) for each in note.overturned]
     said = {name: getattr(note, name) for name in names}
     said |= {"kind": str(note.kind), "status": str(note.status), "superseded_by": note.superseded_by}
     return said | {"overturned": overturned, "doubts": list(note.doubts), "linked": links_of(memory, note.id)}

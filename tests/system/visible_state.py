@@ -11,8 +11,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from amem import Filter
-from amem.interop.json_records import overturned_plain
-from amem.note import MemoryNote, Status
+from amem.note import MemoryNote, Status, plain_fields
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -47,7 +46,7 @@ def visible_state(memory: AgenticMemorySystem, clock: FrozenClock, words: Sequen
             state["whole" if name in _WHOLE else "note", note.id, name] = getattr(note, name)
         state["trust", note.id] = note.trust
         for each in note.overturned:
-            state["overturned", note.id, each.text] = overturned_plain(each)
+            state["overturned", note.id, each.text] = plain_fields(each)
     with memory.parts.store.read() as session:  # as `owned_fields` has it, of all at once
         owned = session.notes.owned_fields(ids)
     state |= {("owner", id, name): how for id, fields_ in owned.items() for name, how in fields_.items()}
