@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import os.path
+from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -46,16 +47,16 @@ _CUT = {
 }
 
 
+@dataclass(frozen=True, slots=True)
 class Counter:
     """Counts tokens. `name` says by what; `exact` is False for an upper bound."""
 
-    def __init__(self, count: Count, name: str, *, exact: bool = True) -> None:
-        self._count = count
-        self.name = name
-        self.exact = exact
+    count: Callable[[str], int]
+    name: str
+    exact: bool = True
 
     def __call__(self, text: str) -> int:
-        return self._count(text)
+        return self.count(text)
 
 
 #: For any model.

@@ -13,7 +13,7 @@ from amem.clock import zone
 from amem.collection import LanguagesOf, dense_trust
 from amem.errors import NoteNotFound
 from amem.language import normalize
-from amem.protocols import Literate, TokenEmbedder
+from amem.protocols import Literate
 from amem.query import Grouping
 from amem.retrieval.confidence import Confidences
 from amem.retrieval.explanation import Explanation, LegShare, bounds, matched_words
@@ -74,6 +74,7 @@ class Recall:
     ) -> None:
         self._store = collection.store
         self._dense = collection.dense
+        self._vectorizer = collection.vectorizer
         self._embedder = collection.vectorizer.embedder
         settings = self._settings = collection.settings
         self._reranking = Reranking(reranker or (lambda fetch: None), settings)
@@ -181,7 +182,7 @@ class Recall:
         ]
         texts = dict.fromkeys(text for each in embedded for text in meant[each] if text)
         if missing := [text for text in texts if text not in vectors]:
-            vectors |= zip(missing, self._embed(missing), strict=True)
+            vectors |= zip(missing, self._vectorizer.compute(missing), strict=True)
         return {
             text: _Question(
                 replace(reading, foreign=languages.foreign_to(text, self._embedder)),
@@ -189,11 +190,6 @@ class Recall:
             )
             for text, reading in readings.items()
         }
-
-    def _embed(self, texts: Sequence[str]) -> Sequence[Vector]:
-        if self._settings.late_weight > 0 and isinstance(self._embedder, TokenEmbedder):
-            return self._embedder.embed_tokens(texts)
-        return list(self._embedder.embed(texts))
 
     def _rank(
         self, session: Session, query: Query, question: _Question, *, every: bool = False, also: Sequence[int] = ()

@@ -16,13 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 from amem.errors import AmbiguousId, SessionNotFound
 from amem.note import NOBODY, Scope
-from amem.storage.rows import from_row, in_scope, listed, read_moment, scope_values, time_text
+from amem.storage.rows import Part, from_row, in_scope, listed, read_moment, scope_values, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
 
-    from amem.storage.store import Session
 
 _HINT = "amem chat --list shows the chats"
 #: The source made from a message: its `Turn.message_id`, and behind it whose the chat is.
@@ -118,11 +117,8 @@ class ChatSession:
     opening: str
 
 
-class Chats:
+class Chats(Part):
     """The sessions and turns of one transaction; in a scope (`Session.within`) lists and prefixes know only its own."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     # -- sessions ----------------------------------------------------------------------------------------------
 

@@ -12,13 +12,11 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from amem.storage.rows import from_row, listed, read_moment, read_time, time_text
+from amem.storage.rows import Part, from_row, listed, read_moment, read_time, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from datetime import datetime
-
-    from amem.storage.store import Session
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +45,8 @@ _NOBODYS = {"owner": None, "lease_until": None}
 _GIVE_BACK = "UPDATE {0} SET owner = NULL, lease_until = NULL WHERE substr(owner, 1, length(:owner)) = :owner"
 
 
-class Jobs:
+class Jobs(Part):
     """The job rows of one transaction."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def put(self, kind: str, id: str, operation: int | None, *, error: str = "") -> None:
         """Queue a job for a note. One that is there is free again, whoever had it: what it was about has changed."""
@@ -147,11 +142,8 @@ class Run:
     lease_until: datetime | None
 
 
-class Runs:
+class Runs(Part):
     """The runs of one transaction. A run is its owner's until the lease ends, or it is finished or given back."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def get(self, id: int) -> Run:
         """That run, which must be there."""
@@ -247,11 +239,8 @@ class Evolved:
     seq: int = 0
 
 
-class Evolutions:
+class Evolutions(Part):
     """The count of one transaction."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def read(self) -> Evolved:
         """What is kept."""
@@ -271,11 +260,8 @@ class Evolutions:
 # What has been said to whoever uses a collection, and need not be said again.
 
 
-class Remarks:
+class Remarks(Part):
     """Remarks on the collection as a whole: the last one made about each thing."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def last(self, about: str) -> str | None:
         """The last remark made; None when none was."""
@@ -310,11 +296,8 @@ class PurposeCost:
     most_calls: int = 0
 
 
-class Costs:
+class Costs(Part):
     """The costs by purpose, in one transaction. Not versioned and not in the change counter: no note changes."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def add(self, purpose: str, *, calls: int, tokens_in: int, tokens_out: int) -> None:
         """Count one piece of work."""
@@ -369,11 +352,8 @@ class DaySpent:
     tokens_out: int
 
 
-class Spending:
+class Spending(Part):
     """The spending rows of one transaction. Not versioned and not in the change counter: no note changes."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def add(self, day: str, model: str, *, calls: int, tokens_in: int, tokens_out: int) -> None:
         """Add to what a model cost on a day."""

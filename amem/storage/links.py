@@ -14,6 +14,7 @@ from amem.language import search_terms
 from amem.language.scripts import link_name
 from amem.note import Kind, Link, LinkType, Status
 from amem.storage.rows import (
+    Part,
     as_json,
     in_scope,
     link_label,
@@ -221,11 +222,8 @@ class Surroundings:
     author: str
 
 
-class Links:
+class Links(Part):
     """The links of one transaction. Links to or from deleted notes are kept, but not shown until they are restored."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def of(self, id: str) -> list[Link]:
         """Links that start at this note, oldest first."""

@@ -15,7 +15,7 @@ from amem.language import typed_words
 from amem.note import Enrichment, Kind, Layer, LinkType, MemoryNote, Status
 from amem.query import Filter
 from amem.rendering import standing_text
-from amem.storage.rows import ROLE, coded, columns, conditions, from_plain, keys_from, listed, read_moment
+from amem.storage.rows import ROLE, Part, coded, columns, conditions, from_plain, keys_from, listed, read_moment
 from amem.storage.search_tables import columns_of
 
 if TYPE_CHECKING:
@@ -162,11 +162,8 @@ class Shelf:
         return len(self.keys)
 
 
-class Cards:
+class Cards(Part):
     """The lists of one transaction."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def shelf(
         self, wanted: Filter, *, starting: str = "", order: Order = "time", every: NDArray[np.int64] | None = None

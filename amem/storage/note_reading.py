@@ -13,6 +13,7 @@ from amem.language import normalize
 from amem.note import EVERYONE, SCOPES, MemoryNote, Scope, Source, Status
 from amem.query import Filter
 from amem.storage.rows import (
+    Part,
     conditions,
     from_plain,
     from_row,
@@ -113,11 +114,11 @@ class Readable(dict[K, V]):
         raise KeyError(key)
 
 
-class NoteReading:
+class NoteReading(Part):
     """The notes of one transaction, to be read."""
 
     def __init__(self, session: Session) -> None:
-        self._session = session
+        super().__init__(session)
         #: Notes that `bare` read, as they are now, each with its row: an add asks for its neighbours twice, and changes
         #: some of them, which it knows by id.
         self._read: dict[int, tuple[MemoryNote, dict[str, str], dict[str, Any]]] = {}

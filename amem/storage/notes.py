@@ -11,13 +11,12 @@ from amem.errors import InvalidInput, NoteNotFound, OperationNotFound, StaleNote
 from amem.labels import short_id
 from amem.note import Scope, Status
 from amem.storage.note_reading import MADE_FROM, NoteReading, normal_hash, read_sources
-from amem.storage.rows import ROLE, VERSIONED, as_json, cell, from_cell, listed, note_of, plain, time_text
+from amem.storage.rows import ROLE, VERSIONED, Part, as_json, cell, from_cell, listed, note_of, plain, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence, Set
 
     from amem.note import MemoryNote, Source
-    from amem.storage.store import Session
 
 
 #: What tells together whether a note stands: taken back together or not at all.
@@ -296,11 +295,8 @@ def _unquoted(told: Iterable[Mapping[str, Any]], id: str) -> list[dict[str, Any]
 # Raw input that notes came from: immutable, kept beside them, findable when nothing else is.
 
 
-class Sources:
+class Sources(Part):
     """The sources of one transaction."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def put(self, source: Source, operation: int) -> int:
         """Keep a source and index its text; returns its key. The same id is kept once."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.errors import NoteNotFound, OperationNotFound
 from amem.note import EVERYONE
-from amem.storage.rows import from_row, in_scope, listed, read_moment, scope_values, time_text
+from amem.storage.rows import Part, from_row, in_scope, listed, read_moment, scope_values, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from amem.storage.reviews import Review
-    from amem.storage.store import Session
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,11 +195,8 @@ _WITNESSED = (
 )
 
 
-class Operations:
+class Operations(Part):
     """The log of one transaction."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def log(self, *, since: datetime | None = None, limit: int = 50, actor: str | None = None) -> list[Operation]:
         """Operations, newest first; in a scope those that, with all they set off, touched no other notes."""

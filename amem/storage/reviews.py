@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from amem.errors import NoteNotFound, ReviewNotFound
 from amem.note import LinkType
-from amem.storage.rows import from_row, link_label, link_of, listed, read_moment, time_text
+from amem.storage.rows import Part, from_row, link_label, link_of, listed, read_moment, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from amem.note import Link, MemoryNote
-    from amem.storage.store import Session
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +48,8 @@ _READ = (
 )
 
 
-class Reviews:
+class Reviews(Part):
     """The review queue of one transaction; a newer proposal replaces one for the same note that is open."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def propose(
         self,
@@ -196,11 +192,8 @@ class Flag:
     operation: int
 
 
-class Flags:
+class Flags(Part):
     """The flags of one transaction: raised and dismissed by operations, of which only those that stand count."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def put(self, id: str, because: str, reason: str, operation: int) -> None:
         """Flag a note. One that a person has dismissed for the same cause stays dismissed."""

@@ -70,6 +70,13 @@ VERSIONED = (
 ROLE: Mapping[str, int] = {"keyword": 0, "tag": 1, "entity": 2}
 
 
+class Part:
+    """A part of a session, such as its links: what can be read and written of them in one transaction."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+
 class Undecoded(str):
     """Text out of a damaged row that is not UTF-8, with a stand-in for each byte that is wrong."""
 

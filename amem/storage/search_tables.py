@@ -15,6 +15,7 @@ from amem.note import Status
 from amem.rendering import fallen
 from amem.storage.rows import (
     ROLE,
+    Part,
     changed_since,
     conditions,
     in_scope,
@@ -159,11 +160,8 @@ def _summed(sizes: Sequence[bytes]) -> NDArray[np.int64]:
     return np.add.reduceat(worth, starts)
 
 
-class FullText:
+class FullText(Part):
     """Full text and vocabulary of one transaction; also the ``Vocabulary`` that analysts are shown."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def put(self, key: int, note: MemoryNote) -> None:
         """Index a note that is not indexed yet."""
@@ -371,11 +369,8 @@ class Holder:
     replaced: str | None
 
 
-class Facts:
+class Facts(Part):
     """The facts of one transaction, in its scope. Those of deleted notes are not there until the notes are restored."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def put(self, key: int, note: MemoryNote, *, new: bool = False) -> None:
         """Bring the rows of a note in line with what it states; of a `new` one there are none yet."""

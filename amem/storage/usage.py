@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from amem import strength
 from amem.errors import StorageBusy, StorageFull, StorageReadOnly
 from amem.note import Kind, Layer, Status
-from amem.storage.rows import coded, columns, listed, moment_or_never, read_time, time_text
+from amem.storage.rows import Part, coded, columns, listed, moment_or_never, read_time, time_text
 from amem.strength import USE_GROWTH, Strength, stability, trust
 
 if TYPE_CHECKING:
@@ -66,11 +66,8 @@ _TOUCH = (
 )
 
 
-class Usage:
+class Usage(Part):
     """The usage counters of one transaction."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def touch(self, keys: Sequence[int]) -> int:
         """Count one use today for each of these notes; returns how many had not been counted today.

@@ -6,12 +6,11 @@ import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from amem.storage.rows import listed
+from amem.storage.rows import Part, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from amem.storage.store import Session
 
 _LIGHT = "SELECT note, path, digest, mtime_ns, size, refs, gone FROM vault_files WHERE vault = :vault ORDER BY note"
 _STANDING = "SELECT id, status, kind, seq FROM notes ORDER BY key"
@@ -75,11 +74,8 @@ class Standing:
     seq: int
 
 
-class Vaults:
+class Vaults(Part):
     """The vaults of one transaction. Nothing here is an operation: it says what was synced, and changes no note."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def find(self, identity: str) -> KnownVault | None:
         """The vault that calls itself so."""

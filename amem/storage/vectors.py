@@ -14,7 +14,7 @@ import numpy as np
 
 from amem.errors import StorageError
 from amem.note import Status
-from amem.storage.rows import chunks, listed
+from amem.storage.rows import Part, chunks, listed
 from amem.token_vectors import PACKED, PACKING, Tokens, TokenVector, tokens_of
 
 if TYPE_CHECKING:
@@ -112,11 +112,11 @@ class Space:
         return f"{self.model} {self.dimension} {self.recipe} {self.collection}#{self.id}"
 
 
-class Vectors:
+class Vectors(Part):
     """The vectors of one transaction."""
 
     def __init__(self, session: Session) -> None:
-        self._session = session
+        super().__init__(session)
         #: The space in use, once asked for, until spaces change.
         self._space: Space | None = None
 
