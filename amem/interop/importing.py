@@ -377,7 +377,9 @@ class Importer:
     def _is_repeated(self, item: Incoming) -> bool:
         """Whether this very input came before: earlier in this import, or under the id it was exported with."""
         source = item.note.source
-        if source is not None and source.id in self._seen:
+        # Of an export, notes may share a source: what was learnt from a message, and the episode that it is.
+        told_apart = item.note.distinct and item.id is not None and item.id not in self._taken
+        if source is not None and source.id in self._seen and not told_apart:
             return True
         if source is not None:
             self._seen.add(source.id)
@@ -390,7 +392,7 @@ class Importer:
     def _with_id(self, item: Incoming) -> Incoming:
         """Keep the id a note brings where it is free and plain; else it gets a new one, and links to it follow."""
         if item.id is None or item.id in self._taken or not is_plain_name(item.id) or not self._is_free(item.id):
-            return item
+            return replace(item, note=replace(item.note, distinct=False))
         self._taken.add(item.id)
         return replace(item, note=replace(item.note, fields={**item.note.fields, "id": item.id}))
 

@@ -182,7 +182,7 @@ class Batch:
         known = session.sources.notes_of(sorted(ids), own=True)
         for entry in self.entries:
             source = entry.source
-            if source is not None:
+            if source is not None and not entry.distinct:
                 # The second of two equal sources in one batch is the first one's note.
                 entry.existing = known.get(source.id)
                 known.setdefault(source.id, entry.note.id)
@@ -195,7 +195,7 @@ class Batch:
                 continue
             note = entry.note
             own = Scope.of(note.metadata), normal_hash(note.content)
-            if entry.source is None:
+            if entry.source is None and not entry.distinct:
                 known = own in said or session.notes.duplicate_of(note.content, note.metadata) is not None
                 entry.repeats = known
             said.add(own)

@@ -54,7 +54,8 @@ class NewNote:
     by an earlier item of the same call. Unlike `source`, which is the note's very text, neither keeps it from being
     recognised as a duplicate: then the old note is attached to them and counts as corroborated by `speaker`.
     `derived_from` is the id of a note, stored or an earlier item of the same call, to which it gets a link of that
-    type (as does the old note that a duplicate turns out to be).
+    type (as does the old note that a duplicate turns out to be). What is `distinct` is a note of its own whatever else
+    says the same: a note of an export, whose id tells it apart.
     """
 
     content: str
@@ -64,6 +65,7 @@ class NewNote:
     sources: tuple[str, ...] = ()
     derived_from: str | None = None
     gathers: tuple[Source, ...] = ()
+    distinct: bool = False
 
 
 @dataclass(slots=True)
@@ -72,7 +74,7 @@ class Intake:
 
     `given` are the fields the caller filled in, `links` the ids it wants linked, `reliability` how far its origin is
     believed, `recalls` and `last_access` what another program had counted, `named` whether it brought its own id;
-    `gathers`, `sources` and `derived_from` are those of its `NewNote`.
+    `gathers`, `sources`, `derived_from` and `distinct` are those of its `NewNote`.
 
     Found out on the way: whether it `repeats` a note, and so need not be read; its `analysis`, what went wrong
     (`error`), its `vector` and whether that is new (`fresh`), the notes near it, and the id of the `existing` note that
@@ -90,6 +92,7 @@ class Intake:
     gathers: tuple[Source, ...] = ()
     sources: tuple[str, ...] = ()
     derived_from: str | None = None
+    distinct: bool = False
     analysis: Analysis | None = None
     error: str | None = None
     vector: NDArray[np.float32] | None = None
@@ -147,6 +150,7 @@ def take_in(item: NewNote | Mapping[str, Any] | str, *, actor: str, settings: Se
         gathers=tuple(_own(source, scope) for source in new.gathers),
         sources=tuple(scope.naming(id) for id in new.sources),
         derived_from=new.derived_from,
+        distinct=new.distinct,
     )
 
 

@@ -232,7 +232,7 @@ class Pipeline:
 
     def _existing(self, session: Session, entry: Intake, run: _Run) -> str | None:
         """The note that this one repeats; what comes from a source of its own is never a repetition of another's."""
-        if entry.existing is not None or entry.source is not None:
+        if entry.existing is not None or entry.source is not None or entry.distinct:
             return entry.existing
         note = entry.note
         existing = session.notes.duplicate_of(note.content, note.metadata)

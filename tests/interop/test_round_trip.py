@@ -15,10 +15,11 @@ from amem.interop.exporting import exported
 from amem.interop.importing import Importer
 from amem.interop.reader import read_path
 from amem.memory_system import AgenticMemorySystem
-from amem.note import LinkType, Status
+from amem.note import LinkType, Source, Status
 from amem.query import Filter
 from amem.settings import Settings
 from amem.testing import FrozenClock, HashEmbedder
+from amem.writing.intake import NewNote
 
 if TYPE_CHECKING:
     from amem.interop.importing import ImportReport
@@ -150,6 +151,34 @@ def test_an_export_restores_to_an_equal_collection(notes: list[tuple[str, int]],
             assert other.count() == 0
             other.redo()
             assert told(other).keys() == before.keys()
+
+
+def test_what_was_learnt_from_a_message_is_restored_beside_the_message(tmp_path: Path) -> None:
+    """Both say the same and come from the same source; their ids tell them apart."""
+    said = Source("chat:1", "message", "chat", None, "user", None, "I play padel on Thursdays with Omar.")
+    clock = FrozenClock()
+    with (
+        brought(tmp_path, "here", clock) as memory,
+        brought(tmp_path, "there", clock) as empty,
+        brought(tmp_path, "full", clock) as full,
+    ):
+        memory.add_notes(
+            [
+                NewNote("I play padel on Thursdays with Omar", fields={"id": "e", "kind": "episode"}, gathers=(said,)),
+                NewNote("I play padel on Thursdays with Omar.", sources=("chat:1",), distinct=True, derived_from="e"),
+            ]
+        )
+        full.add_notes([NewNote("I play padel on Thursdays with Omar.")])
+
+        assert carried(memory, empty, tmp_path).summary() == "imported 2 notes, 1 link"
+        assert told(empty) == told(memory)
+        report = carried(memory, full, tmp_path)
+        assert (report.imported, report.duplicates, full.count()) == (2, 0, 3)
+        assert told(memory).keys() < told(full).keys()
+        (link,) = [each for each in full.backlinks("e") if each.type is LinkType.DERIVED_FROM]
+        assert link.source in told(memory)
+        for other in (empty, full):
+            assert carried(memory, other, tmp_path).summary() == "imported 0 notes, 2 known already"
 
 
 def test_a_restore_that_was_stopped_goes_on_to_an_equal_collection(tmp_path: Path) -> None:
