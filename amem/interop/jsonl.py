@@ -96,7 +96,8 @@ def _exported(held: dict[str, Any], number: int) -> Incoming:
     standing = None if as_new else Standing(status, successor, overturned)
     own = sources[:1] if sources and _is_own(sources[0], held["content"]) else []
     gathered = tuple(sources[len(own) :])
-    note = NewNote(held["content"], held.get("timestamp"), own[0] if own else None, fields, gathers=gathered, distinct=True)
+    source = own[0] if own else None
+    note = NewNote(held["content"], held.get("timestamp"), source, fields, gathers=gathered, distinct=True)
     whole = Exported(held, tuple(sources), bool(own)) if "kept" in held else None
     return Incoming(note, f"line {number}", wanted=wanted, id=_id(held), standing=standing, exported=whole)
 
