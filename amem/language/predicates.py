@@ -27,8 +27,10 @@ USER, WE = "user", "we"
 @cache
 def _in_both(section: str) -> Mapping[str, tuple[str, ...]]:
     """Every name in a section of ``words/two_languages.txt``, with all the names of the same thing."""
-    rows = (line.split("  ") for of, line in read_list("two_languages.txt") if of == section)
-    return {name: tuple(row) for row in rows for name in row}
+    found: dict[str, tuple[str, ...]] = {}
+    for row in (line.split("  ") for of, line in read_list("two_languages.txt") if of == section):
+        found |= {name: tuple(dict.fromkeys((*found.get(name, ()), *row))) for name in row}
+    return found
 
 
 _SELF, _USER, _US = (frozenset(_in_both("subjects")[name][1:]) for name in ("speaker", "user", "we"))
@@ -73,12 +75,13 @@ def names_of(value: str) -> tuple[str, ...]:
     return _in_both("things").get(key, (value,))
 
 
-def translations(key: str) -> tuple[str, ...]:
-    """The keys under which notes in the other language may speak of a relative: "user's son" is user的儿子 there."""
-    for mark, other, chinese in (("'s ", "的", False), ("的", "'s ", True)):
+def other_names(key: str) -> tuple[str, ...]:
+    """The keys under which notes may speak of the same relative: "user's son" is user的儿子, 我妈 is 我母亲."""
+    for mark in ("'s ", "的"):
         owner, found, kin = key.partition(mark)
         if found:
-            return tuple(f"{owner}{other}{name}" for name in _in_both("kin").get(kin, ()) if name.isascii() is chinese)
+            names = (name for name in _in_both("kin").get(kin, ()) if name != kin)
+            return tuple(f"{owner}{chr(39) + 's ' if name.isascii() else '的'}{name}" for name in names)
     return ()
 
 

@@ -30,9 +30,9 @@ from amem.language.predicates import (
     bare_name,
     canonical_subject,
     names_of,
+    other_names,
     spellings,
     subject_key,
-    translations,
     value_key,
 )
 from amem.language.terms import content_terms, query_terms
@@ -550,7 +550,7 @@ class Slots:
     def _subjects(self, session: Session, text: str, whose: str, asked: Asked) -> tuple[set[str], list[str]]:
         """The keys of the subjects that are asked about, and the words that name them."""
         runs = {key: run for key, run in named(text, self._user).items() if key not in (USER, WE)}
-        runs = {other: run for key, run in runs.items() for other in (key, *translations(key))}
+        runs = {other: run for key, run in runs.items() for other in (key, *other_names(key))}
         known = session.facts.known(frozenset(runs), list(self._spelled(self._predicates().rows)))
         known = {key for key in known if not any(key != other and key in other for other in known)}
         left = text

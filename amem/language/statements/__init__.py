@@ -40,7 +40,7 @@ def facts_in(draft: Draft, predicates: Predicates) -> tuple[Fact, ...]:
     lower, dwelling = not any(mark.isupper() for mark in text), _DWELLING.search(text) is not None
     scene = Scene(Cast(draft.speaker, predicates), draft.at, predicates, lower=lower, dwelling=dwelling)
     found: dict[Fact, None] = {}
-    plain = _labels_written_out(_allergies_written_out(_findings_written_out(_couples_written_out(text))), predicates)
+    plain = _labels_written_out(_allergies_written_out(_findings_written_out(_written_out(text))), predicates)
     for sentence in stated(plain):
         mine = _scene_of(sentence, scene)
         if mine is None:
@@ -63,12 +63,21 @@ def _labels_written_out(text: str, predicates: Predicates) -> str:
         text = _OF_PROJECT.sub(lambda found: _uses(found, predicates), text)
     for word, pattern in zip(("ew ", "新"), _new_ones(predicates.persons), strict=True):
         text = pattern.sub(_statement, text) if word in text else text
-    text = _OFF_AND_ONTO.sub(r"from \g<x> to ", text) if " off " in text else text
-    return _SERVED.sub(_served, _TRAINS_WITH.sub(r"\g<who>带我", text))
+    return _SERVED.sub(_served, text)
 
 
-#: "Migrated the backend off Heroku and onto Fly.io" is one move.
-_OFF_AND_ONTO = re.compile(r"\boff (?:of )?(?P<x>[\w.-]+(?: [\w.-]+){0,2}?),? and (?:over )?(?:on)?to ", re.IGNORECASE)
+#: What is put in other words first: "Ewan and I are together now" as "my partner is Ewan".
+_REWRITES = [
+    (needles.split("/"), re.compile(pattern), said)
+    for needles, pattern, said in (line.split("  ") for _, line in read_list("rewrites.txt"))
+]
+
+
+def _written_out(text: str) -> str:
+    for needles, pattern, said in _REWRITES:
+        if any(each in text for each in needles):
+            text = pattern.sub(said, text)
+    return text
 
 
 #: "Larder: SQLite with FTS5", 青鸟：PostgreSQL: a name as a label, and a tool behind it that nothing is told of.
@@ -112,8 +121,6 @@ _SERVED = re.compile(
     r"(?=[.,;!?。！？；，\n]|$| (?:now|again|these days|from|since|instead|and|but|at|on|every|twice)\b)",
     re.IGNORECASE,
 )
-#: 我现在跟着小李健身 is 小李带我健身 told from the other side.
-_TRAINS_WITH = _pattern("trains_with")
 
 
 def _served(found: re.Match[str]) -> str:
@@ -231,22 +238,6 @@ def _results(found: re.Match[str]) -> str:
 
 def _who(found: re.Match[str]) -> str:
     return f"{found['whose']} is" if found["whose"] else "I am"
-
-
-# Whom one is together with.
-
-_COUPLE = _pattern("couple")
-_COUPLE_ZH = _pattern("couple_zh")
-_OVER = _pattern("over")
-
-
-def _couples_written_out(text: str) -> str:
-    """A text with "Ewan and I are together now" as "my partner is Ewan", and "it's over between us" as a break-up."""
-    if "在一起了" in text:
-        text = _COUPLE_ZH.sub(r"\g<before>我的伴侣是\g<who>", text)
-    if " and I are " in text:
-        text = _COUPLE.sub(r"\g<before>my partner is \g<who>", text)
-    return _OVER.sub(r"\g<before>we broke up", text) if "between us" in text else text
 
 
 # Lists of allergies as people jot them down: "Allergies: latex, nuts".

@@ -24,6 +24,7 @@ from amem.language.statements.objects import (
     street_in,
     thing_in,
     town_in,
+    when_in,
 )
 from amem.language.statements.relations import apposed, changed, cut, forbidden, relation, tool_name
 from amem.language.statements.tense import (
@@ -250,6 +251,18 @@ _OF_A_THING = _pattern("of_a_thing")
 
 #: "Dentist on the 7th at ten": states nothing by itself, and is what "it" is on another day by the next sentence.
 _APPOINTED = _pattern("appointed")
+#: "Guitar lesson on Mondays at 4 pm": each week.
+_LESSON = re.compile(
+    r"\b(?:class|lessons?|practice|rehearsal|training|course|club|choir|session|meeting|stand-?up|sync|yoga|pilates)$",
+    re.IGNORECASE,
+)
+
+
+def _weekly(text: str) -> tuple[tuple[str, str], tuple[str, str]]:
+    day, clock = when_in(text)
+    return ("date", day), ("time", clock)
+
+
 #: "Host everything on AWS": what is so decided is so of all of ours.
 _ORDER = re.compile(r"(?:host|deploy|run|store|keep|build) (?:everything|all (?:of )?(?:our|the)) ", re.IGNORECASE)
 
@@ -268,8 +281,10 @@ def _facts_of(text: str, scene: Scene, *, follows: bool) -> list[Fact]:
     at = next((i for i in range(min(len(listed), _FURTHEST + 1)) if _is_verbal(listed, i)), None)
     if at is None:
         scene.note_mention(listed)
-        if (planned := _APPOINTED.fullmatch(plain)) and date_in(planned["day"]):
+        if (planned := _APPOINTED.fullmatch(plain)) and (day := date_in(planned["day"])):
             scene.cast.meet(Subject(planned["thing"], False))
+            if day.endswith("days") and _LESSON.search(planned["thing"]):
+                return [Fact(planned["thing"], kind, each) for kind, each in _weekly(planned["day"]) if each]
         return []
     if at:
         scene.subject = subject = scene.cast.of(listed[:at])
