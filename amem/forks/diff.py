@@ -42,7 +42,7 @@ class FieldChange:
 
 @dataclass(frozen=True, slots=True)
 class NoteChange:
-    """What became of a note: ``added``, ``changed``, ``removed`` (deleted) or ``purged``; `text` is what it says."""
+    """The change of a note: ``added``, ``changed``, ``removed`` (deleted) or ``purged``; `text` is what it says."""
 
     id: str
     what: str
@@ -68,7 +68,7 @@ class LinkChange:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What one side did."""
+    """The changes of one side."""
 
     notes: tuple[NoteChange, ...] = ()
     links: tuple[LinkChange, ...] = ()
@@ -89,7 +89,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class ForkDiff:
-    """What the source and the fork did since the fork was made or last merged."""
+    """The changes of the source and the fork since the fork was made or last merged."""
 
     source: Side
     fork: Side
@@ -120,7 +120,7 @@ class Changed:
         return {name: plain(name, getattr(self.note, name)) for name in VERSIONED}
 
     def fields(self) -> tuple[FieldChange, ...]:
-        """What is not as it was, in the order of the fields."""
+        """The changed fields, in their order."""
         now = self.now
         return tuple(
             FieldChange(name, self.base[name], now[name])
@@ -169,18 +169,18 @@ def links_since(session: Session, mark: Mark) -> tuple[dict[Cell, dict[str, Any]
 
 
 def bare_link(held: Mapping[str, Any]) -> dict[str, Any]:
-    """What a link says, without its place among the others."""
+    """A recorded link without its key."""
     return {name: value for name, value in held.items() if name != "key"}
 
 
 def link_now(session: Session, cell: Cell) -> dict[str, Any] | None:
-    """What a link says now; None where there is none."""
+    """The link as it is now; None where there is none."""
     link = session.links.get(*cell)
     return None if link is None else link_plain(link)
 
 
 def fork_name(fork: Store) -> str:
-    """What a collection is called where a person reads it: a temporary one has no name of its own."""
+    """The name of a collection for people: a temporary one has no name of its own."""
     return "private" if fork.folder is None or fork.folder.parent.name == FORKS else fork.folder.name
 
 
@@ -205,7 +205,7 @@ def common_point(source: Session, fork: Session, here: str, name: str) -> Point:
 
 
 def diff(source: Store, fork: Store) -> ForkDiff:
-    """What both did since the fork point. Raises InvalidInput for an unrelated collection."""
+    """Compare both since the fork point. Raises InvalidInput for an unrelated collection."""
     with source.read() as ours, fork.read() as theirs:
         point = common_point(ours, theirs, fork_name(source), fork_name(fork))
         return ForkDiff(_side(ours, point.source), _side(theirs, point.fork))

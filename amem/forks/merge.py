@@ -68,7 +68,7 @@ _WITNESSES = (
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """What both sides hold against each other of a note, by field, as plain values.
+    """The fields of a note that both sides changed differently, as plain values.
 
     `settled` is ``ours``, ``theirs`` or ``review``: the proposal is open, and our note is as it was.
     """
@@ -81,7 +81,7 @@ class Conflict:
 
 @dataclass(slots=True)
 class MergeReport:
-    """What a merge did, by ids of notes of the source; `operation` is None where there was nothing to do.
+    """The result of a merge, by ids of notes of the source; `operation` is None where there was nothing to do.
 
     `joined` says which notes of the fork say the same as ours, `purged` which were left out since they were purged here
     or are made of such; `links` counts those that were made or taken away. Of a `dry_run` nothing was kept.
@@ -99,7 +99,7 @@ class MergeReport:
 
     @property
     def words(self) -> str:
-        """What it did to notes and links: ``2 notes added, 1 note changed, 1 link``.
+        """The changes to notes and links in words: ``2 notes added, 1 note changed, 1 link``.
 
         Conflicts are counted only where it did nothing else.
         """
@@ -184,7 +184,7 @@ class _Choice:
 
 @dataclass(slots=True)
 class _Outcome:
-    """What becomes of our note: fields to set, by whose they are, and values of fields to ask about."""
+    """The changes to our note: fields to set, by whose they are, and values of fields to ask about."""
 
     values: dict[str, dict[str, Any]] = field(default_factory=lambda: defaultdict(dict))
     proposed: dict[str, Any] = field(default_factory=dict)
@@ -580,7 +580,7 @@ class _View:
         yield from ((name,) for name in VERSIONED if name in left)
 
     def merged(self, names: Sequence[str]) -> dict[str, Any] | None:
-        """What both made of these fields, where that goes together; None where they contradict each other."""
+        """The merge of both sides' changes to these fields; None where they contradict each other."""
         if names[0] == "content":
             if self.was_here["content"] != self.was_there["content"] or not isinstance(self.was_here["content"], str):
                 return None

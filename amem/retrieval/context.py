@@ -232,7 +232,7 @@ def when(moment: datetime | None, zone: tzinfo) -> str:
 
 
 def _standing(note: MemoryNote) -> str:
-    """What keeps the note from speaking for the present, and why it may be out of date."""
+    """The status of a note that is not active, and why it may be out of date, in words."""
     status = "" if note.status is Status.ACTIVE else f", {note.status}"
     doubt = harmless(line(doubt_of(note), _DOUBT_WORDS)).translate(_NO_PARENTHESES)
     return f"{status}, {doubt}" if doubt else status
@@ -337,7 +337,7 @@ class Placing:
         self.zone = zone(settings.timezone)
 
     def counter(self, tokenizer: str | Callable[[str], int] | None) -> Counter:
-        """What counts tokens: the function or the model that is named, else the model that the settings name."""
+        """The token counter: the function or the model that is named, else the model of the settings."""
         if tokenizer is None:
             return settings_counter(self.settings)
         if isinstance(tokenizer, str):
@@ -502,7 +502,7 @@ def ordered(chosen: Sequence[Chosen], order: str) -> list[Chosen]:
 
 
 def placed(each: Chosen, counter: Callable[[str], int]) -> Placed:
-    """What stands in the prompt, as a value."""
+    """The note in the prompt as a value."""
     note = each.note
     return Placed(
         id=note.id,

@@ -101,7 +101,7 @@ def ground(link: Link) -> str:
 
 
 def ancestors(session: Session, id: str, depth: int = DEPTH) -> list[Ancestor]:
-    """What the note rests on, nearest first, and within a hop by the surest link; each once, however many ways lead.
+    """The notes that a note rests on, nearest first, within a hop by the surest link; each once.
 
     Deleted notes are left out, and so is what only they lead to. Raises NoteNotFound; InvalidInput for a depth that is
     no whole number of at least 0.
@@ -194,7 +194,7 @@ _FAN = 100
 
 @dataclass(frozen=True, slots=True)
 class Lift:
-    """What links lift a note to: the relevance that came to it, and the way, nearest link first."""
+    """The relevance that links give a note, and the way, nearest link first."""
 
     relevance: float
     via: tuple[Via, ...]
@@ -207,7 +207,7 @@ def spread(
     *,
     least: float = 0.0,
 ) -> dict[str, Lift]:
-    """What the best `SEEDS` of `direct` ({id: relevance}) reach within two links, by id.
+    """The notes within two links of the best `SEEDS` of `direct` ({id: relevance}), by id.
 
     Only notes that `passing` lets through are reached or passed on from. A note is listed when its best way is worth
     more than what it is itself, and at least `least`; ways that cannot be are not followed.
@@ -299,7 +299,7 @@ def neighbours(asked: Asked, hits: Sequence[int]) -> list[Neighbour]:
 def replied(
     eligible: EligibleNotes, near: Iterable[Neighbour], direct: Mapping[int, float], own: Callable[[int], float]
 ) -> dict[str, Lift]:
-    """What replies to a hit that asks, by id; `direct` is the hits' relevance by key, `own` that of any note."""
+    """The replies to hits that ask, by id; `direct` is the hits' relevance by key, `own` that of any note."""
     found: dict[str, Lift] = {}
     for each in near:
         if each.replies and direct[each.hit] > (itself := own(each.key)):
@@ -350,7 +350,7 @@ def causes(
     *,
     least: float = 0.0,
 ) -> dict[str, Lift]:
-    """What the best two of `direct` ({id: relevance}) rest on, by id, up to five links back.
+    """The notes that the best two of `direct` ({id: relevance}) rest on, by id, up to five links back.
 
     Only notes that `passing` lets through are listed, each when it is worth more than what it is itself and at least
     `least`. The way may lead over others: that a cause was superseded does not undo what caused that.

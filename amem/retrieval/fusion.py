@@ -105,7 +105,7 @@ class Fused:
         return row is not None and bool(self._found[row])
 
     def parts(self, key: int, *, silent: bool = False) -> dict[str, Part]:
-        """What each leg that says anything for a candidate gave it; with `silent` what each thinks of any note."""
+        """The part of each leg in a candidate's relevance; with `silent` also of legs that gave it nothing."""
         row = self._rows.get(key)
         if row is None or not (silent or self._found[row]):
             return {}
@@ -116,7 +116,7 @@ class Fused:
         }
 
     def column(self, name: str) -> _Column | None:
-        """What a leg said, in the order of the keys; None for one that abstained."""
+        """The scores of a leg in the order of the keys; None for one that abstained."""
         return next((each for each in self._columns if each.name == name), None)
 
 
@@ -156,7 +156,7 @@ def _by_ranks(keys: Keys, ranks: Mapping[int, int], k: float) -> Floats:
 
 
 def _said(name: str, answer: Answer, keys: Keys, before: Fused | None) -> tuple[Floats, Floats]:
-    """What an answer says of notes, which ascend, as `Answer.scores`: it is asked for those alone that are new."""
+    """The scores of notes (ascending), as `Answer.scores`; the answer is asked for new notes alone."""
     held = None if before is None else before.column(name)
     if before is None or held is None:
         return answer.scores(keys)
@@ -174,7 +174,7 @@ def _said(name: str, answer: Answer, keys: Keys, before: Fused | None) -> tuple[
 
 @dataclass(frozen=True, slots=True)
 class LegResults:
-    """What each leg had to say that did not abstain, what it counts for, and what that comes to for each note."""
+    """The answers of the legs that did not abstain, their weights, and the relevance that these give each note."""
 
     answers: Mapping[str, Answer]
     weights: Mapping[str, float]
@@ -210,7 +210,7 @@ class LegFusion:
         return replace(asked, reading=self._dating.settle(asked, event))
 
     def ask(self, asked: Asked, wanted: Collection[str], also: Sequence[int]) -> LegResults:
-        """What the `wanted` legs say to a question; `fused` knows the notes `also` given."""
+        """Ask the `wanted` legs; `fused` knows the notes `also` given."""
         answers: dict[str, Answer] = {}
         asked = replace(asked, answers=answers)
         for leg in self._legs:
@@ -255,7 +255,7 @@ _REPEATS = 0.8
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Who takes a place: the row it had by score; the row above it that it is most like (-1: none), and how much so."""
+    """A note in its new place: its row by score; the row above that it is most like (-1: none), and how much."""
 
     row: int
     like: int
@@ -342,7 +342,7 @@ _KNOWN = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Reread:
-    """What a second reading made of the candidates. `weight` is 0 where there was none; `notes` say so to people.
+    """The result of a second reading. `weight` is 0 where there was none; `notes` say so to people.
 
     `scores` holds the model's score of what it read, by id, and `assumed` what stands for that of what it could not.
     """

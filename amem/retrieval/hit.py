@@ -188,7 +188,7 @@ def groups_of(session: Session, grouping: Grouping, notes: Mapping[int, str], zo
 
 
 def spread_over(groups: Sequence[Group], scores: Sequence[float], k: int) -> list[int]:
-    """Which `k` of the notes in these groups, best first, take the places: those of a group one behind the other.
+    """Choose `k` of the notes in these groups, given best first: those of a group come one behind the other.
 
     Each note of a group that is better takes a twentieth of a note's score, so that the next group comes sooner; a note
     in no group is one by itself. Groups come in the order of their best note, whose place nothing can take.
@@ -211,7 +211,7 @@ _MEMORIES = {"short_term": "short-term memory", "long_term": "long-term memory"}
 
 
 def failed(session: Session, wanted: Filter, key: int, note: MemoryNote, zone: tzinfo) -> dict[str, str]:
-    """What the note fails by field of the filter, in words; times are told in `zone`.
+    """The conditions of the filter that the note fails, by field, in words; times are told in `zone`.
 
     Each condition is tried alone. `statuses` says nothing: what hides a note tells more. The least cosine, which is
     the dense leg's to tell, is not looked at.
@@ -300,7 +300,7 @@ _MOST = 20
 def kept_out(
     session: Session, query: Query, ranking: Ranking | None, key: int, note: MemoryNote, zone: tzinfo
 ) -> KeptOut | None:
-    """What kept the note out of the hits; None when it is one of them. Times are told in `zone`."""
+    """The reason why the note is no hit; None when it is one. Times are told in `zone`."""
     if ranking is None:
         return KeptOut("no_question", "an empty question finds nothing")
     place = next((place for place, each in enumerate(ranking.order, start=1) if each.key == key), None)

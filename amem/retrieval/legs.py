@@ -52,7 +52,7 @@ class Asked:
 
 
 class Answer(Protocol):
-    """What a leg has to say to one question."""
+    """The answer of a leg to one question."""
 
     @property
     def keys(self) -> Sequence[int]:
@@ -82,7 +82,7 @@ class Leg(Protocol):
     def name(self) -> str: ...
 
     def ask(self, asked: Asked) -> Answer | None:
-        """What it has to say; None where the question is none of its business."""
+        """The leg's answer; None where it abstains."""
         ...
 
 
@@ -324,7 +324,7 @@ class TimeAnswer:
         return best
 
     def _spoken(self, first: datetime, last: datetime) -> float:
-        """What a text that names the time from `first` to `last` says of the period: a day is little of "last year"."""
+        """The worth of a text that names the time from `first` to `last`: a day is little of "last year"."""
         named = last - first
         return self._near(first, last) * (min(1.0, self._length / named) if self._closed else 1.0)
 
@@ -332,7 +332,7 @@ class TimeAnswer:
         return datetime(day.year, day.month, day.day, tzinfo=self.zone)
 
     def _so(self, begun: str | None, ended: str | None) -> float:
-        """What a note says has been so from `begun` until `ended`."""
+        """The worth of a note that says what was so from `begun` until `ended`."""
         if begun is None and ended is None:
             return 0.0
         since = self._since if begun is None else moment_or_never(begun)
@@ -421,7 +421,7 @@ class NearTurns:
     steps: Keys
 
     def worth(self, decay: float) -> Floats:
-        """What each neighbour's words count for its note."""
+        """The weight of each neighbour's words for its note."""
         # What was said after a note explains it less than what it answers: it counts as twice as far away.
         away = np.where(self.steps < 0, -self.steps, 2 * self.steps)
         worth: Floats = decay ** away.astype(np.float64)
@@ -561,7 +561,7 @@ class TurnCache:
         self._turns: Turns | None = None
 
     def window_of(self, session: Session) -> TurnWindow:
-        """Who stands beside whom as of this session; next to nothing is read where nothing has changed."""
+        """The neighbours of turns as of this session; reads next to nothing where nothing has changed."""
         if not self._reach:
             return TurnWindow(session, None)
         counter = session.counter
@@ -576,7 +576,7 @@ class TurnCache:
 
 
 class TurnWindow:
-    """Who stands beside whom, for one session and its scope; nobody without turns."""
+    """The neighbours of turns, for one session and its scope; none without turns."""
 
     def __init__(self, session: Session, turns: Turns | None) -> None:
         self._session, self._turns = session, turns

@@ -46,7 +46,7 @@ class NoteLists:
         self._kept: dict[str, tuple[int, Any]] = {}
 
     def since(self, counter: int, name: str, count: Callable[[], Found]) -> Found:
-        """What was counted under that name; counted anew when the change counter has moved."""
+        """Return the count kept under that name; count anew when the change counter has moved."""
         held = self._kept.get(name)
         if held is None or held[0] != counter:
             held = self._kept[name] = (counter, count())
@@ -160,7 +160,7 @@ class FactQueries:
         *,
         scope: Scope = EVERYONE,
     ) -> list[Interval]:
-        """What is so of a subject at `as_of` (None: now, or `known_at`), by the `scope`'s notes as of `known_at`."""
+        """The facts of a subject at `as_of` (None: now, or `known_at`), by the `scope`'s notes as of `known_at`."""
         known, moment = self._moment(known_at), self._moment(as_of)
         moment = moment or known or self._clock.now()
         found = [each for each in self._intervals(subject, predicate, known, scope) if each.at(moment)]
@@ -184,7 +184,7 @@ class FactQueries:
             return self._slots.filled(session, question, given or now, period if given is None else None)
 
     def wording(self, found: Sequence[Interval], *, chinese: bool = False, period: Period | None = None) -> str:
-        """What is so of one subject and predicate, as a clause said to the user; with `period`, what was so in it.
+        """The facts of one subject and predicate as a clause said to the user; with `period`, those that were so in it.
 
         A period without words has none said, and of what is over from when to when it was so.
         """

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What ranking needs to know of a candidate's row."""
+    """The columns of a candidate's row that ranking needs."""
 
     id: str
     at: str
@@ -160,7 +160,7 @@ class Priors:
         }
 
     def _ended(self, session: Session, keys: Sequence[int]) -> set[int]:
-        """Those of these notes that hold words of the question in statements that no longer hold, and nowhere else."""
+        """The notes that have words of the question only in statements that no longer hold."""
         found = set()
         for key, (content, told) in session.notes.overturned_among(keys).items() if self._terms else ():
             rest = self._terms.intersection(index_terms(holding_text(content, told)))
@@ -244,7 +244,7 @@ class Ranker:
         self._legs = LegFusion(dense, settings, self.frequencies, predicates, trust)
 
     def read(self, session: Session, query: Query) -> Reading:
-        """What is asked, of which words, of whom."""
+        """Read the question: the kind of answer, its words, its time, the names in it."""
         self.frequencies.follow(session)
         return self._names.read(session, self.router.read(query.text, session.now, self._zone))
 
@@ -311,7 +311,7 @@ class Ranker:
     def _lifts(
         self, asked: Asked, results: LegResults, direct: Mapping[int, float], least: float, also: Sequence[int]
     ) -> tuple[LegResults, dict[str, Lift]]:
-        """What was not found directly, or would stand lower: replies, causes where they are asked for, links.
+        """Find notes that neighbours raise: replies, causes where they are asked for, linked notes.
 
         With what the legs say to the replies, whose own relevance counts as well.
         """
@@ -334,7 +334,7 @@ class Ranker:
         return results, better(*ways)
 
     def _too_far(self, asked: Asked, keys: Sequence[int]) -> dict[int, float]:
-        """Those of these notes that are less near than was asked for, or of which nobody knows, with their cosines."""
+        """The notes whose cosine is below the least asked for, or unknown, with their cosines."""
         least = asked.query.filter.minimum_cosine
         if least is None or asked.vector is None:
             return {}
@@ -402,7 +402,7 @@ def _admitted(eligible: EligibleNotes, fused: Fused, k: int | None, standing: Pr
 
 
 def _bar(relevance: Iterable[float], k: int, least: float) -> float:
-    """What lies below cannot be among the best k: the prior is at `least` that, and never more than 1."""
+    """The relevance below which no note can be among the best k: a prior is at least `least` and at most 1."""
     best = sorted(relevance, reverse=True)
     return least * best[k - 1] if len(best) >= k > 0 else 0.0
 

@@ -200,7 +200,7 @@ class Recall:
     def _grouped(
         self, session: Session, query: Query, found: Sequence[Ranked]
     ) -> tuple[Sequence[Ranked], Sequence[Group | None]]:
-        """Those of the candidates that take the places, and the group of each; all, where no groups were asked for."""
+        """Choose the candidates for the places, with the group of each; all, where no groups were asked for."""
         if query.group_by is None:
             return found, [None] * len(found)
         notes = {each.key: each.id for each in found}
@@ -316,7 +316,7 @@ def explained(ranking: Ranking, ranked: Ranked, note: MemoryNote, *, place: int 
 
 
 def silent(ranking: Ranking, key: int, told: Container[str]) -> tuple[LegShare, ...]:
-    """What the legs not `told` of think of a note, to whose score they gave nothing."""
+    """The shares (of 0) of the legs not yet `told` of, which gave nothing to a note's score."""
     # Where raw input answered for them, the legs' own opinions are told.
     told_by = ranking if ranking.replaced is None else ranking.replaced
     return tuple(

@@ -136,7 +136,7 @@ class LexicalAnswer:
         self._lenders: list[NearTurns] = []
 
     def among(self, asked: Asked) -> LexicalAnswer:
-        """What the same words say to the same question where other notes may answer."""
+        """The same answer where other notes may answer."""
         said = LexicalAnswer(asked, self.terms, self._held, self._own, self._most, self._decay)
         said._known, said._lenders = self._known, self._lenders
         return said
@@ -297,7 +297,7 @@ class LexicalLeg:
         )
 
     def ask(self, asked: Asked) -> LexicalAnswer | None:
-        """What the words say; None where none of them is in any note."""
+        """The answer by words; None where none of them is in any note."""
         if isinstance(before := asked.answers.get(self.name), LexicalAnswer):
             return before.among(asked)
         terms = asked_terms(asked.reading.lexical)

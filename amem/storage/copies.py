@@ -285,7 +285,7 @@ def mark(session: Session) -> Mark:
 
 
 def identity(session: Session) -> str:
-    """What tells this collection from every other, whatever either is called."""
+    """The id of this collection, which no other has, whatever the two are called."""
     return session.remembered("identity") or ""
 
 

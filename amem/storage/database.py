@@ -80,8 +80,7 @@ class Database:
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
         """A consistent snapshot: everything committed before its first statement, nothing after."""
-        self._refuse_when_closed()
-        self._refuse_when_gone()
+        self._refuse_when_not_there()
         alone = self._write_lock if self.path is None else nullcontext()  # one in memory has one connection for all
         with explained(self.path), alone, self._transaction("BEGIN") as connection:
             yield connection
@@ -92,8 +91,7 @@ class Database:
 
         `wait` is how many seconds to wait for the lock before StorageBusy, for writes that are not worth waiting for.
         """
-        self._refuse_when_closed()
-        self._refuse_when_gone()
+        self._refuse_when_not_there()
         if self._full is not None:
             raise StorageFull(f"{self._full}; it was opened to be read", hint="free some space and open it again")
         if self.read_only:
@@ -128,18 +126,14 @@ class Database:
 
         Raises StorageFull, as it takes room for a second file, and StorageBusy when others do not stop reading.
         """
-        with explained(self.path), self._write_lock:
-            raw = self.connect() if self.path is not None else None
-            if raw is None:
-                return
-            try:
-                # A full-text index keeps the words of deleted rows in its older segments until they are merged.
-                for index in _INDEXES:
-                    raw.execute(f"INSERT INTO {index} ({index}) VALUES ('optimize')")
-                raw.execute("VACUUM")
-                (busy, *_) = raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-            finally:
-                raw.close()
+        if self.path is None:
+            return
+        with explained(self.path), self._write_lock, closing(self.connect()) as raw:
+            # A full-text index keeps the words of deleted rows in its older segments until they are merged.
+            for index in _INDEXES:
+                raw.execute(f"INSERT INTO {index} ({index}) VALUES ('optimize')")
+            raw.execute("VACUUM")
+            (busy, *_) = raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
             if busy:
                 raise StorageBusy(
                     f"the log of {self.path} is in use: another process is reading", hint="end it, then try again"
@@ -182,11 +176,9 @@ class Database:
             raw.execute("VACUUM")
             raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    def _refuse_when_closed(self) -> None:
+    def _refuse_when_not_there(self) -> None:
         if self._closed:
             raise StorageError(f"{self.path or 'the in-memory collection'} is closed", hint="open it again")
-
-    def _refuse_when_gone(self) -> None:
         # SQLite would go on with the file it holds open, and lose what is written to it from now on.
         if self._file is not None and self._identity() != self._file:
             raise StorageGone(
@@ -310,7 +302,7 @@ class Database:
         return connection
 
     def _readable(self, path: Path) -> str:
-        """What to open where nothing may be written: the file, where SQLite can with its log, else a copy of both."""
+        """The address to open where nothing may be written: the file, with its log if SQLite can, else a copy."""
         if self._aside is None and self._frozen and not has_log(path):
             # This opens a file in a folder where SQLite may not even lock; in any other folder it would hide what other
             # processes write.

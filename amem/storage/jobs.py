@@ -146,7 +146,7 @@ class Runs(Part):
     """The runs of one transaction. A run is its owner's until the lease ends, or it is finished or given back."""
 
     def get(self, id: int) -> Run:
-        """That run, which must be there."""
+        """Return the run, which must exist."""
         (row,) = self._session.records("SELECT * FROM runs WHERE id = :id", id=id)
         return _of(row)
 
@@ -243,11 +243,11 @@ class Evolutions(Part):
     """The count of one transaction."""
 
     def read(self) -> Evolved:
-        """What is kept."""
+        """Return the counts."""
         return Evolved(*(int(self._session.remembered(name) or 0) for name in (_TOTAL, _AT, _SEQ)))
 
     def add(self, number: int) -> Evolved:
-        """Count so many more; what there is then."""
+        """Add to the number of evolutions and return the counts."""
         self._session.remember(_TOTAL, str(self.read().total + number))
         return self.read()
 

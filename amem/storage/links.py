@@ -261,7 +261,7 @@ class Links(Part):
         return self._readable(_BEHIND, ids=listed(ids), most=-1 if most is None else most)
 
     def get(self, source: str, target: str, type: LinkType) -> Link | None:
-        """That one link, if it is there."""
+        """The link of this type between the two, or None."""
         rows = self._session.records(f"SELECT * FROM links WHERE {_ONE}", source=source, target=target, type=type)
         return link_of(rows[0]) if rows else None
 
@@ -392,7 +392,7 @@ class Links(Part):
         return {frozenset(ends) for ends in self._session.rows(sql, targets=listed(targets), types=listed(types))}
 
     def surroundings(self, id: str) -> Surroundings:
-        """What there is around a note. Raises NoteNotFound for one that was never there."""
+        """Count the links and sources of a note. Raises NoteNotFound for one that never existed."""
         rows = self._session.rows(_COUNTS, id=id)
         if not rows:
             raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")

@@ -42,7 +42,7 @@ def local_days(times: NDArray[np.datetime64], zone: tzinfo) -> NDArray[np.dateti
 
 
 def _offsets(times: NDArray[np.datetime64], zone: tzinfo, unit: str) -> NDArray[np.timedelta64]:
-    """What the zone's clocks were ahead of UTC at these times: asked for each day once, and finer where it changed."""
+    """The zone's offset from UTC at each of these times: looked up once a day, and finer on days when it changed."""
     found = np.zeros(len(times), dtype="timedelta64[s]")
     begins, place = np.unique(times.astype(f"datetime64[{unit}]"), return_inverse=True)
     first = [_offset(each, zone) for each in begins.astype("datetime64[s]").tolist()]
@@ -128,7 +128,7 @@ _DELETED = "SELECT key, content, keywords, tags, context FROM notes WHERE status
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What a list shows of a note, of any status.
+    """A note of any status as a list shows it.
 
     `text` is the beginning of its content as it stands (see ``amem.rendering``), `links` how many lead from and to it,
     `author` the actor who wrote it, `strength` (0 and up) what the forgetting curve makes of it now.
@@ -307,7 +307,7 @@ class Census:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Group(Generic[Value]):
-    """Which of the values stands in each place; `rows` are the notes there, None for one place for each note."""
+    """The value in each place by its number; `rows` are the notes there, None for one place for each note."""
 
     values: Sequence[Value]
     which: NDArray[np.int64]
@@ -321,7 +321,7 @@ class _Group(Generic[Value]):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Ledger:
-    """What all notes are counted by, as of one value of the change counter; `rows` are their places by key."""
+    """The values that notes are counted by, as of one value of the change counter; `rows` are their places by key."""
 
     notes: int
     rows: NDArray[np.int64]
@@ -333,7 +333,7 @@ class Ledger:
     days: _Group[date]
 
     def census(self, session: Session, wanted: Filter, holding: Keys | None = None) -> Census:
-        """What passes the filter, and is among `holding` where that is given, in a session of the same counter."""
+        """Count the notes that pass the filter and are among `holding`, in a session of the same counter."""
         rest = wanted
         chosen: dict[str, Mask] = {}
         for group, free in _OWN.items():
@@ -372,7 +372,7 @@ class Ledger:
 
 
 def read_ledger(session: Session, zone: tzinfo) -> Ledger:
-    """That of the collection as it is now; days are those of the zone."""
+    """Read the ledger of the collection as it is now; days are those of the zone."""
     held = columns(session, _EVERY, whole=("key", *_CODED), times=("at",))
     keys = held["key"]
     rows = np.zeros(keys.max(initial=0) + 1, dtype=np.int64)

@@ -97,12 +97,12 @@ _WRITERS = (
 
 
 def normal_hash(content: str) -> bytes:
-    """What two texts share when they differ in case, width or spacing only."""
+    """A hash that texts share which differ in case, width or spacing only."""
     return blake2b(normalize(content).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 class Readable(dict[K, V]):
-    """What could be read of several rows; asked for one that could not be, it says which and why."""
+    """The rows that could be read; looking up one that could not raises an error that names it and says why."""
 
     def __init__(self, session: Session, read: Mapping[K, V]) -> None:
         super().__init__(read)
@@ -396,13 +396,13 @@ class NoteReading(Part):
         return self.get_many(self._session.column(sql, ids=listed(ids)), history=False, usage=False)
 
     def replacing(self, keys: Sequence[int]) -> set[int]:
-        """Those of these notes that took the place of one which is superseded still."""
+        """Those of these notes that superseded another, which still is superseded."""
         sql = f"SELECT key FROM notes AS n WHERE {_IN_KEYS} AND EXISTS"
         sql += " (SELECT 1 FROM notes AS e WHERE e.superseded_by = n.id AND e.status = 'superseded')"
         return set(self._session.column(sql, keys=listed(map(int, keys))))
 
     def written_by_hand(self, keys: Sequence[int]) -> set[int]:
-        """Those of these notes that a person wrote, in no conversation."""
+        """Those of these notes that a person wrote outside conversations."""
         return set(self._session.column(_BY_HAND, keys=listed(map(int, keys))))
 
     def behind_lost(self) -> list[str]:
@@ -444,7 +444,7 @@ class NoteReading(Part):
         return [f"{speaker}: {content}" if speaker else content for speaker, content in reversed(rows)]
 
     def told_by(self, id: str) -> str:
-        """Who said it first: its speaker, else whoever added it."""
+        """The name of who said it first: its speaker, else whoever added it."""
         return str(self._session.value(_WRITERS.format("coalesce(n.speaker, o.actor)") + "n.id = :id", id=id))
 
     def agents_of(self, ids: Sequence[str]) -> dict[str, str]:
@@ -454,7 +454,7 @@ class NoteReading(Part):
         return dict(self._session.rows(sql, ids=listed(ids)))
 
     def witnesses(self, keys: Sequence[int]) -> set[str]:
-        """Who has said the same as any of these notes, not counting what was undone."""
+        """The names of those who said the same as any of these notes, without undone corroborations."""
         sql = "SELECT c.who FROM corroborations AS c JOIN operations AS o ON o.id = c.operation"
         sql += " WHERE c.note IN (SELECT value FROM json_each(:keys)) AND o.undone_by IS NULL"
         return set(self._session.column(sql, keys=listed(map(int, keys))))

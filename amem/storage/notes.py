@@ -198,7 +198,7 @@ class Notes(NoteReading):
         return {field: (before[field], value) for field, value in after.items() if value != before[field]}
 
     def would_roll_back(self, id: str, version: int) -> dict[str, tuple[Any, Any]]:
-        """What setting a note back would change, {field: (now, then)}. Raises NoteNotFound and OperationNotFound."""
+        """The changes that a rollback would make, {field: (now, then)}. Raises NoteNotFound and OperationNotFound."""
         now, then = self._now(id), self._then(id, version)
         # Whether a note stands is the business of those who hide and restore it, not of an old text coming back.
         if "status" in then or "superseded_by" in then:

@@ -67,7 +67,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """What was done to one note: it was `made`, or changed. `cause` says why, `undone` that it was taken back since."""
+    """One operation's work on one note: it was `made`, or changed. `undone` says that it was taken back since."""
 
     operation: int
     action: str
@@ -105,7 +105,7 @@ class LinkChange:
 
 @dataclass(frozen=True, slots=True)
 class Doings:
-    """What one operation did by itself, without what it set off.
+    """The work of one operation, without the operations that it set off.
 
     `changes` is {note: {field: (before, after)}}, as plain values, of a note that it made with every field; `reviews`
     are the proposals that it made or decided, `flagged` the notes that may be out of date since, `witnessed` those that
@@ -331,7 +331,7 @@ class Operations(Part):
         return int(self._session.remembered("unweighed_until") or 0)
 
     def changed_by(self, id: int) -> dict[str, dict[str, tuple[Any, Any]]]:
-        """What one operation changed: by note and field what it was before, and what it became."""
+        """The changes of one operation: {note: {field: (before, after)}}."""
         sql = "SELECT n.id, v.changes FROM versions AS v JOIN notes AS n ON n.key = v.note"
         found: dict[str, dict[str, tuple[Any, Any]]] = {}
         for note, changes in self._session.rows(f"{sql} WHERE v.operation = :id ORDER BY v.id", id=id):
@@ -348,7 +348,7 @@ class Operations(Part):
         return key
 
     def undone_by(self, id: int) -> list[int]:
-        """What this undo took back, newest first."""
+        """The operations that this undo took back, newest first."""
         return self._session.column("SELECT id FROM operations WHERE undone_by = :id ORDER BY id DESC", id=id)
 
     def mark_undone(self, ids: Sequence[int], by: int) -> None:
@@ -395,14 +395,14 @@ class Operations(Part):
         return dict(self._session.rows(_ACTORS, since=None if since is None else time_text(since), actor=None))
 
     def deeds(self, operation: int, *, limit: int) -> list[Deed]:
-        """What the operation and all below it did, in the order it was done; at most `limit` deeds."""
+        """The work of the operation and all below it, in the order it was done; at most `limit` deeds."""
         return [
             Deed(id, action, cause, bool(undone), note, bool(made))
             for id, action, cause, undone, note, made in self._session.rows(_DEEDS, operation=operation, limit=limit)
         ]
 
     def doings(self, operation: int, *, most: int) -> Doings:
-        """What an operation did, to no more than so many notes, links and flags. Raises OperationNotFound."""
+        """The work of an operation, on at most `most` notes, links and flags. Raises OperationNotFound."""
         session, found = self._session, self.get(operation)
         asked = {"operation": operation, "most": most}
         changes: dict[str, dict[str, tuple[Any, Any]]] = {}

@@ -77,7 +77,7 @@ def _texts(steps: Sequence[Step], quotes: Quotes, arrivals: Collection[int], sin
 
 
 def _added(before: str, after: str) -> str | None:
-    """What `after` says more than `before`, in one piece; None where it says something else."""
+    """The text that `after` adds to the end of `before`; None where it changes anything else."""
     stem = before.rstrip(".。")
     more = after.removeprefix(stem).rstrip(".。")
     return more if stem and after.startswith(stem) and more.strip() else None
@@ -125,7 +125,7 @@ _OF_MINE = "IN (SELECT value FROM json_each(:mine))"
 
 @dataclass(frozen=True, slots=True)
 class Owed:
-    """What purges have still to do: rid the files of what was purged, and write pages and summaries anew.
+    """Work that purges left: cleaning the files of what was purged, and writing pages and summaries anew.
 
     `operation` is the last purge; topics and episodes are those of all of them, by the ids of their notes.
     """
@@ -136,7 +136,7 @@ class Owed:
 
 
 def owed(session: Session) -> Owed | None:
-    """What is owed; None when nothing is."""
+    """The work that purges left; None when there is none."""
     text = session.remembered(_OWED)
     if text is None:
         return None
@@ -163,7 +163,7 @@ def settle_owed(session: Session, done: Owed) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What says the same as a purged note, word for word, and stays: own words of another `note`, in which part of it.
+    """A text that repeats a purged note word for word and stays: another `note`'s own words, and in which part of it.
 
     Without a note `where` is a file, by its path in the home.
     """
@@ -290,7 +290,7 @@ class _Purge:
         return list(dict.fromkeys(texts)), list(dict.fromkeys(names))
 
     def _told_by_others(self) -> set[tuple[str, ...]]:
-        """What of it other notes hold in their own words: whoever has it may have it from there."""
+        """The quotes that other notes hold in their own words, which a third note may have from there."""
         shared: set[tuple[str, ...]] = set()
         sql = f"SELECT id, content, metadata FROM notes WHERE NOT {_MADE} AND key NOT {_OF_MINE}"
         for id, text, metadata in self._session.rows(sql, mine=self._mine):
@@ -549,7 +549,7 @@ class _Purge:
         return [{**each, **{name: "" for name in ("then", "reason") if self._holds(each[name])}} for each in marks]
 
     def _bare(self, row: Mapping[str, Any]) -> str:
-        """What a note that sums others up says until it is made anew."""
+        """The placeholder text of a note that sums others up, until it is made anew."""
         metadata = json.loads(row["metadata"])
         if "topic" in metadata:
             return f"# {metadata['topic'].get('name', '')}"

@@ -203,7 +203,7 @@ def from_cell(field: str, value: Any) -> Any:
 
 
 def _reader(field: str) -> Callable[[Any], Any] | None:
-    """What makes a note's value of a column that is not empty; None where they are the same."""
+    """The function that turns a column's value into the note's; None where they are the same."""
     if field in _ENUMS:
         return {str(each): each for each in _ENUMS[field]}.__getitem__
     if field == "metadata":
@@ -257,7 +257,7 @@ def from_row(made: type[_Item], row: Mapping[str, Any], **read: Any) -> _Item:
 
 
 def link_label(row: Mapping[Any, Any]) -> str:
-    """What the row of a link is called in an error."""
+    """The name of a link's row in an error."""
     return f"the link from {row['source']} to {row['target']}"
 
 
@@ -408,7 +408,7 @@ def changed_since(session: Session, moment: datetime, *fields: str) -> set[int]:
 
 
 def _then(name: str, known_at: datetime | None) -> str:
-    """What the column of ``notes`` holds, or held at `known_at` (of notes that existed then), as SQL."""
+    """SQL for the value of a column of ``notes`` now, or at `known_at` (for notes that existed then)."""
     if known_at is None:
         return f"notes.{name}"
     first = (
@@ -427,7 +427,7 @@ _DIGITS = 19
 
 
 def conditions(wanted: Filter) -> tuple[str, dict[str, Any]]:
-    """What a row of ``notes`` must meet, and the values of its parameters."""
+    """The SQL condition for rows of ``notes`` that pass the filter, and the values of its parameters."""
     found: list[str] = []
     values: dict[str, Any] = {}
 

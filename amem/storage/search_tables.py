@@ -88,7 +88,7 @@ _CONTAINING = "SELECT key FROM notes WHERE status <> 'deleted' AND instr(content
 
 
 def columns_of(note: MemoryNote) -> dict[str, str]:
-    """What full text holds of a note: our own tokens of each indexed column, separated by spaces.
+    """The texts of a note for full text search: our own tokens for each indexed column, separated by spaces.
 
     Names that the note is about and its text does not spell out ("she") stand among the keywords.
     """
@@ -119,7 +119,7 @@ class Lengths:
 
     @classmethod
     def of(cls, session: Session, held: Lengths | None = None) -> Lengths:
-        """Those that the session sees: `held`, where nothing has changed since, else with what has."""
+        """The lengths of notes that the session sees: `held` as it is, or brought up to date."""
         import numpy as np  # here and below: facts and tags are looked up without it, and sooner
 
         counter = session.counter
@@ -398,7 +398,7 @@ class Facts(Part):
         return self._evidence("f.note IN (SELECT value FROM json_each(:keys))", keys=listed(map(int, keys)))
 
     def known(self, names: Collection[str], predicates: Collection[str]) -> set[str]:
-        """Those of these (keyed) names that are subject or object of a fact of one of these (folded) predicates."""
+        """The (keyed) names among these that are subject or object of a fact with one of these (folded) predicates."""
         scope = scope_values(self._session.scope)
         return set(self._session.column(_KNOWN, names=listed(names), predicates=listed(predicates), **scope))
 
@@ -417,11 +417,11 @@ class Facts(Part):
         return [Stated(at[0], *rows[at][1:]) for at in latest]
 
     def unended(self, notes: Sequence[int], at: datetime) -> list[Stated]:
-        """What these notes state and neither they nor the facts themselves say is over by then."""
+        """The facts of these notes that are not over by then, by the notes' own dates or the facts'."""
         return [Stated(*row) for row in self._session.rows(_UNENDED, notes=listed(map(int, notes)), at=time_text(at))]
 
     def holders(self, subject: str, predicate: str, *, object: str | None = None) -> list[Holder]:
-        """Who states something of a subject and predicate, and was neither deleted, archived nor taken back.
+        """The facts of a subject and predicate in notes that were not deleted, archived or taken back.
 
         With `object` only facts of that value, and those that end whatever was so.
         """

@@ -61,7 +61,7 @@ _TABLES = (
 
 
 def unsound(session: Session) -> Iterator[str]:
-    """What of which row cannot be read, or is not what it was derived from. Reads everything."""
+    """Name each row that cannot be read, or does not match the data that it was derived from. Reads everything."""
     yield from _cells(session)
     yield from _notes(session)
     yield from _links(session)

@@ -166,12 +166,12 @@ class Session:
         return int(cursor.lastrowid or 0) if cursor.rowcount else 0
 
     def remembered(self, name: str) -> str | None:
-        """What is kept of the collection as a whole under this name."""
+        """The value kept under this name for the collection as a whole; None where there is none."""
         found: str | None = self.value("SELECT value FROM meta WHERE key = :name", name=name)
         return found
 
     def remember(self, name: str, value: str) -> None:
-        """Keep something of the collection as a whole."""
+        """Keep a value for the collection as a whole."""
         self.change("INSERT OR REPLACE INTO meta (key, value) VALUES (:name, :value)", name=name, value=value)
 
     def update(self, table: str, values: Mapping[str, Any], /, **where: Any) -> int:
@@ -182,7 +182,7 @@ class Session:
         return self.change(f"UPDATE {table} SET {sets} WHERE {which}", **values, **held)
 
     def past(self, what: str, read: Callable[[], T]) -> T | None:
-        """What is read, None where its row cannot be: a list goes on past it and says so afterwards."""
+        """Return what `read` returns; None for a row that cannot be read, which the list then leaves out."""
         try:
             return read()
         except UNREADABLE as error:
@@ -191,7 +191,7 @@ class Session:
             return None
 
     def readable(self, rows: Iterable[M], name: Callable[[M], str], read: Callable[[M], T]) -> list[T]:
-        """What is read of each row, but for those that cannot be; `name` names a row to whoever is told of it."""
+        """Read each row, without those that cannot be read; `name` gives the name of a row for the error."""
 
         def whole(row: M) -> T:
             refuse_undecoded(row)
@@ -351,7 +351,7 @@ class Store:
         self.database.tidy(stop)
 
     def check(self) -> list[str]:
-        """What SQLite, the links between tables and the rows themselves complain about; empty when all is well.
+        """The problems that SQLite, foreign keys and the rows themselves show; empty when all is well.
 
         Reads everything.
         """

@@ -32,7 +32,7 @@ _NOBODYS = (*REVERSALS, *UNASKED, "purge")
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What an operation made of something; `stands` says that the operation is not undone."""
+    """A value before and after an operation; `stands` says that the operation is not undone."""
 
     operation: int
     before: Any
@@ -46,7 +46,7 @@ def last_standing(history: Sequence[Change]) -> int | None:
 
 
 def held_by(history: Sequence[Change]) -> Any:
-    """What follows from the changes that stand: what the last of them says, without any what was before the first."""
+    """The value after the last change that stands; without any, the value before the first change."""
     last = last_standing(history)
     return history[0].before if last is None else history[last].after
 
@@ -112,7 +112,7 @@ class NoteHistory:
         return next((operation for operation in gone if operation in meant), gone[-1] if gone else 0)
 
     def since(self, went: int) -> dict[str, tuple[Any, int]]:
-        """What was changed after this operation but for the status: {field: (what it was then, the last operation)}."""
+        """The fields changed after this operation, without the status: {field: (value then, last operation)}."""
         found: dict[str, tuple[Any, int]] = {}
         for row, changes in self._rows:
             for field in changes.keys() - {"status"} if row["operation"] > went else ():
@@ -291,7 +291,7 @@ class _Reversal:
         self._moves: dict[int, set[int]] = {}
 
     def kept(self) -> list[Difference]:
-        """What is not as it was; of a note that is gone it does not matter what else of it is not."""
+        """The differences that remain; for a note that is gone, only that it is gone."""
         return [each for each in self._kept.values() if each.note not in self._gone or each.item == _NOTE]
 
     # -- notes -------------------------------------------------------------------------------------------------
@@ -544,7 +544,7 @@ class _Reversal:
             self._keep(note, item, max(later), _SINCE)
 
     def _then(self, history: Sequence[Change], since: int, made: int | None) -> Any:
-        """What was held by these changes at operation `since`; what a note was `made` with counts while it is there."""
+        """The value by these changes at operation `since`; what a note was `made` with counts while it is there."""
         moved = (self._moved(since) ^ self._touched) - {made}
         stood = [each.after for each in history if each.stands != (each.operation in moved)]
         return stood[-1] if stood else None

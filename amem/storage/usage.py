@@ -112,7 +112,7 @@ class Usage(Part):
         return found
 
     def standings(self, keys: Sequence[int] | None = None) -> Standings:
-        """What ``amem.strength`` needs to know of these notes; of every active one when `keys` is None.
+        """The standing of these notes, for ``amem.strength``; of every active one when `keys` is None.
 
         Of those that there are, in no order. Times are cut to the second, numbers to 15 digits.
         """
@@ -239,7 +239,7 @@ class States:
 
     @classmethod
     def of(cls, session: Session, held: States | None = None) -> States:
-        """Those of all notes that the session sees: `held`, where nothing has changed since, else with what has."""
+        """The states of all notes that the session sees: `held` as it is, or brought up to date."""
         import numpy as np
 
         counter = session.counter
@@ -256,7 +256,7 @@ class States:
 
     @classmethod
     def of_some(cls, session: Session, keys: NDArray[np.int64]) -> States:
-        """Those of these notes alone."""
+        """The states of these notes alone."""
         import numpy as np
 
         none = np.empty(0, dtype=np.int8)
@@ -356,7 +356,7 @@ class Standings:
         return strength.trust(self.reliability, _days(self.arrived, at), self.corroborations, self.contradictions)
 
     def retention(self, at: datetime) -> Floats:
-        """What is remembered of each then, 0..1."""
+        """The share of each that is still remembered then, 0..1."""
         import numpy as np
 
         beta = np.where(self.long_term, strength.BETA[Layer.LONG_TERM], strength.BETA[Layer.SHORT_TERM])

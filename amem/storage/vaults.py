@@ -67,7 +67,7 @@ class KnownFile:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What a sync asks of every note: its status, kind, and the change counter when it changed last."""
+    """A note as a sync looks at it: its status, kind, and the change counter when it changed last."""
 
     status: str
     kind: str
