@@ -549,8 +549,10 @@ class Slots:
 
     def _subjects(self, session: Session, text: str, whose: str, asked: Asked) -> tuple[set[str], list[str]]:
         """The keys of the subjects that are asked about, and the words that name them."""
-        runs = {key: run for key, run in named(text, self._user).items() if key not in (USER, WE)}
-        runs = {other: run for key, run in runs.items() for other in (key, *other_names(key))}
+        runs: dict[str, str] = {}
+        for key, run in named(text, self._user).items():
+            for name in (key, *other_names(key)) if key not in (USER, WE) else ():
+                runs[name] = max(run, runs.get(name, ""), key=len)  # 我妈妈, which begins with 我妈
         known = session.facts.known(frozenset(runs), list(self._spelled(self._predicates().rows)))
         known = {key for key in known if not any(key != other and key in other for other in known)}
         left = text
