@@ -552,7 +552,8 @@ class Slots:
         runs: dict[str, str] = {}
         for key, run in named(text, self._user).items():
             for name in (key, *other_names(key)) if key not in (USER, WE) else ():
-                runs[name] = max(run, runs.get(name, ""), key=len)  # 我妈妈, which begins with 我妈
+                # 妈妈 of 我妈妈, which begins with 我妈.
+                runs[name] = max(runs.get(name, ""), run, key=lambda run: len(run.lstrip("我的")))
         known = session.facts.known(frozenset(runs), list(self._spelled(self._predicates().rows)))
         known = {key for key in known if not any(key != other and key in other for other in known)}
         left = text
