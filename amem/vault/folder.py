@@ -175,6 +175,15 @@ class Folder:
             raise InvalidInput(f"{self.root} is not a folder", hint="name a folder, or one that is not there yet")
         return False
 
+    @property
+    def holds_files(self) -> bool:
+        """Whether any Markdown file is in it, but for hidden ones and templates."""
+        for _, folders, names in os.walk(self.root):
+            folders[:] = [name for name in folders if not is_ignored(name, folder=True, rules=())]
+            if any(name.lower().endswith(MARKDOWN_SUFFIXES) and not name.startswith(".") for name in names):
+                return True
+        return False
+
     def identity(self) -> str:
         """What the folder calls itself since its first sync; '' before that. Raises InvalidInput."""
         path = self.root / OWN / _IDENTITY

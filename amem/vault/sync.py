@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from amem.clock import zone
 from amem.errors import InvalidInput
+from amem.labels import counted
 from amem.query import Filter
 from amem.vault.export import EXPORTED, export_notes
 from amem.vault.folder import Folder
@@ -143,17 +144,24 @@ class Vault:
             raise InvalidInput(f"{self.folder.root} holds the notes themselves", hint="name a folder of its own")
 
     def _refuse_emptied(self) -> None:
-        """Raise InvalidInput for a folder that held files at the last sync, and is not there or empty.
+        """Raise InvalidInput for a folder that held files at the last sync, and is not there or without any file now.
 
-        A disk that is not mounted must not pass for a person who deleted everything.
+        A disk that is not mounted, and files that were moved away, must not pass for a person who deleted everything.
         """
         with self._store.read() as session:
             known = session.vaults.at(str(self.folder.root))
-            held = [] if known is None else [each for each in session.vaults.files(known.id).values() if not each.gone]
-        if held and not (self.folder.exists and any(self.folder.root.iterdir())):
+            files = {} if known is None else session.vaults.files(known.id)
+            if not any(not each.gone for each in files.values()) or (self.folder.exists and self.folder.holds_files):
+                return
+            standing = session.vaults.standing()
+        active = {id for id, each in standing.items() if each.status == "active"}
+        held = [id for id, each in files.items() if not each.gone and id in active]
+        # Whoever has a single file may well delete it; a disk that is not there takes its .amem along.
+        if len(held) > (1 if self.folder.exists and self.folder.identity() else 0):
             raise InvalidInput(
-                f"{self.folder.root} held the files of {len(held):,} notes at the last sync and is empty now",
-                hint="mount it or bring it back; to begin anew, name another folder",
+                f"{self.folder.root} held the files of {counted(len(held), 'note')} at the last sync and has none now",
+                hint="mount its disk or bring the files back; if the notes are to go, amem delete them first; to begin"
+                " anew, name another folder",
             )
 
 

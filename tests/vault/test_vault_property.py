@@ -77,7 +77,8 @@ class Hands:
         (self.desk.folder / path).rename(target)
 
     def delete_file(self, path: str) -> None:
-        (self.desk.folder / path).unlink()
+        if len(self.paths()) > 1:  # a folder without any file is refused
+            (self.desk.folder / path).unlink()
 
     def copy_file(self, path: str) -> None:
         self.desk.write(f"Copy {self.name()}.md", self.desk.files()[path])

@@ -237,12 +237,51 @@ def test_a_folder_that_is_suddenly_empty_deletes_nothing(desk: Desk) -> None:
     desk.memory.add("Worth keeping.")
     desk.settled()
     desk.folder.rename(desk.folder.with_name("elsewhere"))
-    with pytest.raises(InvalidInput, match="is empty now"):
+    with pytest.raises(InvalidInput, match="has none now"):
         desk.sync()
     desk.folder.mkdir()
-    with pytest.raises(InvalidInput, match="is empty now"):
+    with pytest.raises(InvalidInput, match="has none now"):
         desk.sync()
+    (desk.folder / "lost+found").mkdir()
+    (desk.folder / "photo.jpg").write_bytes(b"a photo")
+    with pytest.raises(InvalidInput, match="has none now"):
+        desk.sync()
+    assert not (desk.folder / ".amem").exists()
     assert desk.memory.count() == 1
+
+
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_files_that_are_all_gone_delete_nothing_until_their_notes_are_deleted_by_hand(
+    desk: Desk, dry_run: bool
+) -> None:
+    ids = [desk.memory.add(words).id for words in ("Worth keeping.", "值得留下。", "Kept as well.")]
+    desk.settled()
+    away = desk.folder.with_name("away")
+    away.mkdir()
+    paths = sorted(desk.folder.glob("*.md"))
+    for path in paths:
+        path.rename(away / path.name)
+    with pytest.raises(InvalidInput, match="files of 3 notes") as refused:
+        desk.sync(dry_run=dry_run)
+    assert "bring the files back" in refused.value.hint
+    assert "amem delete" in refused.value.hint
+    assert desk.memory.count() == 3
+
+    for path in paths[:1]:
+        (away / path.name).rename(path)
+    assert sorted(did(desk.sync(dry_run=True).to_notes)) == [("deleted", path.name) for path in paths[1:]]
+    paths[0].unlink()
+    for id in ids:
+        desk.memory.delete(id)
+    desk.settled()
+    assert desk.memory.count() == 0
+
+
+def test_the_only_file_may_be_deleted(desk: Desk) -> None:
+    desk.memory.add("The one note.")
+    desk.settled()
+    (desk.folder / "The one note.md").unlink()
+    assert did(desk.settled().to_notes) == [("deleted", "The one note.md")]
 
 
 def test_the_folder_of_the_notes_themselves_is_refused(open_memory: Callable[..., AgenticMemorySystem]) -> None:
@@ -255,7 +294,8 @@ def test_the_folder_of_the_notes_themselves_is_refused(open_memory: Callable[...
 
 def test_a_dry_run_names_the_note_that_stands_again_when_the_file_of_its_successor_was_deleted(desk: Desk) -> None:
     berlin, oslo, paris = (desk.memory.add(f"The office is in {city}.").id for city in ("Berlin", "Oslo", "Paris"))
-    desk.memory.add("Tea at five.")
+    for words in ("Tea at five.", "Soup at one."):
+        desk.memory.add(words)
     desk.memory.supersede(berlin, oslo)
     desk.memory.supersede(oslo, paris)
     desk.settled()
