@@ -349,7 +349,7 @@ def _has(value: Any, name: str) -> bool:
     return name in getattr(value, "__dict__", ()) or hasattr(value, name)
 
 
-#: Dataclasses whose fields nobody else
+#: Dataclasses whose fields nobody else checks.
 _WHOLE = ("Source",)
 _NONE = _Type("None", lambda value: value is None, lambda name, value: value)
 _TEXT = _Type("text", lambda value: isinstance(value, str), text)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from amem.note import Message
     from amem.protocols import Analyst, ChatModel
 
+    Outcome = TypeVar("Outcome")
+
 
 # What the calls of a chat model cost: one counter that many threads may share.
 
@@ -146,9 +148,6 @@ class Breaker:
 
 
 # A chat model with what a day's work needs around it: retries, a budget, an end to waiting, and being called off.
-
-if TYPE_CHECKING:
-    Outcome = TypeVar("Outcome")
 
 _log = logging.getLogger(__name__)
 

@@ -280,8 +280,6 @@ def _base(candidates: Sequence[Candidate]) -> float:
     return min(0.9, max(_ABOUT, float((cosines.sum() - np.trace(cosines)) / (count * (count - 1)))))
 
 
-# The notes that stand in every prompt.
-
 # The notes that no prompt may lack: those that state an allergy, a medication, a condition; and what holds of a note.
 #
 # What counts is what notes state as facts, in whichever language: the rows of the table of predicates marked

@@ -203,8 +203,6 @@ def spread_over(groups: Sequence[Group], scores: Sequence[float], k: int) -> lis
     return [place for held in members.values() for place in held if place in taken]
 
 
-# Say what kept a note out of the hits.
-
 # Which conditions of a filter a note fails, each in words that say what the note is instead.
 
 _MEMORIES = {"short_term": "short-term memory", "long_term": "long-term memory"}

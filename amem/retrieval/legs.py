@@ -400,8 +400,6 @@ class StatedTimeAnswer(ScoringAnswer):
         return ("says when",)
 
 
-# What was said around a note: the turns of each conversation in memory, kept in step by the change counter.
-
 # What the turns around a note lend it: a reply is often unintelligible without what it replies to.
 #
 # The note takes over, for each word of the question, the best of its own score and its neighbours', each decayed by

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from amem.language import Typed
     from amem.storage.store import Session
 
+    Keys = NDArray[np.int64]
+    Mask = NDArray[np.bool_]
+
 
 # On which day something was for the people of a time zone, whose clocks may have been changed on that very day.
 
@@ -65,9 +68,6 @@ def _offset(moment: datetime | int, zone: tzinfo) -> timedelta:
 
 
 # The orders in which notes are listed: for each the keys of all notes that pass a filter, the foremost first.
-
-if TYPE_CHECKING:
-    Keys = NDArray[np.int64]
 
 Order = Literal["time", "recorded", "strength", "recalls", "importance"]
 ORDERS: tuple[Order, ...] = get_args(Order)
@@ -254,9 +254,6 @@ class Cards(Part):
 # What notes are counted by is read once for all of them (`read_ledger`), a few bytes a note. Which of them meet a
 # condition is asked of SQLite, in the words that lists use (``amem.storage.rows``), and counting is one pass of
 # numpy: a sixth of a second of grouping and joining for each group otherwise, at a hundred thousand notes.
-
-if TYPE_CHECKING:
-    Mask = NDArray[np.bool_]
 
 Value = TypeVar("Value")
 
