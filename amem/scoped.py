@@ -755,7 +755,7 @@ class ScopedMemory:
         return found
 
     def read_many(self, ids: Sequence[str]) -> dict[str, MemoryNote]:
-        """The notes with these ids, deleted ones too, without their histories, in the order asked for.
+        """The notes with these ids, without their histories, in the order asked for; deleted ones are left out.
 
         Those of catalogs too; an id that no note has is left out.
         """

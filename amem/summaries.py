@@ -199,10 +199,16 @@ class Summaries:
 
     def _name(self, id: str, width: int) -> str:
         if id not in self._texts:
-            note = self._memory.read_many([id]).get(id)
-            self._texts[id] = note.content if note else ""
+            self._texts[id] = _texts(self._memory, [id]).get(id, "")
         text = self._texts[id]
         return f"“{cut(title(text), width)}”" if text else f"{short_id(id)} (purged)"
+
+
+def _texts(memory: AgenticMemorySystem, ids: Sequence[str]) -> dict[str, str]:
+    """The texts of notes by id, of deleted ones by their cards, which alone load NumPy."""
+    found = {id: note.content for id, note in memory.read_many(ids).items()}
+    gone = [id for id in ids if id not in found]
+    return found | {id: card.text for id, card in (memory.cards_of(gone) if gone else {}).items()}
 
 
 def _fate(changes: Mapping[str, tuple[Any, Any]]) -> str:
@@ -235,11 +241,11 @@ def causes_in_words(memory: AgenticMemorySystem, causes: Iterable[str]) -> dict[
     found = {cause: _in_plain_words(cause) for cause in causes}
     found |= _reversed(memory, found)
     ids = {short: _resolved(memory, short) for cause in found.values() for short in _ID.findall(cause)}
-    notes = memory.read_many([id for id in ids.values() if id is not None])
+    texts = _texts(memory, [id for id in ids.values() if id is not None])
 
     def named(match: re.Match[str]) -> str:
-        note = notes.get(ids[match.group()] or "")
-        return short_id(match.group()) if note is None else f"“{title(note.content, _LONGEST)}”"
+        text = texts.get(ids[match.group()] or "")
+        return short_id(match.group()) if text is None else f"“{title(text, _LONGEST)}”"
 
     return {cause: _ID.sub(named, words) for cause, words in found.items()}
 
@@ -319,10 +325,8 @@ def reversal_lines(memory: AgenticMemorySystem, report: UndoReport) -> list[str]
 
 
 def _names(memory: AgenticMemorySystem, ids: Sequence[str]) -> str:
-    notes = memory.read_many(ids[:_NAMED])
-    named = [
-        f"“{title(notes[id].content, _WORDS)}”" if id in notes else f"{short_id(id)} (purged)" for id in ids[:_NAMED]
-    ]
+    texts = _texts(memory, ids[:_NAMED])
+    named = [f"“{title(texts[id], _WORDS)}”" if id in texts else f"{short_id(id)} (purged)" for id in ids[:_NAMED]]
     more = ", …" if len(ids) > _NAMED else ""
     return named[0] if len(ids) == 1 else f"{counted(len(ids), 'note')}: {', '.join(named)}{more}"
 
