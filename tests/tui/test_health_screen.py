@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from amem_tui.browser_app import NotesApp
-from amem_tui.dialogs import Picker, Question
+from amem_tui.dialogs import Lines, Picker, Question
 from amem_tui.health.health_room import HealthScreen
-from amem_tui.lists import LineList
 from amem_tui.page import Page
 from driving import opened, said, screen_text, settled, toasts, wait_until
 from visiting import enter, in_room, visiting
@@ -47,12 +46,8 @@ def words(pilot: Pilot[None], selector: str = "#state") -> str:
 
 
 def report(pilot: Pilot[None]) -> list[str]:
-    shown = pilot.app.screen.query_one(LineList)
-    return [
-        f"{line.head[0][0].strip()}: {line.title}"
-        for place in range(shown.count)
-        if (line := shown.entry_at(place)) is not None
-    ]
+    heads = [str(each.prompt).partition("\n")[0] for each in pilot.app.screen.query_one(Lines).options]
+    return [f"{head[:13].strip()}: {head[13:]}" for head in heads]
 
 
 def health(pilot: Pilot[None]) -> HealthScreen:
@@ -153,7 +148,7 @@ async def test_maintenance_is_rehearsed_run_reported_opened_and_undone(aged: Age
         assert "✓ fade 1 faded into the archive" in words(pilot, "#run-words")
         assert "if amem work or amem chat runs then, or amem maintain --install was done" in words(pilot)
         assert "never recalled" in words(pilot, "#why")
-        assert pilot.app.focused is pilot.app.screen.query_one(LineList)
+        assert pilot.app.focused is pilot.app.screen.query_one(Lines)
         await pilot.press("u")
         await wait_until(pilot, lambda: "undone" in words(pilot, "#run-words"))
         assert aged.count() == 4

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from amem_tui.browse.note_list import PAGE
 from amem_tui.browse.sidebar import Sidebar
-from amem_tui.lists import PAGE
 from driving import browsing, listed, opened, screen_text, settled, wait_until
 from textual.widgets import Input
 

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 import pytest
-from amem_tui.lists import LineList
+from amem_tui.browse.note_list import NoteList
+from amem_tui.formatting import GLYPHS
 from amem_tui.timeline.calendar import HeatMap
 from amem_tui.timeline.timeline_room import Forgetting, filter_of
 from conftest import CAT, KETTLE, TEA
 from driving import opened, screen_text, settled, toasts, wait_until
+from textual.widgets import OptionList
 from visiting import enter, in_room, visiting
 
 from amem.memory_system import AgenticMemorySystem
@@ -32,15 +34,14 @@ def heat(pilot: Pilot[None]) -> HeatMap:
 
 
 def of_day(pilot: Pilot[None]) -> list[str]:
-    return held(pilot.app.screen.query_one("#day-notes", LineList))
+    shown = pilot.app.screen.query_one(NoteList)
+    rows = [row for place in range(shown.count) if (row := shown.entry_at(place)) is not None]
+    return [f"{GLYPHS[row.kind]} {row.title}" for row in rows]
 
 
 def to_fade(pilot: Pilot[None]) -> list[str]:
-    return held(pilot.app.screen.query_one("#fade-list", LineList))
-
-
-def held(shown: LineList) -> list[str]:
-    return [line.title for place in range(shown.count) if (line := shown.entry_at(place)) is not None]
+    shown = pilot.app.screen.query_one("#fade-list", OptionList)
+    return [str(each.prompt).split(" ", 2)[2].partition("\n")[0] for each in shown.options if not each.disabled]
 
 
 def chosen(pilot: Pilot[None]) -> str | None:
@@ -158,7 +159,7 @@ async def test_the_mouse_chooses_a_day_and_opens_what_is_clicked_twice(memory: A
         await wait_until(pilot, lambda: of_day(pilot) == [f"+ {CAT}"] or of_day(pilot) == [f"• {CAT}"])
         await pilot.click(HeatMap, offset=spot)
         await wait_until(pilot, lambda: focused(pilot) == "day-notes")
-        await pilot.click("#day-notes", offset=(4, 1))
+        await pilot.click("#day-notes", offset=(4, 1), times=2)
         await wait_until(pilot, lambda: in_room(pilot, "browse") and opened(pilot) == CAT)
 
 
@@ -310,7 +311,7 @@ async def test_a_day_of_many_notes_is_read_a_page_at_a_time(tmp_path: Path) -> N
     memory = open_in(tmp_path, "UTC")
     memory.add_notes([f"cat number {number}" for number in range(120)])
     async with visiting(memory, "t", "timeline") as pilot:
-        shown = pilot.app.screen.query_one("#day-notes", LineList)
+        shown = pilot.app.screen.query_one(NoteList)
         assert shown.count == 120
         assert shown.entry_at(110) is None
         await pilot.press("enter", "end")

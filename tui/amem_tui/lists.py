@@ -1,11 +1,10 @@
-"""Lists of any length with a cursor, that hold the pages around what is seen."""
+"""A list of any length with a cursor, and text cut to the cells of its lines."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
@@ -19,7 +18,7 @@ from textual.strip import Strip
 from amem_tui.themes import toned
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Sequence
 
     from rich.style import Style
     from textual import events
@@ -239,126 +238,3 @@ class CursorList(ScrollView, can_focus=True):
         if look not in self._looks:
             self._looks[look] = self._get_style(look).rich_style
         return toned(base, self._looks[look]) if look else base
-
-
-# A list of any length that holds the pages around what is seen, and asks for the others as they come up.
-
-Entry = TypeVar("Entry")
-
-PAGE = 100
-_PAGES_KEPT = 16
-
-
-class PagedList(CursorList, Generic[Entry]):
-    """Its owner answers `Wanted` with `fetch`."""
-
-    @dataclass
-    class Wanted(Message):
-        """Entries that are on screen, or next to it, are not here."""
-
-        list: PagedList[Any]
-
-    def __init__(self, *, row_height: int = 1, id: str | None = None) -> None:
-        super().__init__(row_height=row_height, id=id)
-        self._count = self._generation = 0
-        self.pages: OrderedDict[int, Sequence[Entry]] = OrderedDict()
-        self._asked = False
-
-    @property
-    def count(self) -> int:
-        return self._count
-
-    def entry_at(self, place: int) -> Entry | None:
-        entries = self.pages.get(place // PAGE, ())
-        return entries[place % PAGE] if 0 <= place < self._count and place % PAGE < len(entries) else None
-
-    def replace(self, count: int, pages: Mapping[int, Sequence[Entry]]) -> None:
-        """List something else, of which these pages are here."""
-        self._generation += 1
-        self._count, self.pages = count, OrderedDict(pages)
-        self._resized()
-
-    def missing(self) -> int | None:
-        """The page that is wanted most; None when nothing is. What is seen comes first, then what is next to it."""
-        seen = self.seen
-        first, last = seen.start // PAGE, max(seen.start, seen.stop - 1) // PAGE
-        wanted: Sequence[int] = (self.cursor // PAGE, *range(first, last + 1), last + 1, first - 1)
-        return next((page for page in wanted if page not in self.pages and 0 <= page * PAGE < self._count), None)
-
-    async def fetch(self, read: Callable[[int], Awaitable[Sequence[Entry]]]) -> None:
-        """Read what is on screen until nothing is missing; what was passed on the way there is left out."""
-        try:
-            while (page := self.missing()) is not None:
-                meant_for, entries = self._generation, await read(page)
-                if meant_for == self._generation:
-                    self._fill(page, entries)
-        finally:
-            self._asked = False
-
-    def _fill(self, page: int, entries: Sequence[Entry]) -> None:
-        self.pages[page] = entries
-        self.pages.move_to_end(page)
-        while len(self.pages) > _PAGES_KEPT:
-            self.pages.popitem(last=False)
-        self.refresh()
-        if self.cursor // PAGE == page:
-            self.came()
-
-    def want(self) -> None:
-        """Ask for what is missing."""
-        if not self._asked and self.missing() is not None:
-            self._asked = True
-            self.post_message(self.Wanted(self))
-
-    def watch_cursor(self) -> None:
-        super().watch_cursor()
-        self.want()
-
-    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        super().watch_scroll_y(old_value, new_value)
-        self.want()
-
-
-@dataclass(frozen=True, slots=True)
-class ListLine:
-    """One entry: `head` as it is, `title` cut where there is no room, `tail` at the right; `below` its second row.
-
-    `key` is the id of the note it is about, "" when it is about none.
-    """
-
-    key: str
-    title: str
-    head: Sequence[Piece] = ()
-    tail: Sequence[Piece] = ()
-    below: str = ""
-    look: str = ""
-
-
-class LineList(PagedList[ListLine]):
-    """Lines by their place from 0, all of them or the first pages; a click on the one under the cursor opens it."""
-
-    def __init__(self, *, rows: int = 1, empty: str = "", id: str | None = None) -> None:
-        super().__init__(row_height=rows, id=id)
-        self.empty = empty
-
-    def show(self, lines: Sequence[ListLine], count: int | None = None, *, place: int | None = None) -> None:
-        """List these, the first of so many, with the cursor at `place`, or on the note on which it was."""
-        if place is None:
-            key = None if self.line is None else self.line.key
-            place = next((at for at, line in enumerate(lines) if line.key == key), self.cursor)
-        pages = {start // PAGE: lines[start : start + PAGE] for start in range(0, len(lines), PAGE)}
-        self.replace(len(lines) if count is None else count, pages)
-        self.put_cursor(place)
-
-    def pieces(self, place: int, part: int, width: int) -> Sequence[Piece]:
-        line = self.entry_at(place)
-        if line is None:
-            self.want()
-            return [("  …", "")]
-        if part:
-            return [(fit(f"   {line.below}", width), "$muted")]
-        head, tail = list(line.head), list(line.tail)
-        room = width - sum(cell_len(text) for text, _ in (*head, *tail))
-        if room < min(12, cell_len(line.title)):
-            tail, room = [], width - sum(cell_len(text) for text, _ in head)
-        return [*head, (fit(line.title, max(1, room)), line.look), *tail]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, OrderedDict
 from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
@@ -19,10 +19,10 @@ from amem.retrieval.confidence import Support, best_support
 from amem.storage.note_lists import ORDERS, Order, Shelf
 from amem_tui.browse.sidebar import Conditions
 from amem_tui.formatting import GLYPHS, SIGNS, Author, author, clean, command, maker, moment, one_line, title
-from amem_tui.lists import PAGE, PagedList, begun_late, fit, fitted, split_at
+from amem_tui.lists import CursorList, begun_late, fit, fitted, split_at
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence, Set
+    from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
     from datetime import datetime, tzinfo
 
     from amem.memory_system import AgenticMemorySystem
@@ -112,8 +112,11 @@ def columns(width: int) -> set[str]:
     return {name for name, least in _COLUMNS.items() if width >= least}
 
 
-def laid_out(row: Row, width: int, *, marked: bool, year: int) -> list[Piece]:
-    """The row in `width` cells. Where a date has little room, one of another year than `year` (0: any) shows that."""
+def laid_out(row: Row, width: int, *, marked: bool, year: int | None) -> list[Piece]:
+    """The row in `width` cells. Where a date has little room, one of another year than `year` (0: any) shows that.
+
+    None has the time of day stand in the place of the date.
+    """
     plan = columns(width)
     sign, by = SIGNS[row.author]
     head: list[Piece] = [(MARKED if marked else " ", "bold $accent")]
@@ -158,7 +161,7 @@ def _titled(row: Row, room: int, look: str) -> tuple[list[Piece], list[Piece]]:
     return first, left
 
 
-def _tail(row: Row, plan: set[str], year: int) -> list[Piece]:
+def _tail(row: Row, plan: set[str], year: int | None) -> list[Piece]:
     """What stands right of the title; of a note in a catalog that, not how well it is kept there."""
     tail: list[Piece] = []
     if row.waiting:
@@ -184,6 +187,8 @@ def _tail(row: Row, plan: set[str], year: int) -> list[Piece]:
         tail.append((f"{row.score:>6.2f}", "$primary"))
         if "whole_date" in plan:
             tail.append((" " * 5, ""))
+    elif "date" in plan and year is None:
+        tail.append((f" {row.at:%H:%M}", "$muted"))
     elif "whole_date" in plan:
         tail.append((f" {row.at.year:04}-{row.at:%m-%d}", "$muted"))
     elif "date" in plan:
@@ -193,16 +198,23 @@ def _tail(row: Row, plan: set[str], year: int) -> list[Piece]:
 
 #: A click on so many cells at the left marks the row.
 _MARGIN = 2
+#: Rows of a page, and how many pages are kept.
+PAGE, _PAGES_KEPT = 100, 16
 
 
-class NoteList(PagedList[Row | None]):
+class NoteList(CursorList):
     """Rows by their place, 0 the first; None for a note that was destroyed since.
 
-    `marked` are the ids that are ticked, `year` the one whose dates need not say it, `empty` stands in an empty list.
+    It holds the pages around what is seen, and says when it wants others: its owner answers `Wanted` with `fetch`.
+    `marked` are the ids that are ticked, `year` the one whose dates need not say it (None: all are of one day), `empty`
+    stands in an empty list.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "open", "Read", show=False)]
-    year: reactive[int] = reactive(0)
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "open", "Read")]
+    year: reactive[int | None] = reactive[int | None](0)
+
+    class Wanted(Message):
+        """Rows that are on screen, or next to it, are not here."""
 
     @dataclass
     class Ticked(Message):
@@ -213,6 +225,17 @@ class NoteList(PagedList[Row | None]):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.marked: set[str] = set()
+        self._count = self._generation = 0
+        self.pages: OrderedDict[int, Sequence[Row | None]] = OrderedDict()
+        self._asked = False
+
+    @property
+    def count(self) -> int:
+        return self._count
+
+    def entry_at(self, place: int) -> Row | None:
+        rows = self.pages.get(place // PAGE, ())
+        return rows[place % PAGE] if 0 <= place < self._count and place % PAGE < len(rows) else None
 
     def show(
         self,
@@ -228,8 +251,47 @@ class NoteList(PagedList[Row | None]):
         `steady` keeps the row under the cursor where it is on the screen, or the top where the list stands at its top.
         """
         self._row_height = 2 if explained else 1
-        self.replace(count, pages)
+        self._generation += 1
+        self._count, self.pages = count, OrderedDict(pages)
+        self._resized()
         self.put_cursor(place, steady=steady)
+
+    def _missing(self) -> int | None:
+        """The page that is wanted most; None when nothing is. What is seen comes first, then what is next to it."""
+        seen = self.seen
+        first, last = seen.start // PAGE, max(seen.start, seen.stop - 1) // PAGE
+        wanted: Sequence[int] = (self.cursor // PAGE, *range(first, last + 1), last + 1, first - 1)
+        return next((page for page in wanted if page not in self.pages and 0 <= page * PAGE < self._count), None)
+
+    async def fetch(self, read: Callable[[int], Awaitable[Sequence[Row | None]]]) -> None:
+        """Read what is on screen until nothing is missing; what was passed on the way there is left out."""
+        try:
+            while (page := self._missing()) is not None:
+                meant_for, rows = self._generation, await read(page)
+                if meant_for != self._generation:
+                    continue
+                self.pages[page] = rows
+                while len(self.pages) > _PAGES_KEPT:
+                    self.pages.popitem(last=False)
+                self.refresh()
+                if self.cursor // PAGE == page:
+                    self.came()
+        finally:
+            self._asked = False
+
+    def want(self) -> None:
+        """Ask for what is missing."""
+        if not self._asked and self._missing() is not None:
+            self._asked = True
+            self.post_message(self.Wanted())
+
+    def watch_cursor(self) -> None:
+        super().watch_cursor()
+        self.want()
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        self.want()
 
     def tick(self, ids: set[str]) -> None:
         self.marked = ids

@@ -12,7 +12,8 @@ from rich.cells import cell_len
 from textual import on, work
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.widgets import Static
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
 
 from amem.errors import AmemError, Cancelled
 from amem.labels import counted, short_id
@@ -21,9 +22,9 @@ from amem.maintenance.health import Mark, amounts, health_lines
 from amem.storage.jobs import is_gone
 from amem_tui import changes
 from amem_tui.client import Refresher, in_own_thread
-from amem_tui.dialogs import Picker, Question
+from amem_tui.dialogs import Lines, Picker, Question
 from amem_tui.formatting import clean, moment, one_line, titles_of
-from amem_tui.lists import LineList, ListLine, fit
+from amem_tui.lists import fit
 from amem_tui.page import Block, Page, labelled, remark, space
 from amem_tui.rooms import PanedScreen
 
@@ -201,27 +202,27 @@ def rehearsal_words(report: MaintenanceReport) -> Content:
     return Content("\n").join([Content.assemble(*head), would, *map(_problem, report.problems)])
 
 
-def run_lines(state: State) -> Iterator[ListLine]:
+def run_lines(state: State) -> Iterator[Option]:
     """What the last run did, note by note."""
-    for deed in state.deeds:
+    for number, deed in enumerate(state.deeds):
         what = _MADE.get(deed.action, "made") if deed.made else _ACTIONS.get(deed.action, deed.action)
         name = state.titles.get(deed.note, short_id(deed.note))
         why = ["undone"] if deed.undone else []
         why += [deed.cause] if deed.cause != name else []
-        yield _line(deed.note, what, name, "; ".join(why), dim=deed.undone)
+        yield _line(number, deed.note, what, name, "; ".join(why), dim=deed.undone)
     if len(state.deeds) >= MOST_DEEDS:
-        yield ListLine("", "and more: the log (l) has all of it", look="$muted")
+        yield _more("and more: the log (l) has all of it")
 
 
-def rehearsal_lines(memory: AgenticMemorySystem, report: MaintenanceReport) -> Iterator[ListLine]:
+def rehearsal_lines(memory: AgenticMemorySystem, report: MaintenanceReport) -> Iterator[Option]:
     """What a dry run would do, note by note; a page that would be new has no note yet."""
     shown = report.reasons[:MOST_DEEDS]
     titles = titles_of(memory, (reason.id for reason in shown))
-    for reason in shown:
+    for number, reason in enumerate(shown):
         name, what = titles.get(reason.id, "a new note"), _PLANNED.get(reason.what, reason.what)
-        yield _line(reason.id, what, name, reason.why, sign=_SIGNS.get(reason.what))
+        yield _line(number, reason.id, what, name, reason.why, sign=_SIGNS.get(reason.what))
     if len(report.reasons) > len(shown):
-        yield ListLine("", f"and {len(report.reasons) - len(shown):,} more", look="$muted")
+        yield _more(f"and {len(report.reasons) - len(shown):,} more")
 
 
 def done_words(report: MaintenanceReport) -> str:
@@ -244,14 +245,17 @@ def _problem(problem: str) -> Content:
     return Content.assemble(("! ", "$warning"), clean(problem))
 
 
-def _line(id: str, what: str, name: str, why: str, *, dim: bool = False, sign: str | None = None) -> ListLine:
-    return ListLine(
-        key=id,
-        title=name,
-        head=((f" {what:<{_ACTION_CELLS}}", "$muted" if dim else sign or _SIGNS.get(what, "$accent")),),
-        below=" " * (_ACTION_CELLS - 2) + one_line(why, 600),
-        look="$muted" if dim else "",
-    )
+def _line(
+    number: int, id: str, what: str, name: str, why: str, *, dim: bool = False, sign: str | None = None
+) -> Option:
+    """What was done with a note, and why below it; a note may have more than one line."""
+    did = (f" {what:<{_ACTION_CELLS}}", "$muted" if dim else sign or _SIGNS.get(what, "$accent"))
+    below = (f"\n{' ' * (_ACTION_CELLS + 1)}{one_line(why, 600)}", "$muted")
+    return Option(Content.assemble(did, (name, "$muted" if dim else ""), below), id=f"{number} {id}")
+
+
+def _more(words: str) -> Option:
+    return Option(Content.styled(words, "$muted"), disabled=True)
 
 
 _WHAT = {
@@ -343,7 +347,7 @@ class HealthScreen(PanedScreen):
         self._models: Sequence[tuple[str, str]] | None = None
         self._asked = float("-inf")
         self._below: list[Block] = []
-        self._rehearsal: tuple[Content, list[ListLine]] | None = None
+        self._rehearsal: tuple[Content, list[Option]] | None = None
         self.job: Job | None = None
         self._refresher = Refresher(self._look, partial(self.run_worker, group="state"))
 
@@ -354,7 +358,7 @@ class HealthScreen(PanedScreen):
             yield Page(id="state")
             with Vertical(id="maintenance"):
                 yield Static(id="run-words")
-                yield LineList(rows=2, id="run-lines")
+                yield Lines(id="run-lines")
                 yield Static(id="why")
 
     def on_mount(self) -> None:
@@ -392,16 +396,16 @@ class HealthScreen(PanedScreen):
             list(run_lines(self._state)),
         )
         self.query_one("#run-words", Static).update(head)
-        shown = self.query_one(LineList)
-        shown.show(lines, place=shown.cursor if shown.count == len(lines) else 0)
+        self.query_one(Lines).fill(lines)
         self._show_why()
         self.query_one("#maintenance").border_title = "Dry run" if self._rehearsal else "Maintenance"
         self.show_job()
 
     def _show_why(self) -> None:
         """All of what the line under the cursor says below its title, which may be too long for one row."""
-        shown = self.query_one(LineList)
-        why = "" if shown.line is None else shown.line.below.strip()
+        shown = self.query_one(Lines)
+        option = shown.highlighted_option
+        why = "" if option is None else str(option.prompt).partition("\n")[2].strip()
         self.query_one("#why", Static).update(Content.styled(why, "$muted"))
         self.query_one("#why").set_class(len(why) > max(12, shown.size.width - 12), "-long")
 
@@ -427,7 +431,7 @@ class HealthScreen(PanedScreen):
             "retry": writable and state is not None and state.waiting > 0,
             "undo_run": writable and last is not None and last.operation is not None and not last.undone,
             "check": writable if parameters else state is not None and not busy,
-            "open": isinstance(self.focused, LineList) and bool(self.focused.line and self.focused.line.key),
+            "open": isinstance(self.focused, Lines) and self.focused.chosen is not None,
         }.get(action, True)
 
     @work(group="asking")
@@ -515,13 +519,12 @@ class HealthScreen(PanedScreen):
             self._rehearsal = None
             self.change(changes.undo, self.memory, last.operation)
 
-    @on(LineList.Opened)
+    @on(OptionList.OptionSelected)
     def action_open(self) -> None:
-        shown = self.query_one(LineList)
-        if shown.line is not None and shown.line.key:
-            self.client.app.read_note(shown.line.key)
+        if (chosen := self.query_one(Lines).chosen) is not None:
+            self.client.app.read_note(chosen.partition(" ")[2])
 
-    @on(LineList.Moved)
+    @on(OptionList.OptionHighlighted)
     def _moved(self) -> None:
         self._show_why()
         self.refresh_bindings()

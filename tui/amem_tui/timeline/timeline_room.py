@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import events, getters, on, work
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
+from textual.widgets import OptionList
+from textual.widgets.option_list import Option
 
 from amem.errors import NoteNotFound
 from amem.labels import counted
@@ -18,10 +20,10 @@ from amem.maintenance.forgetting_preview import as_text
 from amem.note import Layer, Status
 from amem.query import Filter
 from amem_tui import changes
+from amem_tui.browse.note_list import NoteList, page_of
 from amem_tui.client import Refresher
-from amem_tui.dialogs import Prompt
-from amem_tui.formatting import GLYPHS, SIGNS, author, day, one_line, title
-from amem_tui.lists import PAGE, LineList, ListLine
+from amem_tui.dialogs import Lines, Prompt
+from amem_tui.formatting import GLYPHS, day, one_line, title
 from amem_tui.page import Block, Page, lay_out, space
 from amem_tui.rooms import PanedScreen
 from amem_tui.timeline.calendar import SHADES, Days, HeatMap, days_of, streak
@@ -34,7 +36,8 @@ if TYPE_CHECKING:
 
     from amem.maintenance.forgetting_preview import FadePreview, Foreseen, Outlook
     from amem.memory_system import AgenticMemorySystem
-    from amem.storage.note_lists import Card, Shelf
+    from amem.storage.note_lists import Shelf
+    from amem_tui.browse.note_list import Row
     from amem_tui.client import CollectionClient
     from amem_tui.page import Part
 
@@ -133,23 +136,6 @@ def filter_of(day: date, zone: tzinfo) -> Filter:
     return Filter(since=since, until=until)
 
 
-def read_lines(memory: AgenticMemorySystem, shelf: Shelf, start: int, zone: tzinfo) -> list[ListLine]:
-    """A page of lines from a place of the shelf on."""
-    return [_day_line(card, zone) for card in memory.cards(shelf, start, start + PAGE)]
-
-
-def _day_line(card: Card, zone: tzinfo) -> ListLine:
-    sign, look = SIGNS[author(card.author)]
-    pin = (("▪", "$accent"),) if card.pinned else ()
-    at = card.at.astimezone(zone)
-    return ListLine(
-        key=card.id,
-        title=f"{GLYPHS[card.kind]} {title(card.text)}",
-        head=((f" {at:%H:%M} ", "$muted"), (f"{sign} ", look)),
-        tail=(*pin, (f" {card.strength:.2f} ", "$muted")),
-    )
-
-
 # What will fade or change layer within so many days, as lines of a list.
 
 #: Days that one looks ahead, in the order of the keys.
@@ -173,22 +159,23 @@ def outlook_words(preview: FadePreview) -> str:
     return ", ".join(sorted(said, key=lambda words: not words.endswith("fade"))) or "nothing"
 
 
-def lines_of(preview: FadePreview) -> list[ListLine]:
+def lines_of(preview: FadePreview) -> list[Option]:
     """A line for each note that is named, with why below it."""
     lines = [
-        ListLine(
-            key=note.id,
-            title=f"{GLYPHS[note.kind]} {title(note.content)}",
-            head=((" ", ""), _SIGNS[note.what]),
-            tail=((f" {note.now.value:.2f}→{note.then.value:.2f} ", "$muted"),),
-            below=_why(note),
+        Option(
+            Content.assemble(
+                _SIGNS[note.what],
+                (f"{note.now.value:.2f}→{note.then.value:.2f} ", "$muted"),
+                f"{GLYPHS[note.kind]} {title(note.content)}\n",
+                (f"  {_why(note)}", "$muted"),
+            ),
+            id=note.id,
         )
         for note in preview.notes
     ]
     left = sum(preview.counts.values()) - len(lines)
-    if left > 0:
-        lines.append(ListLine("", f"and {left:,} more", look="$muted"))
-    return lines
+    more = [f"and {left:,} more"] if left > 0 else [] if lines else ["Nothing fades or moves."]
+    return [*lines, *(Option(Content.styled(words, "$muted"), disabled=True) for words in more)]
 
 
 def _why(note: Foreseen) -> str:
@@ -211,8 +198,8 @@ _GONE = "This note is not here any more."
 class TimelineScreen(PanedScreen):
     """`_note` is whose curve is drawn: the note that is open in Browse, until another is chosen here."""
 
-    _fade_list = getters.query_one("#fade-list", LineList)
-    _of_day = getters.query_one("#day-notes", LineList)
+    _fade_list = getters.query_one(Lines)
+    _of_day = getters.query_one(NoteList)
     _heat = getters.query_one(HeatMap)
     ROOM = "timeline"
     PANES: ClassVar[Mapping[str, tuple[str, str]]] = {
@@ -236,15 +223,16 @@ class TimelineScreen(PanedScreen):
         yield self.tabs()
         yield HeatMap(id="heat")
         with Horizontal(id="below"):
-            yield LineList(empty="No notes on this day.", id="day-notes")
+            yield NoteList(id="day-notes")
             yield Forgetting(self.client.zone, id="forgetting")
             with Vertical(id="fading"):
-                yield LineList(rows=2, id="fade-list")
+                yield Lines(id="fade-list")
 
     def on_mount(self) -> None:
         self._heat.border_title = "Notes by day"
         self._heat.border_subtitle = f"less {' '.join(SHADES)} more"
         self.query_one("#forgetting").border_title = "Forgetting"
+        self._of_day.year, self._of_day.empty = None, "No notes on this day."
         self._heat.focus()
         self.show_tab("calendar")
 
@@ -271,35 +259,38 @@ class TimelineScreen(PanedScreen):
         await asyncio.sleep(_REST)
         await self._show_day()
         if self._of_day.line is not None:
-            self._choose(self._of_day.line.key)
+            self._choose(self._of_day.line.id)
 
     async def _show_day(self) -> None:
         """List the notes of the day under the cursor; the first of them is chosen where no other note is."""
         day, shown = self._heat.day, self._of_day
-        shelf, lines = await self.ask(_read_day, self.memory, day, self.client.zone)
+        shelf, rows = await self.ask(_read_day, self.memory, day, self.client.zone)
         self._shelf = shelf
         place = shown.cursor if day == self._day_shown else 0
         if day != self._day_shown and self._note is not None:
-            place = next((at for at, line in enumerate(lines) if line.key == self._note), 0)
+            place = next((at for at, row in enumerate(rows) if row is not None and row.id == self._note), 0)
         self._day_shown = day
-        shown.show(lines, len(shelf), place=place)
+        shown.show(len(shelf), {0: rows}, place=place)
         shown.border_title = f"{day:%a} {day.day} {day:%b} {day.year}: {counted(len(shelf), 'note')}"
         if self._note is None and shown.line is not None:
-            self._choose(shown.line.key)
+            self._choose(shown.line.id)
 
-    @on(LineList.Wanted)
+    @on(NoteList.Wanted)
     @work(group="page")
-    async def _fetch(self, event: LineList.Wanted) -> None:
-        await event.list.fetch(self._read_page)
+    async def _fetch(self) -> None:
+        await self._of_day.fetch(self._read_page)
 
-    async def _read_page(self, page: int) -> list[ListLine]:
-        assert self._shelf is not None, "only the list of a day is longer than a page"
-        return await self.ask(read_lines, self.memory, self._shelf, page * PAGE, self.client.zone)
+    async def _read_page(self, page: int) -> list[Row | None]:
+        assert self._shelf is not None, "there is a day before there is more of it"
+        return await self.ask(page_of, self.memory, self._shelf, self.client.zone, page)
 
-    @on(LineList.Moved)
-    def _moved(self, event: LineList.Moved) -> None:
-        if event.list.has_focus and event.line.key:
-            self._choose(event.line.key)
+    @on(NoteList.Moved)
+    @on(OptionList.OptionHighlighted)
+    @on(events.DescendantFocus)
+    def _moved(self) -> None:
+        """The note under the cursor of the list that has the keyboard is the chosen one."""
+        if isinstance(self.focused, NoteList | Lines) and self._under_cursor is not None:
+            self._choose(self._under_cursor)
 
     def _choose(self, note: str) -> None:
         self._note = note
@@ -327,8 +318,7 @@ class TimelineScreen(PanedScreen):
         pane.border_subtitle = "looking ahead…"
         with self.client.refusals():
             preview = await self.ask(self.memory.fade, days, most=MOST)
-            shown.empty = "Nothing fades or moves."
-            shown.show(lines_of(preview))
+            shown.fill(lines_of(preview))
             pane.border_subtitle = outlook_words(preview)
             return
         pane.border_subtitle = "cannot be told"
@@ -340,7 +330,7 @@ class TimelineScreen(PanedScreen):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "open":
             # The footer may ask before there is anything in the room.
-            there = any(shown.count for shown in self.query("#day-notes").results(LineList))
+            there = any(shown.count for shown in self.query(NoteList))
             return (self.pane == "heat" and there) or self._under_cursor is not None
         if action == "pin":
             return self._pinnable is not None
@@ -349,15 +339,18 @@ class TimelineScreen(PanedScreen):
     @property
     def _under_cursor(self) -> str | None:
         """The note that enter opens."""
-        if isinstance(self.focused, LineList):
-            line = self.focused.line
-            return None if line is None else line.key or None
+        if isinstance(self.focused, NoteList):
+            return None if self.focused.line is None else str(self.focused.line.id)
+        if isinstance(self.focused, Lines):
+            return self.focused.chosen
         return self._note if self.pane == "forgetting" else None
 
     @property
     def _pinnable(self) -> str | None:
         return self._under_cursor or self._note
 
+    @on(NoteList.Opened)
+    @on(OptionList.OptionSelected)
     def action_open(self) -> None:
         if self._under_cursor is not None:
             self.client.app.read_note(self._under_cursor)
@@ -393,22 +386,11 @@ class TimelineScreen(PanedScreen):
         if self._of_day.count:
             self.go_to("day-notes")
 
-    @on(LineList.Opened)
-    def _line_opened(self, event: LineList.Opened) -> None:
-        if event.line.key:
-            self.client.app.read_note(event.line.key)
 
-    @on(events.DescendantFocus)
-    def _focused(self, event: events.DescendantFocus) -> None:
-        """The note under the cursor of a list that gets the focus is the chosen one."""
-        if isinstance(event.widget, LineList) and event.widget.line is not None and event.widget.line.key:
-            self._choose(event.widget.line.key)
-
-
-def _read_day(memory: AgenticMemorySystem, day: date, zone: tzinfo) -> tuple[Shelf, list[ListLine]]:
+def _read_day(memory: AgenticMemorySystem, day: date, zone: tzinfo) -> tuple[Shelf, list[Row | None]]:
     """The order of a day's notes, the latest first, and the first page of them."""
     shelf = memory.shelf(filter_of(day, zone))
-    return shelf, read_lines(memory, shelf, 0, zone)
+    return shelf, page_of(memory, shelf, zone, 0)
 
 
 def _read_days(memory: AgenticMemorySystem, note: str | None) -> tuple[Days, datetime | None]:
