@@ -107,6 +107,8 @@ class Invocation:
             # Importing Chroma takes a second; what this command changes, the next process that lives longer takes in.
             settings = settings.model_copy(update={"dense_base": "exact"})
         speak = notify or not describe(settings).ready
+        # An agent that has noted nothing yet still reads what others have.
+        create = create or self._reads_catalogs(settings)
         try:
             opened = AgenticMemorySystem(
                 settings=settings, create=create, notify=inform if speak else None, background=False
@@ -143,6 +145,13 @@ class Invocation:
                 tell(f"{missing} ({missing.hint})")
                 raise typer.Exit from missing
             yield memory
+
+    def _reads_catalogs(self, settings: Settings) -> bool:
+        """Whether the collection is searched together with others, all of which are there."""
+        from amem.collection_folders import collection_names
+
+        catalogs = {*settings.catalogs, *settings.publish}
+        return bool(catalogs) and catalogs.issubset(collection_names(settings.home))
 
     def is_mistaken(self, settings: Settings) -> bool:
         """Whether something is there besides the collection that was not found, so that another may be meant."""

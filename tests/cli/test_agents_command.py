@@ -30,6 +30,26 @@ def crew(cli: Cli) -> Cli:
     return cli
 
 
+@pytest.mark.parametrize("command", ["search", "ask", "context", "why"])
+def test_an_agent_without_a_note_of_its_own_reads_its_catalogs(crew: Cli, command: str) -> None:
+    result = crew("--agent", "writer", command, "What is the staging server called?")
+
+    assert result.exit_code == 0
+    assert "heron" in result.stdout
+    assert "no notes" not in result.stderr
+
+
+def test_an_agent_whose_catalog_is_not_there_yet_makes_no_collection_by_reading(cli: Cli) -> None:
+    cli.home.mkdir(exist_ok=True)
+    (cli.home / "config.toml").write_text(CONFIG, encoding="utf-8")
+
+    result = cli("--agent", "writer", "search", "heron")
+
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "no notes in drafts yet" in result.stderr
+    assert [path.name for path in cli.home.iterdir()] == ["config.toml"]
+
+
 def test_agents_are_listed_with_what_they_may_do(crew: Cli) -> None:
     crew.ok("--agent", "researcher", "add", "Deploys go out on Tuesdays.")
 
