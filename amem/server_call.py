@@ -9,6 +9,7 @@ from its first connection to its last byte.
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import re
 import socket
@@ -20,7 +21,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from amem.errors import AmemError, Cancelled, MissingModel, ServiceUnavailable
-from amem.labels import visible_name
+from amem.labels import visible, visible_name
 
 if TYPE_CHECKING:
     import ssl
@@ -218,6 +219,17 @@ def masked(text: str, *secrets: str | None) -> str:
         if len(secret) >= _LEAST_SECRET:
             text = text.replace(secret, "***")
     return _IN_URL.sub("***", text)
+
+
+class VisibleLines(logging.Formatter):
+    """Lines of a log, tracebacks too, that drive no terminal and hold no secret: they may quote a note or a server."""
+
+    def __init__(self, pattern: str, *secrets: str) -> None:
+        super().__init__(pattern)
+        self._secrets = secrets
+
+    def format(self, record: logging.LogRecord) -> str:
+        return visible(masked(super().format(record), *self._secrets))
 
 
 def quoted(said: object, *secrets: str | None) -> str:

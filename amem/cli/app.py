@@ -19,7 +19,6 @@ from amem.labels import visible, visible_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from logging import Formatter
 
 _HANDLER = "amem command line"
 _WITH_VALUE = ("--home", "--collection", "-c", "--agent", "--env-file")
@@ -235,21 +234,10 @@ def options(
         print(context.get_help())
 
 
-def _visible_lines(pattern: str) -> "Formatter":
-    """A formatter whose lines, tracebacks too, drive no terminal and hold no key: they may quote a note or a server."""
-    import logging
-
-    from amem.server_call import masked
-
-    class Visible(logging.Formatter):
-        def format(self, record: logging.LogRecord) -> str:
-            return visible(masked(super().format(record)))
-
-    return Visible(pattern)
-
-
 def _configure_logging(debug: bool) -> None:
     import logging
+
+    from amem.server_call import VisibleLines
 
     logger = logging.getLogger("amem")
     logger.handlers = [each for each in logger.handlers if each.get_name() != _HANDLER]
@@ -257,7 +245,7 @@ def _configure_logging(debug: bool) -> None:
     handler.set_name(_HANDLER)
     # What goes wrong is said in the command's own words; the log is for those who ask for it.
     handler.setLevel(logging.DEBUG if debug else logging.ERROR)
-    handler.setFormatter(_visible_lines("%(levelname)s %(name)s: %(message)s"))
+    handler.setFormatter(VisibleLines("%(levelname)s %(name)s: %(message)s"))
     logger.addHandler(handler)
     logger.setLevel(logging.DEBUG if debug else logging.NOTSET)
 

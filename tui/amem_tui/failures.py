@@ -18,8 +18,7 @@ from textual.screen import ModalScreen
 from textual.worker import WorkerFailed
 
 from amem.errors import AmemError, StorageBusy, StorageCorrupt, StorageFull, StorageGone, StorageReadOnly
-from amem.labels import visible
-from amem.server_call import masked
+from amem.server_call import VisibleLines
 from amem_tui.client import CollectionChanged, words
 from amem_tui.formatting import clean, one_line
 from amem_tui.key_queue import OneKeyAtATime
@@ -54,17 +53,6 @@ class _PrivateFile(logging.FileHandler):
         return os.fdopen(descriptor, "a", encoding="utf-8")
 
 
-class _Visible(logging.Formatter):
-    """Lines, tracebacks too, that drive no terminal in which they are read and hold no key that a server repeated."""
-
-    def __init__(self, pattern: str, secrets: tuple[str, ...]) -> None:
-        super().__init__(pattern)
-        self._secrets = secrets
-
-    def format(self, record: logging.LogRecord) -> str:
-        return visible(masked(super().format(record), *self._secrets))
-
-
 @contextmanager
 def logging_to_home(home: Path, *secrets: str) -> Iterator[None]:
     """While the browser runs, warnings of amem and its own mishaps go to ``<home>/tui.log``, without `secrets`."""
@@ -76,7 +64,7 @@ def logging_to_home(home: Path, *secrets: str) -> Iterator[None]:
         pass  # there is none yet, or its folder is read-only; then nothing is written
     handler = _PrivateFile(path, encoding="utf-8", delay=True)
     handler.setLevel(logging.WARNING)
-    handler.setFormatter(_Visible("%(asctime)s %(levelname)s %(name)s %(message)s", secrets))
+    handler.setFormatter(VisibleLines("%(asctime)s %(levelname)s %(name)s %(message)s", *secrets))
     amem = logging.getLogger("amem")
     amem.addHandler(handler)
     try:
