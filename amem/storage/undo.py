@@ -209,13 +209,19 @@ def undo(session: Session, actor: str, operation: int | None = None) -> UndoRepo
 
 
 def redo(session: Session, actor: str, undone_by: int | None = None) -> UndoReport:
-    """Do again what the undo with the id `undone_by` took back (None: the newest undo).
+    """Do again what the undo with the id `undone_by` took back (None: the newest undo, unless work came after it).
 
     Raises NothingToUndo when there is none, OperationNotFound, or InvalidInput for what is no undo that stands.
     """
     target = session.operations.newest(actions=("undo",)) if undone_by is None else undone_by
     if target is None:
         raise NothingToUndo("there is nothing to redo")
+    since = session.operations.newest(excluding=REVERSALS + _PASSED + UNASKED) if undone_by is None else None
+    if since is not None and since > target:
+        raise NothingToUndo(
+            f"there is nothing to redo: operation {since} was done after the last undo",
+            hint=f"amem undo {since} takes that back",
+        )
     found = session.operations.get(target)
     if found.action != "undo" or found.undone:
         raise InvalidInput(f"operation {target} is no undo that stands", hint="amem log lists what was undone")

@@ -128,13 +128,29 @@ def test_a_reversal_cannot_be_undone_by_number_nor_an_operation_twice(memory: Ag
         memory.undo(99_999)
 
 
-def test_a_new_write_after_undo_does_not_stop_a_redo_of_what_it_left_alone(memory: AgenticMemorySystem):
+def test_after_a_new_write_only_an_undo_that_is_named_is_redone(memory: AgenticMemorySystem):
     id = memory.add_note("a thing")
     memory.update(id, category="Work")
-    memory.undo()
+    undone = memory.undo().operation
     memory.add_note("something else")
-    memory.redo()
+    since = memory.log()[0].id
+    with pytest.raises(NothingToUndo, match=f"nothing to redo: operation {since} was done after"):
+        memory.redo()
+    memory.redo(undone)
     assert memory.memories[id].category == "Work"
+
+
+def test_what_was_done_after_an_undo_may_be_undone_and_redone_itself(memory: AgenticMemorySystem):
+    kept = memory.add_note("保留这一条")
+    memory.delete(kept)
+    memory.undo()
+    other = memory.add_note("something else")
+    memory.undo()
+    memory.redo()
+    assert memory.read(other) is not None
+    with pytest.raises(NothingToUndo):
+        memory.redo()
+    assert memory.read(kept) is not None
 
 
 def test_rollback_goes_to_any_version_as_a_new_one(memory: AgenticMemorySystem):
