@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from amem_tui.browse.note_markdown import LONGEST, beginning, parts_of
+from amem_tui.browse.note_markdown import LONGEST, parts_of
 from amem_tui.page import Address, Named, Sheet, ToNote, lay_out
 
 WIDTHS = (12, 37, 80)
@@ -194,8 +194,3 @@ def test_every_script_stays_within_the_page(width: int) -> None:
     made = sheet(text, width)
     assert all(line.text.cell_length <= width for line in made.lines)
     assert "שלום" in "".join(line.text.plain for line in made.lines)
-
-
-def test_the_beginning_of_a_text_ends_with_a_line() -> None:
-    assert beginning("one\ntwo\nthree", 9) == "one\ntwo"
-    assert beginning("onetwothree", 6) == "onetwo"

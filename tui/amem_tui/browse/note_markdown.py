@@ -172,12 +172,6 @@ def parts_of(text: str, named: Callable[[Sequence[str]], Mapping[str, str]] | No
     return list(_Reader(tokens, meant).read())
 
 
-def beginning(text: str, most: int) -> str:
-    """The first lines of a text, about `most` characters, for what is to be seen at once."""
-    end = text.rfind("\n", 0, most)
-    return text[: end if end > 0 else most]
-
-
 def _plain(text: str, why: str) -> list[Part]:
     said = Block(Content.styled(why, "$warning"))
     return [said, _space(Content()), *(Block(Content(line)) for line in text.split("\n"))]

@@ -139,14 +139,12 @@ _LONG = 600
 _ENTRIES = 8
 
 
-def read_note(memory: AgenticMemorySystem, asked: OpenedNote, *, text: str | None = None) -> list[Part]:
-    """The page. `text` shows only these words of the note, its beginning, and leaves the rest for later."""
+def read_note(memory: AgenticMemorySystem, asked: OpenedNote) -> list[Part]:
+    """The note's words, and below them all that is known about it."""
     note = asked.note
     parts: list[Part] = [_head(asked), *_status(memory, note), space()]
-    words = standing_text(note.content if text is None else text, note.overturned)
+    words = standing_text(note.content, note.overturned)
     parts += parts_of(words, lambda names: memory.named(names, note.id))
-    if text is not None:
-        return [*parts, space(), remark("…")]
     about = list(_about(memory, asked))
     used = "".join(part.text.plain[:2] for part in about)
     return [*parts, space(), Rule(), *about, space(), Block(legend(used))]

@@ -16,9 +16,7 @@ from textual.widgets import Input, Static
 from amem.errors import AmemError, StorageError
 from amem.note import LinkType
 from amem_tui import changes
-from amem_tui.browse import note_pages as note_tab
 from amem_tui.browse.note_list import deletion_words
-from amem_tui.browse.note_markdown import beginning
 from amem_tui.browse.note_pages import NAMES, READERS, load_note
 from amem_tui.client import Refresher, words
 from amem_tui.dialogs import NotePicker
@@ -41,8 +39,6 @@ if TYPE_CHECKING:
     from amem_tui.page import Part
 
 
-#: Of a text longer than this the first so many characters are shown at once, and the rest when it is laid out.
-_LONG, _FIRST = 20_000, 4_000
 #: The page on which a note opens that was come to by a link: its words.
 FIRST_PAGE = next(iter(NAMES))
 #: Seconds after which a page that is being read says so.
@@ -192,10 +188,6 @@ class NotePane(Vertical):
         asked, tab = self._asked, self.tab
         if asked is None:
             return
-        if tab == "note" and len(asked.note.content) > _LONG and not keep:
-            start = beginning(asked.note.content, _FIRST)
-            await self._put(asked, tab, await self._read(asked, partial(note_tab.read_note, text=start)), keep=False)
-            keep = True
         reading = asyncio.ensure_future(self._read(asked, READERS[tab]))
         try:
             done, _ = await asyncio.wait({reading}, timeout=_PATIENCE)

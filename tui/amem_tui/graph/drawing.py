@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from math import cos, floor, pi, sin
@@ -12,7 +11,6 @@ from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeAlias
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
-from textual import work
 from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
@@ -426,8 +424,8 @@ _STRENGTH = {FAINT: 0.38, PLAIN: 0.7, LIT: 1.0}
 _LEAST = {FAINT: 3.0, PLAIN: 4.5, LIT: 4.5}
 #: So many times as much where the theme is chosen for its contrast.
 _SHARPER = 1.5
-#: A step to another centre takes so many pictures, and so many seconds for each.
-_FRAMES, _PAUSE = 6, 0.035
+#: A step to another centre takes so many seconds.
+_STEP = 0.2
 
 
 class GraphCanvas(Widget, can_focus=True):
@@ -437,23 +435,28 @@ class GraphCanvas(Widget, can_focus=True):
 
     chosen: reactive[str | None] = reactive(None)
     hovered: reactive[str | None] = reactive(None)
+    #: How much of the way from the layout before to this one is done.
+    turned: reactive[float] = reactive(1.0)
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._scene: Scene | None = None
-        #: Where everything is.
+        #: Where everything is, and where it was.
         self.laid_out: Layout | None = None
+        self._before: Layout | None = None
         self.picture: Picture | None = None
         self._styles: dict[tuple[str, int, str], Style] = {}
 
     def show(self, scene: Scene, chosen: str, *, turn: bool = False) -> None:
         """Show another scene; what stays in it stays on its side. With `turn` it moves there in a few steps."""
-        before, self._scene = self.laid_out, scene
+        self._before, self._scene = self.laid_out, scene
         self.hovered = None
         self.set_reactive(GraphCanvas.chosen, chosen)
-        self._lay_out(before)
-        if turn and before is not None and self.laid_out is not None and self.app.animation_level != "none":
-            self._turn(before, self.laid_out)
+        self._lay_out(self._before)
+        if turn and self._before is not None:
+            self.set_reactive(GraphCanvas.turned, 0.0)
+            # Quick at first, then slower: the eye follows to where things come to rest.
+            self.animate("turned", 1.0, duration=_STEP, easing="out_quad")
 
     def beyond(self, way: Way) -> str | None:
         """The node to which an arrow key leads from the chosen one."""
@@ -507,17 +510,9 @@ class GraphCanvas(Widget, can_focus=True):
             self.picture = draw(layout, self.chosen, self.hovered)
             self.refresh()
 
-    @work(exclusive=True, group="turn")
-    async def _turn(self, before: Layout, after: Layout) -> None:
-        for frame in range(1, _FRAMES):
-            if self.laid_out is not after:
-                return
-            # Quick at first, then slower: the eye follows to where things come to rest.
-            share = 1 - (1 - frame / _FRAMES) ** 2
-            self._draw(_between(before, after, share))
-            await asyncio.sleep(_PAUSE)
-        if self.laid_out is after:
-            self._draw(after)
+    def watch_turned(self) -> None:
+        if self.laid_out is not None and self._before is not None:
+            self._draw(_between(self._before, self.laid_out, self.turned) if self.turned < 1 else self.laid_out)
 
     def _style(self, run: Run) -> Style:
         key = run.tone, run.level, run.ground

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from textual import events, getters, on, work
-from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import OptionList
@@ -111,7 +110,7 @@ def change_head(version: Version, cause: str, zone: tzinfo) -> Block:
 _REST = 0.04
 _NO_NOTE = "No note is open.\n\nOpen one in Browse (b), then come back: its history is here."
 _DESTROYED = "This note was destroyed for good, and its history with it."
-_NEEDS_A_VERSION = ("compare", "whole", "undo_version", "roll_back", "read")
+_NEEDS_A_VERSION = ("compare", "whole", "undo_version", "read")
 #: By its number in the log such an operation cannot be taken back: it is itself a reversal, or final.
 _NOT_UNDONE = ("undo", "redo", "reindex")
 
@@ -122,8 +121,6 @@ class HistoryScreen(NotesScreen):
     _view = getters.query_one("#version-change", Page)
     _versions = getters.query_one("#version-list", Lines)
     ROOM = "history"
-    #: Where there is nothing to roll back to, the key for it must not lead to another room.
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("r", "stay", show=False)]
     AUTO_FOCUS = "#version-list"
 
     _record: Record | None = None
@@ -212,9 +209,6 @@ class HistoryScreen(NotesScreen):
             return version is not None
         if action == "undo_version":
             return version is not None and version.action not in _NOT_UNDONE
-        if action in ("roll_back", "stay"):
-            earlier = version is not None and record is not None and version.version < record.newest
-            return earlier == (action == "roll_back")
         if action == "read":
             return version is not None and record is not None and record.status is not Status.DELETED
         return True
@@ -226,9 +220,6 @@ class HistoryScreen(NotesScreen):
     def action_whole(self) -> None:
         self._whole = not self._whole
         self._show()
-
-    def action_stay(self) -> None:
-        """Do nothing."""
 
     @on(OptionList.OptionSelected)
     def action_read(self) -> None:
@@ -243,6 +234,7 @@ class HistoryScreen(NotesScreen):
 
     @work(group="change")
     async def action_roll_back(self) -> None:
+        """Ask, and go back; the key is this room's also where there is nothing to go back to, or it would lead away."""
         record, version = self._record, self._chosen
         if record is None or version is None:
             return
