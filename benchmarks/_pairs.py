@@ -31,8 +31,10 @@ KINDS = ("kinds", "kinds-held")
 NEGATIONS = ("negations", "negations-held")
 #: Pairs in ordinary wording, three fifths of which overturn nothing; a half, drawn by lot, is held.
 EVERYDAY = ("everyday", "everyday-held")
+#: Earlier notes each with a change and with a look-alike that changes nothing; a third, drawn by lot, is held.
+TWINS = ("twins", "twins-held")
 #: Every set of which a part is held.
-SPLIT = (*FRESH, *KINDS, *NEGATIONS, *EVERYDAY)
+SPLIT = (*FRESH, *KINDS, *NEGATIONS, *EVERYDAY, *TWINS)
 #: Each half as it was until 2026-11-23, so that older figures can be compared: without pairs of several statements, and
 #: the unseen half with the forty pairs that have been looked at since.
 BEFORE = ("tuned-before", "unseen-before")

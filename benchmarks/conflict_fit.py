@@ -3,12 +3,12 @@
     python benchmarks/conflict_fit.py [--locomo PATH] [--write]
 
 Learned from: the open pairs of ``tuned``, ``fresh``, ``kinds``, ``negations``, ``lookalikes``, ``everyday``,
-``wordings``, and every pair that a judge sees while real notebooks are written (the development collections of
-``tests/data/answers``, the demo's year, the story of ``tests/data/story``, the Chinese notes of ``tests/data/recall``,
-the journal, and LoCoMo's development turns where the file is there). Of the notebooks' pairs those in
-``neighbours.jsonl`` were labelled by hand; every other one counts as harmless, which is how often two near notes do not
-conflict. Which two statements of a pair count is chosen by the trees themselves, in rounds: in a conflict the likeliest
-pair with an overturned statement, else the likeliest one.
+``twins``, ``wordings``, and every pair that a judge sees while real notebooks are written (the development collections
+of ``tests/data/answers``, the demo's year, the story of ``tests/data/story``, the Chinese notes of
+``tests/data/recall``, the journal, and LoCoMo's development turns where the file is there). Of the notebooks' pairs
+those in ``neighbours.jsonl`` were labelled by hand; every other one counts as harmless, which is how often two near
+notes do not conflict. Which two statements of a pair count is chosen by the trees themselves, in rounds: in a conflict
+the likeliest pair with an overturned statement, else the likeliest one.
 
 Prints, by five-fold cross-validation, precision and recall of pairs and the share of sensible doubts in notebooks, for
 several thresholds; ``--write`` fits to everything and writes the file. Needs scikit-learn (sentence-transformers has
@@ -54,7 +54,7 @@ FOLDS, ROUNDS = 5, 3
 #: Characters of its notes by which ``neighbours.jsonl`` names a pair.
 BEGINNING = 48
 #: Labelled pairs that may be learned from, without those held out.
-LABELLED = ("tuned", "fresh", "kinds", "negations", "lookalikes", "everyday")
+LABELLED = ("tuned", "fresh", "kinds", "negations", "lookalikes", "everyday", "twins")
 PAIRS = (*LABELLED, "wordings")
 THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 
@@ -151,7 +151,7 @@ def of_pair(half: str, pair: Pair, earlier: Claim, later: Claim, cosine: float, 
     told = list(compared(earlier, later, cosine))
     fell = pair.overturned
     allowed = [not fell or any(_overlaps(old.text, each) for each in fell) for old, _, _ in told]
-    return _example(half, pair.id, int(pair.label in OVERTURNED), told, allowed, slot)
+    return _example(half, pair.earlier.text, int(pair.label in OVERTURNED), told, allowed, slot)
 
 
 def of_notes(

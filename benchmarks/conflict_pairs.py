@@ -10,8 +10,9 @@ note that was hidden though one of its statements stands. The table by statement
 fell were found (marked, hidden with their note, or put before a person by name), how many of these were ended at once,
 and how many that stand were ended wrongly. ``tuned-before`` and ``unseen-before`` are the halves as they
 were until 2026-11-23, for comparison with older figures; ``both`` leaves them out. ``--errors`` lists the pairs that
-come out wrong, of ``tuned``, ``fresh``, ``kinds``, ``negations``, ``lookalikes``, ``everyday`` alone, so that nobody
-tunes on the others. The table by judge gives precision and share of all overturned pairs for each judge that spoke.
+come out wrong, of ``tuned``, ``fresh``, ``kinds``, ``negations``, ``lookalikes``, ``everyday``, ``twins`` alone, so
+that nobody tunes on the others. The table by judge gives precision and share of all overturned pairs for each judge
+that spoke.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 OVERTURNED = frozenset({"supersedes", "contradicts"})
 CHOICES = (*HALVES, *SPLIT, "lookalikes", *BEFORE, "both")
 #: What may be looked at while rules are tuned.
-OPEN = ("tuned", "fresh", "kinds", "negations", "lookalikes", "everyday")
+OPEN = ("tuned", "fresh", "kinds", "negations", "lookalikes", "everyday", "twins")
 
 
 @dataclass(frozen=True, slots=True)

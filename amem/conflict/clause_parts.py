@@ -323,8 +323,7 @@ _HAN = "零一二三四五六七八九十百千万两"
 #: Characters of a number in Chinese: a longer run of them is none.
 _LONGEST = 20
 _COUNTERS = (
-    "折成欧点楼号日天块元毛角个次位名人周岁小时张瓶把双杯碗盒封棵"
-    "支幅篇分折层期代级班组家厘公米斤度节本件条页套台辆只间批箱份"
+    "折成欧点楼号日天块元毛角个次位名人周岁张瓶把双杯碗盒封棵支幅篇分折层期代级班组家米斤度节本件条页套台辆只间批箱份"
 )
 _MONTH = (
     r"(?:january|february|march|april|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug"
@@ -340,10 +339,10 @@ _VALUE = re.compile(
     rf"|(?P<month>\b(?!may){_MONTH}|(?:(?<=\d )|(?<=in )|(?<=on ))may\b|\bmay(?= \d))"
     r"|(?:周|星期|礼拜)(?P<day>[一二三四五六日天])"
     rf"|{_WORD_BEFORE.format('what')}(?P<number>(?<![a-z_])v?\d+(?:[.,:]\d+)*)(?:\s?(?P<scale>[k万千百])(?![a-z]))?"
-    rf"(?:\s?(?P<counter>月|年级?|[{_COUNTERS}]))?{_WORD_AFTER.format('unit')}"
+    rf"(?:\s?(?P<counter>月|年级?|小时|公[里斤]|厘米|[{_COUNTERS}]))?{_WORD_AFTER.format('unit')}"
     # 第一批 is which, not how many.
     rf"|(?!一[点些个下样起种次直边旦般])(?:(?<!第)|(?=[{_HAN}]{{1,{_LONGEST}}}+[层楼名]))"
-    rf"(?P<han>[{_HAN}]{{1,{_LONGEST}}}+)(?P<hans>点半?|月|年级|年|[{_COUNTERS}])"
+    rf"(?P<han>[{_HAN}]{{1,{_LONGEST}}}+)(?P<hans>点半?|月|年级|年|小时|公[里斤]|厘米|[{_COUNTERS}])"
     rf"|(?P<large>[{_HAN}][十百千万](?![分里])[{_HAN}]*)"
     r"|\bone(?= (?:hours?|day|week|month|year|minute|percent|person|room|floor)\b)"
     rf"|{_WORD_BEFORE.format('of')}\b(?P<word>{_WORD})\b{_WORD_AFTER.format('counted')}",
@@ -494,9 +493,9 @@ class Item:
 
 
 @lru_cache(maxsize=2048)
-def ordinal_of(text: str) -> tuple[str, str] | None:
-    """What kind of thing a text begins with, and which of its kind it is: "the second batch"; None for other texts."""
-    match = _ORDINAL.match(text)
+def ordinal_of(text: str, *, anywhere: bool = False) -> tuple[str, str] | None:
+    """What kind of thing a text begins with (or holds `anywhere`), and which one: "the second batch"; None for none."""
+    match = _ORDINAL.search(text) if anywhere else _ORDINAL.match(text)
     if match is not None:
         return match["kind"].casefold(), match["which"].casefold()
     match = _CHINESE_ORDINAL.match(text)

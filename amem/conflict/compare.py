@@ -11,10 +11,10 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from amem.conflict.clause_parts import OF, THIRD, Of, is_noun, item_of, label_of, ordinal_of, value_places, values_of
-from amem.conflict.cues import EXPLICIT, Cue, is_state
+from amem.conflict.cues import EXPLICIT, Cue, concepts, is_state
 from amem.conflict.statements import read
 from amem.language import normalize, written_in_cjk
-from amem.language.lexicon import is_everyday
+from amem.language.lexicon import is_everyday, stem
 from amem.language.predicates import USER, WE
 from amem.language.scripts import words
 
@@ -87,10 +87,11 @@ def gained(one: Statement, other: Statement) -> Mapping[str, frozenset[str]]:
     """
     if not other.values and not other.names:
         return {}
-    held = {(value.sort, value.text) for value in one.values}
+    held, kept = ({(value.sort, value.text) for value in each.values} for each in (one, other))
+    lost = [value for value in one.values if (value.sort, value.text) not in kept]
     found: dict[str, set[str]] = {}
     for value in other.values:
-        beside = all(value.numbers_the_same(each) for each in one.values)
+        beside = all(value.numbers_the_same(each) for each in lost)
         if (value.sort, value.text) not in held and beside:
             found.setdefault(value.sort, set()).add(value.text)
     if names := [key for key in other.names if key not in one.about]:
@@ -186,8 +187,8 @@ _DAY = re.compile(
     r"(?P<this>\bthis (?=(?:mon|tues|wednes|thurs|fri|satur|sun)day)|[这本](?:周|星期|礼拜)(?=[一二三四五六日天]))"
     r"|(?P<of>\b(?:yesterday|today|tonight|this (?:morning|afternoon|evening))['’]s\b|[昨今]天的"
     r"|\bon (?:christmas|new year['’]?s|easter|good friday)\b|除夕|元旦|国庆节|中秋节|圣诞节)"
-    r"|\b(?:yesterday|last night|this (?:morning|afternoon|evening))\b"
-    r"|昨[天晚]|今早|今天(?:早上|上午|中午|下午|晚上)|今晚",
+    r"|\b(?:yesterday|tomorrow|last night|this (?:morning|afternoon|evening)|for the day)\b"
+    r"|[昨明][天晚]|今早|今天(?:早上|上午|中午|下午|晚上)|今晚",
     re.IGNORECASE,
 )
 _TODAY = re.compile(r"\b(?:today|tonight|this time)\b|今天|今日|这次|这回", re.IGNORECASE)
@@ -202,7 +203,9 @@ def only_once(old: Statement, new: Statement, cues: Collection[Cue]) -> bool:
     """
     day = _day_in(new.around)
     if day is not None and day["this"]:
-        return any(value in old.values for value in values_of(new.around[day.end() - 1 :]) if value.sort == "weekday")
+        usual = {value for value in old.values if value.sort == "weekday"}
+        named = {value for value in values_of(new.around[day.end() - 1 :]) if value.sort == "weekday"}
+        return bool(usual & named) if usual else not (cues or old.event)
     if old.event:
         days = all(any(each.sort == "day" for each in one.values) for one in (old, new))
         values = min(sum(map(len, gained(*both).values())) for both in ((old, new), (new, old)))
@@ -248,11 +251,13 @@ def two_of_a_kind(one: Statement, other: Statement) -> bool:
     first, second = one.around or one.text, other.around or other.text
     if _other_item(first, second) or _other_label(first, second):
         return True
-    return _other_ordinal(one.text, other.text) or _other_thing(one, other)
+    return _other_ordinal(one, other) or _other_thing(one, other)
 
 
-def _other_ordinal(one: str, other: str) -> bool:
-    first, second = ordinal_of(one), ordinal_of(other)
+def _other_ordinal(one: Statement, other: Statement) -> bool:
+    """Whether both begin with things of a kind in turn, and not the same; of what happened, wherever they stand."""
+    happened = one.event and other.event
+    first, second = (ordinal_of(each.text, anywhere=happened) for each in (one, other))
     return first is not None and second is not None and first[0] == second[0] and first[1] != second[1]
 
 
@@ -304,12 +309,15 @@ _CHANGED = frozenset({Cue.CHANGES, Cue.RETURNS})
 _ENDS_OR_CHANGES = frozenset({Cue.ENDS, Cue.CHANGES})
 OVER = frozenset({Cue.ENDS, Cue.OVER})
 _SINCE = frozenset({Cue.NOW, Cue.AFRESH})
+SAYS_SO = EXPLICIT | {Cue.NOW}
 #: What happened and goes on since.
 _GOES_ON = re.compile(
     r"\b(?:enrolled|joined|subscribed|signed|moved|bought|got|adopted|hired|rented|started|opened|founded)\b"
     r"|了一[^下遍次回]|满了|上了|开始",
     re.IGNORECASE,
 )
+#: A new one of something.
+_NEW = re.compile(r"\bnew (\w+)(?: (\w+))?|[新换][的了]?([\u4e00-\u9fff]{2})", re.IGNORECASE)
 #: Below this cosine two notes that share nothing but a person tell different things of him or her.
 _FAR = 0.4
 #: What one person does at a time, by the stem.
@@ -399,14 +407,21 @@ def _masks(keys: Iterable[Iterable[str]]) -> dict[str, int]:
     found: dict[str, int] = {}
     for place, each in enumerate(keys):
         for key in each:
-            found[key] = found.get(key, 0) | 1 << place
+            for part in _parts(key):
+                found[part] = found.get(part, 0) | 1 << place
     return found
+
+
+def _parts(key: str) -> tuple[str, ...]:
+    """A word, and a long Chinese one by its beginning and end, too: 记笔记 is about 笔记."""
+    return (key,) if len(key) < 3 or key.isascii() else (key, key[:2], key[-2:])
 
 
 def _mask(masks: Mapping[str, int], keys: Iterable[str]) -> int:
     found = 0
     for key in keys:
-        found |= masks.get(key, 0)
+        for part in _parts(key):
+            found |= masks.get(part, 0)
     return found
 
 
@@ -441,20 +456,40 @@ def _has_reason(old: Statement, new: Statement, around: Statement) -> bool:
         return False
     if Cue.MORE in new.cues and not new.cues & EXPLICIT and not turned(old, new):
         return False  # "supports iOS as well now"
+    told = (new.cues | around.cues) - (old.cues & _SINCE)
+    if not told & SAYS_SO and not new.ended and contrast(old, new):
+        return not turned(old, new) and "name" in differing(old, new)  # what costs more is the other thing
     if differing(old, new):
         return True
     if _is_done(old, new, around):
         return False
-    if turned(old, new):
-        return True
-    told = (new.cues | around.cues) - (old.cues & _SINCE)
+    if turned(old, new) and (opposed(old, new) or shared(old.about, new.about)):
+        return True  # "no lift" denies nothing of "my flat is in Ottensen"
     if new.cues & EXPLICIT == {Cue.CHANGES} and old.values and not gained(new, old):
         return False  # "8 people" stands, whatever "moved to the third floor"
     if told & OVER or new.ended:
         return not (old.negative or -1 in old.poles.values())
     if Cue.RETURNS in told and told & EXPLICIT == {Cue.RETURNS} and cover(new.about, old.about) == 1.0:
         return False  # "the boiler hums again" beside "the boiler hums"
-    return bool(told & (EXPLICIT | _SINCE))
+    return bool(told & SAYS_SO) or (Cue.AFRESH in told and _renewed(old, new))
+
+
+def contrast(old: Statement, new: Statement) -> bool:
+    """Whether each is about a noun that the other lacks: the invoice from Brandt, the invoice from Keller."""
+    people = old.people | new.people
+    return _alone(without(old.about, people), new) and _alone(without(new.about, people | new.target), old)
+
+
+def _alone(about: Mapping[str, float], other: Statement) -> bool:
+    return any(
+        weight >= 1 and key not in other.about and _held(key, other.about) is None for key, weight in about.items()
+    )
+
+
+def _renewed(old: Statement, new: Statement) -> bool:
+    """Whether the later statement tells of a new one of what the earlier one is about: "a new number", 换手机了."""
+    words = (word for match in _NEW.finditer(new.text) for word in match.groups() if word)
+    return any(key in old.about for word in words for key in concepts(stem(word) if word.isascii() else word))
 
 
 def _is_done(old: Statement, new: Statement, around: Statement) -> bool:
@@ -543,15 +578,12 @@ def _features(
         "shared with sentence": min(shared(told, around.about), 3) / 3,
         "common words shared": min(shared(without(told, old.names), without(new.about, new.names)), 3) / 3,
         "same but for names": min(cover(one, other), cover(other, one)),
-        "names shared": min(len(old.names.keys() & new.about.keys() - people), 2) / 2,
         "old size": min(sum(told.values()), 6) / 6,
         "new size": min(sum(fresh.values()), 6) / 6,
         "old statements": math.log(lengths[0]),
         "new statements": math.log(lengths[1]),
         "changes": bool(new.cues & _CHANGED),
         "ends": bool(new.cues & OVER) or new.ended,
-        "returns": Cue.RETURNS in new.cues,
-        "takes over": Cue.TAKEOVER in new.cues,
         "now": Cue.NOW in new.cues,
         "afresh": Cue.AFRESH in new.cues,
         "sentence changes": bool(around.cues & _CHANGED),
@@ -574,7 +606,8 @@ def _features(
         "time apart": math.log1p(days) / 7,
         "sometimes": only_sometimes(earlier.content, later.content),
         "thing shared": 0.5 if not new.thing else float(new.thing[-1] in old.about),
-        "subject named": not new.people.isdisjoint(old.names) or not old.people.isdisjoint(new.names),
+        "thing kept": 0.5 if not old.thing else float(old.thing[-1] in new.about),
+        "contrast": contrast(old, new),
         "subject stated": bool(_subjects(earlier) & _subjects(later)),
         "claims": old.claims and new.claims,
         "chinese": chinese,

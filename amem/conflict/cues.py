@@ -41,7 +41,7 @@ _FROM_ON = re.compile(
     re.IGNORECASE,
 )
 _UNTIL = re.compile(r"\b(?:until|till)\b|直到|为止", re.IGNORECASE)
-_ONCE_MORE = re.compile(r"又(?![一有是])\S{1,6}[了上回起]")
+_ONCE_MORE = re.compile(r"又(?![一有是])\S{1,6}[了上回起](?![一两几])")
 _MAIN = re.compile(
     r"\b(?:primary|main|default|only|sole|exclusively|standard(?:i[sz]ed)?|our \w+(?: \w+)? is)\b"
     r"|主要|默认|唯一|首选|主力|主用|统一|全部|都用|只用|(?:的|项目)\S{1,6}是",
@@ -346,7 +346,7 @@ def polarity_of(
     return Polarity(
         negative=Cue.OVER in found or denied != (Cue.ENDS in found),
         ended=denied and NO_MORE.search(text) is not None,
-        poles=_poles(text, at, marked, denials),
+        poles=_poles(text, blanked, at, marked, denials),
     )
 
 
@@ -358,7 +358,7 @@ def _blanked(text: str, at: int, marked: Iterable[Mark]) -> str:
     return text
 
 
-def _poles(text: str, at: int, marked: Sequence[Mark], denials: int) -> dict[str, int]:
+def _poles(text: str, blanked: str, at: int, marked: Sequence[Mark], denials: int) -> dict[str, int]:
     """Each pair's sign, turned by every negation but the one that the word is itself ("retired", 戒烟).
 
     "Can't stand it any more" is denied once: what is over is that it could be stood.
@@ -367,7 +367,8 @@ def _poles(text: str, at: int, marked: Sequence[Mark], denials: int) -> dict[str
     for mark in marked:
         if mark.poles:
             others = {cue for other in marked if other is not mark for cue in other.cues}
-            denied = (denials - (Cue.DENIES in mark.cues)) % 2 == 1
+            before = 0 if text.isascii() else len(DENIAL.findall(blanked, mark.end - at))  # 关门不干了 is shut
+            denied = (denials - before - (Cue.DENIES in mark.cues)) % 2 == 1
             over = Cue.OVER in others and not DENIAL.search(text, max(0, mark.start - at), mark.end - at)
             turned = over or (denied != (Cue.ENDS in others))
             found |= {pair: -sign if turned else sign for pair, sign in mark.poles}

@@ -375,6 +375,8 @@ _MOST, _SURE, _PERHAPS = 0.95, 0.85, 0.75
 _OPPOSITE = 0.75
 #: Probability from which what is said to be over, in the same words, is over.
 _OVER_FROM = 0.2
+#: Powers that the least score is raised to: a clear reason needs less, any other more; 0 and 1 stay what they are.
+_CLEAR, _UNCLEAR = 1.5, 0.5
 #: Weight of its words from which a statement can be told from others; differences in probability that tell nothing.
 _TELLING, _NEAR = 2.0, 0.2
 #: From this cosine on, two notes with so much of the same words say the same.
@@ -384,13 +386,15 @@ _ALIKE, _SAME_WORDS = 0.8, 0.75
 @dataclass(frozen=True, slots=True)
 class Difference:
     """Two statements that may not go together, and the probability that they do not, 0..1. `explicit`: the later one
-    says itself that something changed, ended or was wrong. `opposite`: it denies what the earlier one says."""
+    says itself that something changed, ended or was wrong. `opposite`: it denies what the earlier one says. `clear`: a
+    pair of opposites, a "now", or a word of change beside another value or a denial tells it."""
 
     old: Statement
     new: Statement
     probability: float
     explicit: bool
     opposite: bool
+    clear: bool
 
     @property
     def forever(self) -> bool:
@@ -420,7 +424,10 @@ def _difference(old: Statement, new: Statement, features: Mapping[str, float], p
         and _says_just_this(old, new)
     ):
         probability = max(probability, _OPPOSITE)
-    return Difference(old, new, probability, bool(features["explicit"]), bool(features["turned"]))
+    turned_, explicit = bool(features["turned"]), bool(features["explicit"])
+    valued = features["number"] or features["name"]
+    clear = bool(features["opposed"] or features["now"] or (explicit and turned_) or (features["changes"] and valued))
+    return Difference(old, new, probability, explicit, turned_, clear)
 
 
 # The fitted trees: `benchmarks/conflict_fit.py` writes them, with what they were fitted on.
@@ -482,14 +489,15 @@ def _trees() -> _Trees:
 def judge_by_words(pairs: Sequence[tuple[Claim, Claim, float]], least: float) -> list[Verdict]:
     """What the words make of each earlier and later note with this cosine.
 
-    From the probability `least` on it is a conflict, else support or nothing. Where nothing but the words tells, a
+    From the probability `least` on, or less where the reason is clear and more where it is not, it is a conflict, else
+    support or nothing. Where nothing but the words tells, a
     doubt stays below the confidence at which a note may be hidden.
     """
     return [_verdict(*pair, _best(found), least) for pair, found in zip(pairs, differences(pairs), strict=True)]
 
 
 def _verdict(earlier: Claim, later: Claim, cosine: float, best: Difference | None, least: float) -> Verdict:
-    if best is None or best.probability < (min(least, _OVER_FROM) if _says_over(best) else least):
+    if best is None or best.probability < _least(best, least):
         return _alike(earlier, later, cosine)
     fallen = _fallen(earlier, best)
     whole = not states_more(earlier.content, fallen)
@@ -498,6 +506,12 @@ def _verdict(earlier: Claim, later: Claim, cosine: float, best: Difference | Non
     return Verdict(
         _label(best, earlier, later), _confidence(best, earlier, later), said, HEURISTIC, whole=whole, quotes=fallen
     )
+
+
+def _least(best: Difference, least: float) -> float:
+    if _says_over(best):
+        return min(least, _OVER_FROM)
+    return math.pow(least, _CLEAR if best.clear else _UNCLEAR)
 
 
 def strongest(earlier: Claim, later: Claim, cosine: float) -> Difference | None:

@@ -162,9 +162,7 @@ def about(text: str, at: int, words: Sequence[Word], marked: Sequence[Mark]) -> 
     taken = [] if text.isascii() else [(at + begin, at + end) for begin, end in value_places(text)]
     used = [(mark.start, mark.end) for mark in marked if _is_used(mark)]
     told = [
-        word
-        for word in words
-        if not (taken and word.cjk and _overlaps(word, taken)) and not (used and _overlaps(word, used))
+        word for each in words if (word := _behind(each, taken)) is not None and not (used and _overlaps(word, used))
     ]
     found: dict[str, float] = {}
     for word in told:
@@ -174,6 +172,17 @@ def about(text: str, at: int, words: Sequence[Word], marked: Sequence[Mark]) -> 
                 half = word.cjk and len(word.text) == 1 and key == word.key
                 found[key] = max(_LIGHT if half else weight, found.get(key, 0.0))
     return found | {key: 1.0 for mark in marked if mark.base for key in concepts(mark.base)}, told
+
+
+def _behind(word: Word, taken: Sequence[tuple[int, int]]) -> Word | None:
+    """A word, or what of it stands behind a value that it begins with (一辆车); None within a value."""
+    if not word.cjk:
+        return word
+    end = max((end for begin, end in taken if begin < word.end and word.start < end), default=word.start)
+    if end >= word.end:
+        return None
+    text = word.text[end - word.start :]
+    return word if end == word.start else replace(word, text=text, key=text, start=end)
 
 
 def _overlaps(word: Word, places: Iterable[tuple[int, int]]) -> bool:

@@ -81,6 +81,43 @@ def test_another_event_a_story_one_day_and_another_thing_end_nothing(earlier: st
     assert judged(earlier, later).label not in CONFLICTS
 
 
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("The invoice from Brandt is unpaid.", "Paid the invoice from Keller."),
+        ("The train to Basel takes three hours.", "The train to Bern takes two hours."),
+        ("I'm allergic to prawns.", "I'm not allergic to nuts."),
+        ("公司午餐免费。", "公司停车要收费。"),
+        ("我对花生过敏。", "我对牛奶不过敏。"),
+        ("My flat is in Ottensen.", "I live in Ottensen, third floor, no lift."),
+        ("I finished the first draft.", "I finished the second draft."),
+        ("The bakery on Mill Lane opens at 6.", "The bakery on Mill Lane is closed this Saturday for a wedding."),
+        ("面馆早上六点开门。", "面馆明天休息一天。"),
+        ("阳台种着两棵番茄。", "阳台又种了一盆薄荷。"),
+        ("Our flight to Oslo leaves at 7:40.", "The flight back from Oslo leaves at 18:20."),
+    ],
+)
+def test_what_differs_in_another_thing_ends_nothing_without_a_word_of_change(earlier: str, later: str) -> None:
+    assert judged(earlier, later) == NO_CONFLICT
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("The clinic is on Park Lane.", "The clinic is at the station now."),
+        ("The lake is safe to swim in.", "Swimming in the lake is prohibited because of algae."),
+        ("The old bridge is closed to cars.", "The old bridge is open to cars again."),
+        ("The bakery on the corner sells rye bread.", "The bakery on the corner has shut for good."),
+        ("The blue folder holds the tax papers.", "The tax papers are in the red folder now."),
+        ("Sofia works at the bank.", "Friday was Sofia's last day at the bank."),
+        ("停车费一小时五块。", "停车费涨到一小时八块了。"),
+        ("街角那家面馆早上六点开门。", "街角面馆关门不干了。"),
+    ],
+)
+def test_a_now_an_opposite_or_an_end_in_ordinary_words_is_a_conflict(earlier: str, later: str) -> None:
+    assert judged(earlier, later).label in CONFLICTS
+
+
 def test_what_was_begun_goes_on_until_it_is_given_up() -> None:
     said = "Signed up for the Rotterdam marathon in April."
     assert judged(said, "Decision: I withdraw from the Rotterdam marathon.").label is Label.SUPERSEDES
