@@ -17,7 +17,7 @@ from amem.conversation.listing import notes_of_a_deed, notes_of_a_sort, notes_of
 from amem.conversation.reply import lines_for
 from amem.language import index_terms, query_terms
 from amem.language.asking import asks_for_a_name, asks_when, asks_yes_or_no, tells_who
-from amem.language.states import states_asked
+from amem.language.states import asks_how_things_were, states_asked
 from amem.note import Kind, Status
 from amem.query import Filter, Query
 from amem.rendering import holding_text, mark
@@ -68,6 +68,10 @@ _ANOTHER = re.compile(
     r"\b(?:new|another|different|changed|switched|swapped) (?P<what>(?:[\w-]+ )?[\w-]+)"
     r"|(?:换了?|改成|新的?)(?:个|位|一[个位])?(?P<zh>\w{2,4})",
     re.IGNORECASE,
+)
+#: In place of what was noted before.
+_INSTEAD = re.compile(
+    r"\b(?:instead(?! of)|rather than|moved to|put off|postponed|brought forward)\b|改[到在成为]|推迟|提前到"
 )
 #: With these a time begins in the middle of a sentence.
 _TIME_WORDS = frozenset(
@@ -173,6 +177,8 @@ def extract(
         # Of a time that is over nothing that was noted later makes what was noted then out of date.
         over = filled.period is not None and filled.period.until is not None and filled.period.until <= now
         far = support is Support.WEAK and not answer.is_near(best[0])
+        if support is Support.STRONG and filled.period is None and answer.is_past(best[0]):
+            support = Support.WEAK
         lead = "" if support is Support.STRONG else answer.words.far if far else answer.words.nearest
         if filled.period is None and (decided := answer.decided(best[0], filled.wider)):
             best, lead, support = (decided[0],), answer.words.verdict(decided[1], question), Support.STRONG
@@ -472,6 +478,8 @@ class _Answer:
         another = (self._terms & {*index_terms(each["what"] or each["zh"])} for each in _ANOTHER.finditer(hit.content))
         if not signs.strangers and any(another):
             return True  # "Sabine will be my new boss", 换了班主任
+        if signs.held >= _HELD and self._quoted and _INSTEAD.search(hit.content):
+            return True
         if signs.read or signs.held < _HELD or not self._quoted:
             return False
         return signs.few >= _FEW or replaces(hit.content) or tells_what_is_now(hit.content)
@@ -529,6 +537,13 @@ class _Answer:
             return None
         over = self._notes.setdefault(telling[place].id, telling[place])
         return None if any(each.since > self._at(over.id) for each in filled.facts) else over
+
+    def is_past(self, id: str) -> bool:
+        """Whether a question asks if somebody is in a state that lasts for a while, and a hit told of it longer ago."""
+        if not asks_yes_or_no(self._question) or asks_how_things_were(self._question):
+            return False
+        ago = self._now - self._at(id)
+        return any(state.lasts is not None and ago > state.lasts for state in states_asked(self._question))
 
     def _told(self, note: MemoryNote) -> Told:
         gone = tuple(fact for fact in note.facts if not fact.holds and fact.object)

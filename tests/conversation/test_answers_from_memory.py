@@ -701,6 +701,34 @@ def test_giving_up_one_thing_ends_no_other(memory: AgenticMemorySystem) -> None:
 
 
 @pytest.mark.parametrize(
+    ("said", "question", "certain", "answer"),
+    [
+        (("Sold the kayak for 240.",), "How much did I get for the kayak?", True, "“Sold the kayak for 240.”"),
+        (("Choir rehearsals are at half seven.",), "What time is choir rehearsal?", True, "“Choir rehearsals are"),
+        (
+            (
+                "Isla's birthday party is on 9 May at the climbing wall.",
+                "The climbing wall is full, so the party is at the swimming pool instead.",
+                *(f"Isla painted picture {number}." for number in range(8)),
+            ),
+            "Where is Isla's party?",
+            True,
+            "“Isla's birthday party is on 9 May at the climbing wall.” (2026-02-02) [1]; later: “The climbing",
+        ),
+        (("Walter fell, he is in Harrogate hospital.",), "Is Walter in hospital?", None, "Nothing certain; nearest: "),
+        (("爸爸摔了一跤，住进了中山医院。",), "爸爸还在住院吗？", None, "没有确定的答案"),
+        (("看了一套天河的房子，报价 510 万。",), "天河的房子多少钱买的？", None, "没有确定的答案"),
+    ],
+)
+def test_prices_hours_changes_and_what_lasts_a_while_are_told_as_sure_as_they_are(
+    memory: AgenticMemorySystem, said: tuple[str, ...], question: str, certain: bool | None, answer: str
+) -> None:
+    told(memory, {text: f"2026-02-{day:02}" for day, text in enumerate(said, start=2)})
+    found = ask(memory, question)
+    assert (found.in_memory, found.text[: len(answer)]) == (certain, answer)
+
+
+@pytest.mark.parametrize(
     ("said", "question", "later"),
     [
         (
