@@ -220,8 +220,9 @@ class Cast:
             if folded[0] == "it":
                 meant = self.things or self.unsure
                 return Subject(name := next(iter(meant)), False, "", name) if len(meant) == 1 else None
-        if "at" in folded[2:-1] and (folded[0] in _POSSESSIVES or folded[0].endswith("'s")):
-            at = folded.index("at", 2)  # "my manager at Acme"
+        where = ("at", "in", "on") if folded[1:2] and folded[1] in self.predicates.persons else ("at",)
+        at = next((at for at, word in enumerate(folded[:-1]) if at > 1 and word in where), 0)
+        if at and (folded[0] in _POSSESSIVES or folded[0].endswith("'s")):  # "my manager at Acme"
             found = self.of(listed[:at])
             return found and replace(found, former=found.former or not _FORMER.isdisjoint(folded[at:]))
         pointed = folded[0] in _POSSESSIVES or folded[0] in ("the", "this")
