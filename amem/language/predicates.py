@@ -15,10 +15,12 @@ from amem.errors import InvalidInput
 from amem.language import is_cjk, normalize
 from amem.language.lexicon import is_everyday, is_place, lexicon
 from amem.language.numerals import CHINESE, digits_of
-from amem.language.scripts import ENGLISH, read_list, word_list
+from amem.language.scripts import ENGLISH, Patterns, read_list, word_list
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+_pattern = Patterns("predicates")
 
 #: Whoever speaks in notes that name no speaker, and "we" with all that is ours.
 USER, WE = "user", "we"
@@ -35,16 +37,8 @@ def _in_both(section: str) -> Mapping[str, tuple[str, ...]]:
 
 _SELF, _USER, _US = (frozenset(_in_both("subjects")[name][1:]) for name in ("speaker", "user", "we"))
 #: "Ana's sister", 小王的妹妹, "my sister", 我妹妹: whose, and what. "Our" things go by their own name.
-_OWNED = re.compile(
-    r"(?P<owner>[^'’]+?)['’]s\s+(?P<thing>\S.*)"
-    r"|(?P<my>my)\s+(?P<mine>\S.*)"
-    r"|(?P<wo>我)(?!们)(?:的\s*)?(?P<zh>\S.*)"
-    r"|(?P<of>[^的]{1,20})的\s*(?P<what>\S.*)",
-    re.IGNORECASE,
-)
-_OURS = re.compile(
-    r"(?:(?:the|this|that|our)\s+|(?:我们|咱们|咱|本|该|这个|那个)的?\s*|公司的?(?=.{1,3}项目))(?=\S)", re.IGNORECASE
-)
+_OWNED = _pattern("owned")
+_OURS = _pattern("ours")
 _ARTICLE = re.compile(r"^(?:(?:the|a|an|this|that|our|my)\s+|(?:我的|我们的|这个|该)\s*)(?=\S)")
 
 _HEADS = ("project", "service", "app", "application", "system", "repo", "repository", "team", "项目", "服务", "系统")
@@ -56,13 +50,7 @@ _HEADED = re.compile(
     r"|(?P<zh>[\u4e00-\u9fff]{2,4})项目"
 )
 #: These say what an app or a service is for, or what it runs on, and are no names.
-_NO_NAMES = re.compile(
-    r"\w+(?:ing|ment|tion|ity|er|or|ics|al)s?"
-    r"|(?:android|web|mobile|desktop|windows|linux|mac|python|go|rust|java|kotlin|ruby|react|node|docker|data|backend"
-    r"|frontend|core|search|auth|login|e?mail|order|report|image|file|event|chat|account|product|price|message|photo"
-    r"|map|news|music|game|health|home|school|invoice|sale|user|design|support|growth|security|cloud|new|old|legacy|main|big|whole|entire)s?",
-    re.IGNORECASE,
-)
+_NO_NAMES = _pattern("no_names")
 
 
 #: Relatives and others in Chinese, as a pattern.

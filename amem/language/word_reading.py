@@ -12,21 +12,18 @@ from typing import TYPE_CHECKING
 from amem.language import is_cjk, written_in_cjk
 from amem.language.lexicon import Sort, is_person, lexicon, stem
 from amem.language.numerals import CARDINALS, MONTHS, ORDINALS, WEEKDAYS
-from amem.language.scripts import CJK, ENGLISH, word_list, words
+from amem.language.scripts import CJK, ENGLISH, Patterns, word_list, words
 from amem.language.sentence_parts import sentence_ends
 from amem.language.terms import contract
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-_SURNAMES = (
-    "王李张刘陈杨黄赵周吴徐孙马朱胡郭何林高罗郑梁谢宋唐许邓韩冯曹彭曾肖萧田董潘袁蔡蒋余杜叶程魏苏吕丁任卢姚沈钟姜崔谭陆范"
-    "汪廖石金韦贾夏付方邹熊孟秦邱江尹薛闫雷侯龙史陶黎贺顾毛郝龚邵万钱严覃武戴莫孔汤"
-)
+_pattern = Patterns("word_reading")
+
+_SURNAMES = _pattern.text("surnames")
 #: How Chinese persons are called: 小王, 王医生, and by a name that Jieba found.
-_CALLED = re.compile(
-    rf"[小老阿][{_SURNAMES}]|[{_SURNAMES}](?:老师|医生|教授|经理|先生|女士|小姐|主任|师傅|大夫|律师|总|哥|姐|工)"
-)
+_CALLED = _pattern("called")
 _FULL_NAME = re.compile(rf"[{_SURNAMES}][{CJK}]{{1,2}}")
 #: What a word that the lexicon does not have is good for, by the first letter of Jieba's mark; others are nouns.
 _BY_MARK = {
@@ -43,9 +40,7 @@ _WORD = re.compile(
     rf"|(?<![\w.])[.~]{{0,2}}(?:/[\w.\-]*[\w\-])++/?"
     rf"|(?:(?<!_)_++)?{_PART}(?:(?:['’.\-+@&]|_+){_PART})*(?:\+\+|\#(?!\w)|%)?"
 )
-_SHAPED = re.compile(
-    r".*[_@/].*|https?:.*|v?\d+(?:\.\d+)+[\w.\-]*|.*[a-z0-9].*[A-Z].*|.*\w\.\w{2,4}|[A-Z]{2,}s?|[A-Z]+\d+\w*|.+(?:\+\+|#)"
-)
+_SHAPED = _pattern("shaped")
 _VERSION = re.compile(r"v?\d+(?:\.\d+)*[a-z]?\d?")
 _NUMBER = re.compile(r"[\d.,:/\-]+(?:st|nd|rd|th|am|pm|%|k|s|x|ms|km|kg|g|ml|cm|mm|m|h)?", re.IGNORECASE)
 _QUOTES = frozenset("\"'“‘「『(（")
@@ -290,12 +285,7 @@ def _tell_verbs_from_nouns(words: Sequence[Word]) -> None:
 
 
 _MOST = 12
-_MONTH = r"(?:Jan|Feb|Mar|Apr|May|June?|July?|Aug|Sept?|Oct|Nov|Dec)[a-z]*"
-_DATE = re.compile(
-    rf"\b\d{{4}}-\d{{2}}-\d{{2}}\b|\b{_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?(?:,? \d{{4}})?\b"
-    rf"|\b\d{{1,2}}(?:st|nd|rd|th)? (?:of )?{_MONTH}(?:,? \d{{4}})?\b"
-    r"|(?:\d{4}年)?\d{1,2}月\d{1,2}[日号]|(?:\d{4}年)\d{1,2}月|[一二三四五六七八九十]{1,3}月[一二三四五六七八九十]{1,3}[日号]"
-)
+_DATE = _pattern("date")
 _TITLE = re.compile(r"《([^《》\n]{1,40})》|“([^“”\n]{2,50})”|「([^「」\n]{2,40})」|(?<!\w)\"([^\"\n]{2,50})\"(?!\w)")
 _JOINERS = words("of de da do dos van von der la le & y")
 _SUFFIXES = word_list("of a name")

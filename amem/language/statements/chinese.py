@@ -451,37 +451,23 @@ def _compiled(names: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str],
 # Allergies in other words: 我花生过敏, 芒果没事了.
 
 #: What is not what somebody is allergic to: a part of the body, a season, a manner.
-_CAUSE = r"(?P<o>(?!严重|容易|有点|季节|皮肤|鼻子?|眼睛?|脸|身体|全身)[^对是有不我你他她它会得又了的人吃喝碰闻]{1,8}?)"
-_WHO = rf"(?P<who>我们?家?(?:的)?(?:{KIN_ZH})|我|他|她|{KIN_ZH})"
-_ALLERGIC_WHEN = r"(?P<when>(?:现在|从小|一直|已经|终于)*)"
+_CAUSE = _pattern.text("cause")
+_WHO = _pattern.text("who")
+_ALLERGIC_WHEN = _pattern.text("allergic_when")
 _OF_THING = re.compile(rf"{_WHO}{_ALLERGIC_WHEN}{_CAUSE}(?:也|都|还是?|严重|现在|已经)*(?P<not>不再|不)?(?:会)?过敏了?")
 #: 芒果不过敏了, 吃芒果没事了: of food by itself, "nothing is wrong any more" may be about anything else.
 _FOOD = "|".join(sorted(word_list("foods that harm"), key=len, reverse=True))
-_ALLERGEN = f"(?:{_FOOD}|花粉|尘螨|猫毛|狗毛|青霉素|阿莫西林|头孢|磺胺|乳胶|蜂毒)"
-_OVER = re.compile(
-    rf"{_WHO}?{_ALLERGIC_WHEN}(?:(?:对|吃)?(?P<food>{_FOOD})(?:现在|已经)*(?:也|都)?(?:没事|不再过敏|不过敏)了"
-    rf"|{_CAUSE}(?:现在|已经)*不(?:再)?过敏了)"
-)
+_OVER = _pattern("over")
 #: 豆豆花生过敏, 豆豆鸡蛋不过敏了: somebody by name, told from the thing where that is a known one.
-_BY_NAME = re.compile(
-    rf"(?P<who>(?:(?![对为是的我他她不没])[\u4e00-\u9fff]){{2,4}}?|[A-Z][A-Za-z]+\s?|)对?(?P<o>{_ALLERGEN}(?:[和跟与]{_ALLERGEN})*)"
-    r"(?:也|都|还是?|严重|现在|已经|会)*(?P<not>不再|不)?(?:会)?过敏了?"
-)
+_BY_NAME = _pattern("by_name")
 #: Who finds an allergy out is not who has it: 医生确诊花生过敏.
 _PRACTICE = _pattern.text("practice")
 _CARER = re.compile(rf"(?:{_PRACTICE})$")
 _FOUND_OUT = _pattern("found_out")
 #: What one may eat again, or has been cured of; a plan or a hope has other words in it.
-_CURED = re.compile(
-    rf"(?P<who>[^，没不未还等就吃喝碰在对]{{0,8}}?)(?:(?:现在|已经?|终于|又|也|都)*"
-    rf"(?:(?:可以|能)(?:正常|放心|随便|重新|再)*[吃喝碰](?P<ate>{_ALLERGEN})了"
-    rf"|对?(?P<o>{_ALLERGEN})(?:(?:现在|已经?|终于|完全|成功|也|都)*(?:(?:可以|能)(?:正常|放心|随便|重新)*(?P<eat>[吃喝碰])了"
-    r"|(?:脱敏(?:成功|完成)?|过敏(?:已经|完全)*(?:好|痊愈|消失))了)|(?:现在|也|都)*(?:已经?|完全|成功)+脱敏(?:成功)?)))"
-)
+_CURED = _pattern("cured")
 #: 花生一律不能碰 as 不能碰花生.
-_KEPT_FROM = re.compile(
-    rf"(?P<who>[^，吃喝碰]{{0,8}}?)(?P<o>{_ALLERGEN})(?:以后|从此|今后|一律|都|也|就|绝对|千万|再也)*(?P<not>(?:不能|不可以|不许)再?[吃喝碰沾])了?"
-)
+_KEPT_FROM = _pattern("kept_from")
 
 
 def allergy_turned(clause: str, scene: Scene) -> str:
