@@ -69,7 +69,6 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    name: str
     weight: float
     ranks: Mapping[int, int]
     raw: Floats
@@ -79,13 +78,14 @@ class _Column:
 class Fused:
     """Relevance of many notes, column by column; `keys` ascend. `candidates` are those of them that any leg found."""
 
-    def __init__(self, keys: Keys, columns: Sequence[_Column], candidates: Keys) -> None:
+    def __init__(self, keys: Keys, columns: Mapping[str, _Column], candidates: Keys) -> None:
         self.keys = keys
         self._found = is_among(keys, candidates)
         self._rows = {key: row for row, key in enumerate(keys.tolist())}
-        self._columns = columns
+        #: What each leg that did not abstain said, in the order of the keys.
+        self.columns = columns
         self.relevance: Floats = np.zeros(len(keys))
-        for column in columns:
+        for column in columns.values():
             self.relevance += column.weight * column.scaled
 
     def best(self) -> tuple[Keys, Floats]:
@@ -110,14 +110,10 @@ class Fused:
         if row is None or not (silent or self._found[row]):
             return {}
         return {
-            each.name: Part(each.ranks.get(key), float(each.raw[row]), float(each.scaled[row]), each.weight)
-            for each in self._columns
+            name: Part(each.ranks.get(key), float(each.raw[row]), float(each.scaled[row]), each.weight)
+            for name, each in self.columns.items()
             if silent or each.scaled[row] > 0 or key in each.ranks
         }
-
-    def column(self, name: str) -> _Column | None:
-        """The scores of a leg in the order of the keys; None for one that abstained."""
-        return next((each for each in self._columns if each.name == name), None)
 
 
 def fuse(
@@ -140,12 +136,12 @@ def fuse(
     # A leg without candidates has no ranks to give.
     counted = {name: answer for name, answer in answers.items() if rrf_k is None or answer.keys}
     total = sum(weights[name] for name in counted) or 1.0
-    columns = []
+    columns = {}
     for name, answer in counted.items():
         ranks = answer.ranks()
         raw, said = _said(name, answer, keys, before)
         scaled = said if rrf_k is None else _by_ranks(keys, ranks, rrf_k)
-        columns.append(_Column(name, weights[name] / total, ranks, raw, scaled))
+        columns[name] = _Column(weights[name] / total, ranks, raw, scaled)
     return Fused(keys, columns, found)
 
 
@@ -157,7 +153,7 @@ def _by_ranks(keys: Keys, ranks: Mapping[int, int], k: float) -> Floats:
 
 def _said(name: str, answer: Answer, keys: Keys, before: Fused | None) -> tuple[Floats, Floats]:
     """The scores of notes (ascending), as `Answer.scores`; the answer is asked for new notes alone."""
-    held = None if before is None else before.column(name)
+    held = None if before is None else before.columns.get(name)
     if before is None or held is None:
         return answer.scores(keys)
     new = ~is_among(keys, before.keys)
