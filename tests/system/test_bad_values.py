@@ -194,6 +194,7 @@ def good(memory: AgenticMemorySystem) -> dict[str, Any]:
         **{
             "ids": [first],
             "names": ["Lisbon"],
+            "titles": ["Lisbon"],
             "name": "garden",
             "fork": "a-fork",
             "other": memory,
