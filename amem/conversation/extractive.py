@@ -5,7 +5,6 @@ It is in the language of the question; a note that is quoted keeps its own.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -17,7 +16,7 @@ from amem.conversation.listing import notes_of_a_deed, notes_of_a_sort, notes_of
 from amem.conversation.reply import lines_for
 from amem.language import index_terms, query_terms
 from amem.language.asking import asks_for_a_name, asks_when, asks_yes_or_no, tells_who
-from amem.language.states import asks_how_things_were, states_asked
+from amem.language.states import asks_how_things_were, states_asked, tells_instead, told_anew
 from amem.note import Kind, Status
 from amem.query import Filter, Query
 from amem.rendering import holding_text, mark
@@ -63,16 +62,6 @@ _MOST_GONE = 4
 _STEM = 4
 #: So far from a time what is asked of it may have been.
 _LOOSE = timedelta(days=7)
-#: Another one than before.
-_ANOTHER = re.compile(
-    r"\b(?:new|another|different|changed|switched|swapped) (?P<what>(?:[\w-]+ )?[\w-]+)"
-    r"|(?:换了?|改成|新的?)(?:个|位|一[个位])?(?P<zh>\w{2,4})",
-    re.IGNORECASE,
-)
-#: In place of what was noted before.
-_INSTEAD = re.compile(
-    r"\b(?:instead(?! of)|rather than|moved to|put off|postponed|brought forward)\b|改[到在成为]|推迟|提前到"
-)
 #: With these a time begins in the middle of a sentence.
 _TIME_WORDS = frozenset(
     ("in", "on", "at", "during", "over", "around", "before", "after", "by", "as", "since", "last", "this")
@@ -475,10 +464,9 @@ class _Answer:
             return False
         if self._wants_a_name and not signs.lacks and not signs.strangers and replaces(hit.content):
             return True  # "Mia changes to Parkskolan"
-        another = (self._terms & {*index_terms(each["what"] or each["zh"])} for each in _ANOTHER.finditer(hit.content))
-        if not signs.strangers and any(another):
+        if not signs.strangers and any(self._terms & {*index_terms(what)} for what in told_anew(hit.content)):
             return True  # "Sabine will be my new boss", 换了班主任
-        if signs.held >= _HELD and self._quoted and _INSTEAD.search(hit.content):
+        if signs.held >= _HELD and self._quoted and tells_instead(hit.content):
             return True
         if signs.read or signs.held < _HELD or not self._quoted:
             return False

@@ -109,6 +109,15 @@ _BECAME = re.compile(
     r"|found|booked|fixed|finished|made|has|have)\b|['’](?:s|m|re|ve)\b|[\u4e00-\u9fff]",
     re.IGNORECASE,
 )
+_ANOTHER = re.compile(
+    r"\b(?:new|another|different|changed|switched|swapped) (?P<what>(?:[\w-]+ )?[\w-]+)"
+    r"|(?:换了?|改成|新的?)(?:个|位|一[个位])?(?P<zh>\w{2,4})",
+    re.IGNORECASE,
+)
+_INSTEAD = re.compile(
+    r"\b(?:instead(?! of)|rather than|moved to|put off|postponed|brought forward)\b|改[到在成为]|推迟|提前到",
+    re.IGNORECASE,
+)
 _FIRST = re.compile(r"\b(?:I|my|we|our)\b|我", re.IGNORECASE)
 
 
@@ -147,3 +156,13 @@ def speaks_of_the_present(text: str, *, event: bool) -> bool:
 def is_of_the_speaker(text: str) -> bool:
     """Whether a text speaks of whoever says it, or of somebody of theirs."""
     return _FIRST.search(text) is not None
+
+
+def told_anew(text: str) -> list[str]:
+    """What a text tells of as another than before: "boss" of "my new boss", 班主任 of 换了班主任, with what follows."""
+    return [each["what"] or each["zh"] for each in _ANOTHER.finditer(text)]
+
+
+def tells_instead(text: str) -> bool:
+    """Whether a text tells of something in place of what was to be: "at the pool instead", 改到周四."""
+    return _INSTEAD.search(text) is not None
