@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.errors import AmbiguousId, SessionNotFound
 from amem.note import NOBODY, Scope
-from amem.storage.rows import Part, from_row, in_scope, listed, read_moment, scope_values, time_text
+from amem.storage.rows import Part, as_json, from_row, in_scope, listed, read_moment, scope_values, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -386,7 +386,7 @@ def _turn_of(row: Mapping[str, Any], *, recalled: bool = True) -> Turn:
 
 
 def _json(notes: Sequence[Recollection]) -> str:
-    return json.dumps([asdict(each) for each in notes], ensure_ascii=False)
+    return as_json([asdict(each) for each in notes])
 
 
 def _recalled_of(text: str) -> tuple[Recollection, ...]:

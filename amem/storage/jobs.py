@@ -12,7 +12,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from amem.storage.rows import Part, from_row, listed, read_moment, read_time, time_text
+from amem.storage.rows import Part, as_json, from_row, listed, read_moment, read_time, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -169,13 +169,13 @@ class Runs(Part):
 
     def start(self, cycle: str, since: int, progress: Mapping[str, Any], owner: str, *, seconds: float) -> Run:
         """Begin a run in the name of `owner`."""
-        row = {"cycle": cycle, "seq": since, "progress": json.dumps(progress), **self._leased(owner, seconds)}
+        row = {"cycle": cycle, "seq": since, "progress": as_json(progress), **self._leased(owner, seconds)}
         row["started_at"] = time_text(self._session.now)
         return self.get(self._session.insert("runs", row))
 
     def take(self, id: int, cycle: str, progress: Mapping[str, Any], owner: str, *, seconds: float) -> Run:
         """Go on with a run that nobody holds, as one of this cycle."""
-        self._set(id, cycle=cycle, progress=json.dumps(progress), **self._leased(owner, seconds))
+        self._set(id, cycle=cycle, progress=as_json(progress), **self._leased(owner, seconds))
         return self.get(id)
 
     def keep(self, id: int, owner: str, *, seconds: float) -> bool:
@@ -188,7 +188,7 @@ class Runs(Part):
 
     def record(self, id: int, phase: str, progress: Mapping[str, Any]) -> None:
         """Keep how far the run came."""
-        self._set(id, phase=phase, progress=json.dumps(progress))
+        self._set(id, phase=phase, progress=as_json(progress))
 
     def finish(self, id: int) -> None:
         """The run is over."""

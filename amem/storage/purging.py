@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.language import Quotes, query_terms, sentences, written_in_cjk
 from amem.note import NOBODY, Kind, Scope
-from amem.storage.rows import from_cell, listed
+from amem.storage.rows import as_json, from_cell, listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -88,7 +88,7 @@ def _lists(steps: Sequence[Step], quotes: Quotes, arrivals: Collection[int], sin
     gone: set[str] = set()
     before: set[str] = set()
     for step in steps:
-        items = [(json.dumps(item, ensure_ascii=False), item) for item in step.value or []]
+        items = [(as_json(item), item) for item in step.value or []]
         texts = {text for text, _ in items}
         if step.operation in arrivals:
             gone |= texts - before
@@ -105,7 +105,7 @@ def _kept_of(step: Step, quotes: Quotes, since: int) -> dict[str, Any]:
     held: dict[str, Any] = step.value or {}
     if step.own or step.operation < since:
         return held
-    return {name: value for name, value in held.items() if not quotes.held_by(json.dumps(value, ensure_ascii=False))}
+    return {name: value for name, value in held.items() if not quotes.held_by(as_json(value))}
 
 
 #: The fields that machines fill in; the content is one of a note that sums others up.
@@ -152,7 +152,7 @@ def owe(session: Session, purged: Purged) -> None:
         tuple(dict.fromkeys([*before.topics, *purged.topics])),
         tuple(dict.fromkeys([*before.episodes, *purged.episodes])),
     )
-    session.remember(_OWED, json.dumps(asdict(now)))
+    session.remember(_OWED, as_json(asdict(now)))
 
 
 def settle_owed(session: Session, done: Owed) -> None:
@@ -453,11 +453,12 @@ class _Purge:
             sql = f"UPDATE {table} SET {column} = '' WHERE {where} AND quotes_purged({column})"
             self.done.count("reasons", session.change(sql, since=self._since))
         session.change("DELETE FROM meta WHERE key GLOB 'said *' AND quotes_purged(value)")
-        for key, progress in session.rows("SELECT id, progress FROM runs WHERE quotes_purged(progress)"):
+        # Older runs have their Chinese escaped, so that no statement finds it.
+        for key, progress in session.rows("SELECT id, progress FROM runs WHERE instr(progress, 'problems')"):
             held = json.loads(progress)
             if "problems" in held:
                 held["problems"] = [each for each in held["problems"] if not self._holds(each)]
-                session.update("runs", {"progress": json.dumps(held)}, id=key)
+                session.update("runs", {"progress": as_json(held)}, id=key)
 
     def _unquote_chats(self) -> None:
         """Turns of chats without the sentences that quote a note, and without why another was recalled by its words."""
@@ -472,7 +473,7 @@ class _Purge:
             values = {
                 "question": self._exact.cut(row["question"]),
                 "answer": self._exact.cut(row["answer"]),
-                "recalled": json.dumps(recalled, ensure_ascii=False),
+                "recalled": as_json(recalled),
             }
             self.done.count("sentences", sum(values[name] != row[name] for name in ("question", "answer")))
             self._session.update("turns", values, key=row["key"])
@@ -527,7 +528,7 @@ class _Purge:
             if "overturned" in changes:
                 changes["overturned"] = [self._unmarked(each or []) for each in changes["overturned"]]
         for version, changes in zip(history, told, strict=True):
-            text = json.dumps(changes, ensure_ascii=False)
+            text = as_json(changes)
             if text != version["changes"]:
                 # A version that changed nothing else is none: its operation has left nothing to undo.
                 if changes:
@@ -605,4 +606,4 @@ def _put_back(name: str, values: Sequence[Any], told: Sequence[dict[str, Any]]) 
 
 def _bare(text: str | None) -> str | None:
     """A recorded change of a link without its reason."""
-    return None if text is None else json.dumps({**json.loads(text), "reason": ""}, ensure_ascii=False)
+    return None if text is None else as_json({**json.loads(text), "reason": ""})

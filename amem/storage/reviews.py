@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.errors import NoteNotFound, ReviewNotFound
 from amem.note import LinkType
-from amem.storage.rows import Part, from_row, link_label, link_of, listed, read_moment, time_text
+from amem.storage.rows import Part, as_json, from_row, link_label, link_of, listed, read_moment, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -72,7 +72,7 @@ class Reviews(Part):
             "note": key,
             "operation": operation,
             "base_version": base_version,
-            "changes": json.dumps({field: list(pair) for field, pair in changes.items()}, ensure_ascii=False),
+            "changes": as_json({field: list(pair) for field, pair in changes.items()}),
             "reason": reason,
             "confidence": confidence,
             "made_by": made_by,

@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from amem.storage.rows import Part, listed
+from amem.storage.rows import Part, as_json, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -137,7 +137,7 @@ class Vaults(Part):
             held["lines"] = [line for line in held.get("lines", ()) if line[2] != id]
             kept = "\n".join(line for line in text.split("\n") if not line.startswith(tuple(marks)))
             # Its file is to be read again, and to lose the line, too.
-            values = {"text": kept, "refs": json.dumps(held, ensure_ascii=False), "mtime_ns": -1}
+            values = {"text": kept, "refs": as_json(held), "mtime_ns": -1}
             self._session.update("vault_files", values, vault=vault, note=note)
 
     def standing(self) -> dict[str, Standing]:

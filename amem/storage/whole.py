@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from amem.note import Status
-from amem.storage.rows import listed, time_text
+from amem.storage.rows import as_json, listed, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -116,7 +116,7 @@ def put_whole(
                 known[version.operation] = made
             row = {"operation": known[version.operation], "note": key, "version": version.version}
             changes = {name: list(pair) for name, pair in version.changes.items()}
-            session.insert("versions", {"changes": json.dumps(changes, ensure_ascii=False), **row})
+            session.insert("versions", {"changes": as_json(changes), **row})
         session.update("notes", {"version": versions[-1].version}, key=key)
     return key
 

@@ -70,6 +70,19 @@ def gossips(open_memory: Open) -> Open:
     return open_
 
 
+@pytest.mark.parametrize("secret", [SECRET, SECRET_CHINESE])
+def test_a_problem_of_maintenance_that_quotes_a_purged_note_is_forgotten(open_memory: Open, home: Path, secret: str):
+    memory = open_memory()
+    id = memory.add_note(secret)
+    with memory.parts.store.write() as session:
+        run = session.runs.start("nightly", 0, {"problems": [f"cannot merge “{secret}”", "no paper"]}, "me", seconds=60)
+    memory.purge(id)
+    with memory.parts.store.read() as session:
+        assert session.runs.get(run.id).progress["problems"] == ["no paper"]
+    memory.close()
+    assert files_with(home) == {}
+
+
 def test_after_a_purge_no_file_of_the_home_holds_the_text(gossips: Open, home: Path) -> None:
     memory = gossips()
     before = [memory.add_note(text) for text in ("Wen plays the cello.", "Wen sees Dr. Okafor.", "林文喜欢喝茶。")]
