@@ -176,7 +176,8 @@ class FullText(Part):
             # As every other new note changes what a neighbour is about: its long text need not be cut into terms.
             short = {"tags": " ; ".join(note.tags), "context": note.context}
             terms = {name: " ".join(index_terms(text)) for name, text in short.items() if name in fields}
-            self._session.update("note_text", terms, rowid=key)
+            if terms:
+                self._session.update("note_text", terms, rowid=key)
 
     def remove(self, key: int) -> None:
         """Forget a note; nothing happens when it is not indexed."""
