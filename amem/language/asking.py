@@ -41,6 +41,8 @@ AVOIDING = re.compile(r"\bavoid|忌|不吃", re.IGNORECASE)
 """It asks what is not eaten."""
 LIKING = re.compile(r"\b(?:like|love|enjoy)\b|(?<!不)喜欢", re.IGNORECASE)
 """It asks what is liked, which is not what is disliked."""
+_ALLOWED = _pattern("allowed")
+_LESS = _pattern("less")
 #: Words of a Chinese question that a statement need not hold.
 _PLAIN_ZH = _pattern("plain_zh")
 
@@ -48,6 +50,16 @@ _PLAIN_ZH = _pattern("plain_zh")
 def asks_yes_or_no(question: str) -> bool:
     """Whether yes or no is a whole answer."""
     return YES_NO.search(question) is not None and not OPEN.search(question)
+
+
+def asks_whether_allowed(question: str) -> bool:
+    """Whether a question asks if something may be done: "may we bring pets?", 我能喝啤酒吗."""
+    return _ALLOWED.search(question) is not None
+
+
+def says_to_do_less(text: str) -> bool:
+    """Whether a text advises against something, or to do it less: "go easy on beer", 少喝啤酒."""
+    return _LESS.search(text) is not None
 
 
 def without_asking_zh(question: str) -> str:

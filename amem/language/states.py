@@ -15,9 +15,11 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from amem.language import index_terms
+from amem.language.times import named_in_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from datetime import date
 
 #: What "…" stands for.
 _GAP = r"(?:[\w'’-]+ ){0,3}"
@@ -92,6 +94,11 @@ _WHERE = re.compile(
     r"^\W*(?:(?i:is|are|am|was|were)) [^?]*\b(?:in|at|to|near) (?:the )?[A-Z]"
     r"|^[^，,]{1,8}?(?:还|现在|目前|仍)*(?<!现)在[^，,？?]{1,8}?吗"
 )
+_WHERE_NOW = re.compile(
+    r"^\W*(?:\w+\W+)?where(?:['’]s| (?:do|does|is|are|am)\b)(?!.*\b(?:want|plan|hope|like|dream)\b)"
+    r"|^(?!.*[想要打希梦将会以]).*(?:在|住)(?:哪|什么地方)",
+    re.IGNORECASE,
+)
 #: Whoever lives, works or studies somewhere is there until something else is said.
 _SETTLED = re.compile(
     r"\b(?:liv(?:e|es|ing)|moved|based|settled|relocated|resides?|works?|working|stud(?:y|ies|ying)|student"
@@ -99,6 +106,11 @@ _SETTLED = re.compile(
     re.IGNORECASE,
 )
 _WAS = re.compile(r"\b(?:was|were|used to|had been)\b|之前|以前|曾经?|当时|那时", re.IGNORECASE)
+_UNTIL = re.compile(
+    r"\b(?:until|till|through|expir(?:es|ed|y)(?: date)?(?: on| in)?|runs? out(?: on| in)?)[: ]*"
+    r"(?:the )?(?:(?:very )?(?:end|last day) of )?$|[到至]$",
+    re.IGNORECASE,
+)
 _SINCE = re.compile(
     r"\b(?:since|from|until|till|every|on (?:mon|tues|wednes|thurs|fri|satur|sun)days|born)\b|起|自从|以来|每",
     re.IGNORECASE,
@@ -136,6 +148,11 @@ def asks_whether_there(question: str) -> bool:
     return _WHERE.search(question) is not None
 
 
+def asks_where_now(question: str) -> bool:
+    """Whether a question is for where somebody or something is, not for where they would be."""
+    return _WHERE_NOW.search(question) is not None
+
+
 def is_settled(text: str) -> bool:
     """Whether a text tells of a place where somebody stays until something else is said."""
     return _SETTLED.search(text) is not None
@@ -144,6 +161,12 @@ def is_settled(text: str) -> bool:
 def tells_since_when(text: str) -> bool:
     """Whether a text bounds or repeats what it tells, so that the days it names are not all of its time."""
     return _SINCE.search(text) is not None
+
+
+def tells_until_when(text: str, said: date) -> date | None:
+    """The last day until which a text of the day `said` tells that it is so; None where it names none."""
+    named = [each for each in named_in_note(text, said) if _UNTIL.search(text[: each.start])]
+    return max((each.span.last for each in named if each.span is not None), default=None)
 
 
 def speaks_of_the_present(text: str, *, event: bool) -> bool:

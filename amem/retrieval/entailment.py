@@ -14,9 +14,11 @@ from amem.conflict.cues import Cue, replaces
 from amem.conflict.statements import read
 from amem.language import index_terms, normalize
 from amem.language.asking import (
+    asks_whether_allowed,
     asks_yes_or_no,
     is_about_oneself,
     is_of_another_owner,
+    says_to_do_less,
     speaks_of_oneself,
     without_asking_zh,
 )
@@ -27,12 +29,14 @@ from amem.language.sentence_parts import DENIAL
 from amem.language.states import (
     asks_how_things_are,
     asks_how_things_were,
+    asks_where_now,
     asks_whether_there,
     is_of_the_speaker,
     is_settled,
     speaks_of_the_present,
     states_asked,
     tells_since_when,
+    tells_until_when,
 )
 from amem.language.times import asks_ahead, named_in_note, past_of
 
@@ -71,6 +75,7 @@ _PLAIN = words(
     """
 )
 _BE = words("am is are was were")
+_THERE = "在有是住"
 #: What stands between somebody and where or with what they are.
 _BESIDE = words("on in at with under")
 _WITH = re.compile(r"\b(?:with|because|at|in|on|for|after|since|to|from|by)\b", re.IGNORECASE)
@@ -112,7 +117,8 @@ def is_beside(question: str, text: str, speaker: str | None = None) -> bool:
     bearing = [each for each in stated if _shares(asked, each)] or list(stated)
     if not bearing:
         return False
-    if _decidable(question, asked) and not asks_ahead(question) and not any(each.said for each in bearing):
+    of_now = _decidable(question, asked) or asks_where_now(question)
+    if of_now and not asks_ahead(question) and not any(each.said for each in bearing):
         return True
     if speaker is None and is_of_another_owner(question, text):
         return True
@@ -169,7 +175,12 @@ def verdict(question: str, text: str, at: datetime | None = None, now: datetime 
     what was done with it ("do I drink coffee?", "gave up coffee"). With `at`, when it was said, and `now` a statement
     says yes to what is so only as far as it is so still.
     """
-    return next((told for told, each in _decisive(question, text) if _counts(question, told, each, at, now)), None)
+    for told, each in _decisive(question, text):
+        if told is Verdict.YES and _ran_out(question, each, at, now):
+            return Verdict.NO_LONGER
+        if _counts(question, told, each, at, now):
+            return told
+    return None
 
 
 def _decisive(question: str, text: str) -> list[tuple[Verdict, Statement]]:
@@ -192,6 +203,14 @@ def _counts(question: str, told: Verdict, each: Statement, at: datetime | None, 
     if told is not Verdict.YES or at is None or now is None or asks_how_things_were(question):
         return True
     return _lasts(question, each, at, now)
+
+
+def _ran_out(question: str, each: Statement, at: datetime | None, now: datetime | None) -> bool:
+    """Whether what a statement says was so until a day that is over: "valid until 1 May"."""
+    if at is None or now is None or asks_how_things_were(question):
+        return False
+    last = tells_until_when(each.text, at.date())
+    return last is not None and last < now.date()
 
 
 #: Whoever is said to be somewhere, and not to live there, is there as long.
@@ -251,6 +270,8 @@ def _says(question: str, asked: Statement, each: Statement) -> Verdict | None:
             return Verdict.YES if _asks_for_an_end(question) else None
         if each.negative:
             return Verdict.NO_LONGER if _is_over(each) else Verdict.NO
+        if asks_whether_allowed(question) and (each.poles.get("allowed") == -1 or says_to_do_less(each.text)):
+            return Verdict.NO if "allowed" in each.poles else None
         changed = each.cues & {Cue.CHANGES, Cue.DENIES}
         return Verdict.YES if not changed and _stands_there(question, asked, each) else None
     back = not asked.poles and wanted == _telling_first(each) - who and Cue.RETURNS in each.cues
@@ -282,7 +303,8 @@ def _gone(question: str, fact: Fact) -> bool:
 
 def _asks_for_an_end(question: str) -> bool:
     """Whether a question asks if something ended: "did I sell the caravan?"."""
-    return replaces(question) or any(replaces(f"{past_of(word)} the") for word in _words(question))
+    ends = (f"{past_of(word)} the" for word in _words(question)) if question.isascii() else map("{}了".format, question)
+    return replaces(question) or any(map(replaces, ends))
 
 
 def _telling_first(each: Statement) -> set[str]:
@@ -307,8 +329,10 @@ def _holds_words(question: str, text: str) -> bool:
 def _stands_there(question: str, asked: Statement, each: Statement) -> bool:
     """Whether a statement has somebody where a question without a verb of its own asks if they are: "on Hetzner".
 
-    Whoever is leaving Hetzner, or likes it, is not said to be on it.
+    Whoever is leaving Hetzner, or likes it, is not said to be on it, and 煤球走了 does not say 煤球在.
     """
+    if "在" in question:
+        return any(map(each.text.__contains__, _THERE))
     first, *rest = _words(question) or [""]
     beside = next((word for word in rest if word in _BESIDE), None)
     return first not in _BE or not asked.people or beside is None or beside in _words(each.text)

@@ -26,6 +26,8 @@ from amem.retrieval.entailment import Told, Verdict, is_beside, is_over, verdict
         # What is only supposed is not so.
         ("Did I become lead architect?", "If they offered me the lead architect post I'd stay."),
         ("我搬去深圳了吗？", "如果房价再涨，我就搬去深圳算了。"),
+        ("Where do I live?", "If I won the lottery, I would live in Monaco."),
+        ("我住在哪里？", "要是中了彩票，我就住三亚。"),
     ],
 )
 def test_what_is_said_of_somebody_else_or_only_supposed_is_beside_the_point(question: str, note: str) -> None:
@@ -86,6 +88,10 @@ def test_to_name_where_somebody_may_be_is_not_to_say_that_they_are_there(note: s
         ("我吃素吗？", "我五月开始吃素。", Verdict.YES),
         ("我吃香菜吗？", "我不吃香菜。", Verdict.NO),
         ("我抽烟吗？", "我不抽烟了。", Verdict.NO_LONGER),
+        ("Do we use Envoy?", "Rolled back Envoy, Kong is in production again.", Verdict.NO_LONGER),
+        ("公司可以带宠物吗？", "公司禁止带宠物。", Verdict.NO),
+        ("公司可以带宠物吗？", "公司可以带宠物。", Verdict.YES),
+        ("图书馆可以带食物吗？", "图书馆不许带食物。", Verdict.NO),
     ],
 )
 def test_a_plain_statement_of_whom_is_asked_says_yes_or_no(question: str, note: str, answer: Verdict) -> None:
@@ -108,6 +114,11 @@ def test_a_plain_statement_of_whom_is_asked_says_yes_or_no(question: str, note: 
         ("Is Leila married?", "Leila and Marek moved the wedding to 19 December."),
         ("Is Lea married?", "My cousin Lea is engaged to Paul."),
         ("我表姐结婚了吗？", "我表姐订婚了，对象是王磊。"),
+        # To do less of something, or to be gone, is no yes.
+        ("Can Tim play on the phone?", "The teacher wants Tim to play less on the phone."),
+        ("我能喝啤酒吗？", "医生让我少吃海鲜少喝啤酒。"),
+        ("小宇能玩手机吗？", "老师让小宇少玩手机。"),
+        ("煤球还在吗？", "煤球上个月走了。"),
     ],
 )
 def test_what_does_not_decide_says_neither(question: str, note: str) -> None:
@@ -133,6 +144,9 @@ MAY, NOVEMBER = datetime(2026, 5, 10, 9, tzinfo=UTC), datetime(2026, 11, 20, 20,
         ("老唐在哥德堡吗？", "老唐五月在哥德堡出差。", MAY, None),
         ("志强在南京吗？", "志强下周在南京。", MAY, None),
         ("小雅怀孕了吗？", "小雅怀孕了。", MAY - timedelta(days=200), None),
+        ("Is my passport still valid?", "My passport is valid until 2026-09-01.", MAY, Verdict.NO_LONGER),
+        ("Is my passport still valid?", "My passport is valid until 2028-09-01.", MAY, Verdict.YES),
+        ("我的护照还有效吗？", "我的护照有效期到2026年9月。", MAY, Verdict.NO_LONGER),
     ],
 )
 def test_a_yes_to_how_things_are_wants_a_statement_that_is_so_still(
