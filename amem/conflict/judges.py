@@ -537,7 +537,12 @@ def _confidence(best: Difference, earlier: Claim, later: Claim) -> float:
 
 def _outright(best: Difference) -> bool:
     """Whether the later note says itself that just this has changed, and does not only plan it."""
-    return Cue.PLANS not in best.new.cues and best.explicit and best.old.said and cover(best.old.about, best.new.about) >= _NEARLY_ALL
+    return (
+        Cue.PLANS not in best.new.cues
+        and best.explicit
+        and best.old.said
+        and cover(best.old.about, best.new.about) >= _NEARLY_ALL
+    )
 
 
 def _says_over(best: Difference) -> bool:
