@@ -298,15 +298,17 @@ def _leaning(memory: "AgenticMemorySystem") -> "list[Flag]":
     return [flag for flag in memory.flags() if (flag.note, flag.because) not in apart]
 
 
-def _text(memory: "AgenticMemorySystem", id: str) -> str:
-    note = memory.read(id)
-    return note.content if note else ""
+def _texts(memory: "AgenticMemorySystem", found: "Sequence[Flag | Review]") -> dict[str, str]:
+    """What the notes say that these are about, by id; of one that is gone nothing."""
+    notes = memory.read_many([each.note for each in found])
+    return {each.note: notes[each.note].content if each.note in notes else "" for each in found}
 
 
 def _flags(memory: "AgenticMemorySystem", found: "Sequence[Flag]") -> list[_Block]:
     blocks: list[_Block] = []
+    texts = _texts(memory, found)
     for each in found:
-        words, id = _text(memory, each.note), short_id(each.note)
+        words, id = texts[each.note], short_id(each.note)
         cells = (id, one_line(words, 40), short_id(each.because), each.reason)
         blocks.append((cells, (id, title(words), [], f"may be out of date: {each.reason}")))
     return blocks
@@ -317,9 +319,9 @@ def _listed(memory: "AgenticMemorySystem", found: "Sequence[Review]") -> Shown:
     from amem.note_changes import field_name, field_words
 
     blocks: list[_Block] = []
-    local = zone(memory.settings.timezone)
+    texts, local = _texts(memory, found), zone(memory.settings.timezone)
     for each in found:
-        words, id, sure = _text(memory, each.note), short_id(each.note), f"{each.confidence:.2f}"
+        words, id, sure = texts[each.note], short_id(each.note), f"{each.confidence:.2f}"
         changes = [
             f"{field_name(name)}: {field_words(name, after, local) or '(none)'}"
             for name, (_, after) in each.changes.items()

@@ -133,11 +133,12 @@ def _pairs(memory: "AgenticMemorySystem", found: "Sequence[Conflict]", text: str
     from amem.rendering import text_of
 
     local = zone(memory.settings.timezone)
+    notes = memory.read_many([id for each in found for id in (each.earlier, each.later) if id])
 
     def side(id: str) -> _Side:
         if not id:
             return "the text", "", text or ""
-        if (note := memory.read(id)) is None:
+        if (note := notes.get(id)) is None:
             return short_id(id), "", ""
         return short_id(id), when(note.valid_from or note.at, local, minutes=False), text_of(note)
 
