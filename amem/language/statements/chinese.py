@@ -305,16 +305,17 @@ def _named_relative(text: str, scene: Scene) -> tuple[str, list[Fact]]:
 def _owned(text: str, scene: Scene) -> Subject | None:
     """我妹妹、我的数据库、小王的妹妹、她的经理."""
     found = re.fullmatch(r"(?P<owner>我们|我|他|她|[^的]{1,12}?(?=的))的?(?P<what>[\w\u4e00-\u9fff .-]{1,12})", text)
-    if found is None or _NO_NAME.search(found["what"]):
+    owner, what = (found["owner"], found["what"]) if found else ("", "")
+    what = re.sub("^家的?(?![人里庭长乡具教的])(?=.)", "", what)
+    if not owner or _NO_NAME.search(what):
         return None
-    owner, what = found["owner"], re.sub("^家(?![人里庭长乡具教])(?=.)", "", found["what"])
     if owner in ("他", "她"):
         third = scene.cast.third(owner)
         if third is None:
             return None
         owner = third.name
     kin = _KIN_END.search(what) is not None
-    if owner == "我们":
+    if owner in ("我们", "我们家", "我家"):
         if kin:
             owner = "我"
         else:
@@ -435,7 +436,7 @@ def _names(predicates: Predicates) -> tuple[str, ...]:
 def _compiled(names: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     roles = "|".join(map(re.escape, names))
     says = re.compile(
-        rf"(?P<who>[^，]{{0,20}}?)(?:新|现任)?(?P<role>{roles}){_STAGES}(?P<not>不再)?"
+        rf"(?P<who>[^，]{{0,20}}?)(?:新|现任)?(?P<role>{roles}){_STAGES}(?P<not>不再)?(?:从[^，]{{1,8}}?(?=涨|升|降|调))?"
         rf"(?:(?P<is>是|叫做?|为|在|位于|(?=姓[\u4e00-\u9fff]))|(?P<change>{_CHANGES})了?|(?=\s?[\d€$£¥])|(?P<sum>)(?={_SUM})|(?P<apposed>)(?=\s?{_NAMED}))\s*(?P<o>.+)"
     )
     mine = re.compile(
@@ -650,7 +651,7 @@ def _takeover(text: str, scene: Scene) -> list[Fact]:
 #: Around the thing whose version or date it is.
 _AFTER_THING = re.compile(r"(?:的?版本号?|的|已经?|把|将|现在|我们|把它|了|今天|昨天|刚刚?|正式)+$")
 _AFTER_EVENT = re.compile(r"(?:从[^，]{1,10}|时间|日期|的|已经?|把|将|现在|我们|把它|了|今天|昨天|刚刚?|正式)+$")
-_BEFORE_THING = re.compile(r"^(?:每天的?|以后|今后|我们|我|把|将|的|今天|昨天|刚刚?|请?记住|项目把)+")
+_BEFORE_THING = re.compile(r"^(?:每天的?|以后|今后|下次|我们|我|把|将|的|今天|昨天|刚刚?|请?记住|项目把)+")
 #: 瑜伽课换老师了，时间改成周四: whose time the next clause tells.
 _OF_EVENT = _pattern("of_event")
 _TAUGHT_BY = re.compile(r"(?:新?(?:老师|教练)(?:是|换成了?|改成了?|叫)|由)(?P<o>[^，]{2,6}?)(?:来?[教带上]课?)?了?")
@@ -987,7 +988,7 @@ _FORMER = _pattern("former")
 _PREMISES = _pattern("premises")
 #: 新房子房租六千二, 现在的房租: of where I live now.
 _MY_PLACE = _pattern("my_place")
-_NOW = re.compile("^(?:现在|目前|如今)(?!的)|(?:现在|目前|如今)$")
+_NOW = re.compile("^(?:现在|目前|如今)(?!的)|(?:现在|目前|如今)$|^房东(?:又|要|说)?把(?:我们?的?)?$")
 _AT_WORK = _pattern("at_work")
 
 
@@ -1012,8 +1013,9 @@ def _introduce(text: str, scene: Scene) -> None:
     found = re.match(
         r"(?P<who>[\w .]{1,20}?|[\u4e00-\u9fff]{2,4}?)(?:是|在|说|告诉|今天|昨天|上周|去年|[吃喝]了?)", text
     )
-    # 爸爸血压有点高，开始吃……
-    found = found or re.match(rf"(?P<who>(?:我的?)?(?>{KIN_ZH}))(?!的|们|家|和|跟|与)", text)
+    # 爸爸血压有点高，开始吃……; 我胃不好，不能……
+    ill = "肠?胃|血[压糖脂]|嗓子|牙|皮肤|心脏|尿酸|膝盖|腰"
+    found = found or re.match(rf"(?P<who>(?:我的?)?(?>{KIN_ZH})(?!的|们|家|和|跟|与)|我(?=的?(?:{ill})))", text)
     if found is None and (called := re.match(rf"(?P<who>[小老阿]{_GIVEN})(?=[\u4e00-\u9fff]{{2}})", text)):
         found = None if called["who"] in lexicon().chinese else called  # 阿杰转正，工资4500
     if found:

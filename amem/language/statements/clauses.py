@@ -305,7 +305,11 @@ class Cast:
         noun = _told_apart(folded)
         kept = " ".join(listed[len(folded) - len(noun.split()) :])
         former = not _FORMER.isdisjoint(folded[:-1])
-        person = folded[-1] in _KIN or folded[-1].removesuffix("s") in _KIN or folded[-1] in ("people", "children")
+        person = (
+            folded[-1] in _KIN
+            or folded[-1].removesuffix("s") in _KIN
+            or folded[-1] in ("people", "children", *self.predicates.persons)
+        )
         return Subject(f"{owner}'s {kept}", person, owner, noun, many=_is_many(folded[-1]), former=former)
 
     def _is_somebody(self, listed: Sequence[str]) -> bool | None:

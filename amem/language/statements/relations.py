@@ -317,6 +317,8 @@ def _with(row: Predicate, owner: str, before: Sequence[str], value: str, scene: 
     else:
         subject = owner
         found = value_in(row.value, value, scene) if owner and not before else ""
+    if row.value == "name" and _ON_A_STREET.search(found):
+        return []  # "the gym moved to Mill Street"
     return [Fact(subject, row.name, found)] if found else []
 
 
