@@ -303,7 +303,8 @@ def _gone(question: str, fact: Fact) -> bool:
 
 def _asks_for_an_end(question: str) -> bool:
     """Whether a question asks if something ended: "did I sell the caravan?"."""
-    ends = (f"{past_of(word)} the" for word in _words(question)) if question.isascii() else map("{}了".format, question)
+    ends = [f"{past_of(word)} the" for word in _words(question)]
+    ends += [f"{character}了" for character in question if "了吗" in question]
     return replaces(question) or any(map(replaces, ends))
 
 
@@ -331,7 +332,7 @@ def _stands_there(question: str, asked: Statement, each: Statement) -> bool:
 
     Whoever is leaving Hetzner, or likes it, is not said to be on it, and 煤球走了 does not say 煤球在.
     """
-    if "在" in question:
+    if "在" in question.replace("现在", ""):
         return any(map(each.text.__contains__, _THERE))
     first, *rest = _words(question) or [""]
     beside = next((word for word in rest if word in _BESIDE), None)
