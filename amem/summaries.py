@@ -142,6 +142,10 @@ class Summaries:
             return f"{'redid' if operation.action == 'redo' else 'undid'} {described(self._memory, operation)}"
         parts = []
         did = _DID.get(operation.action, operation.action)
+        if operation.action == "purge":
+            # Its notes are those that stand: what was destroyed is known by its id, in the cause, alone.
+            parts += [f"rewritten without it: {self._names(operation.notes, _FEWER)}"] if operation.notes else []
+            return "; ".join([f"{did}: {short_ids(operation.cause)}", *parts])
         if operation.created:
             parts.append(f"wrote {self._names(operation.created, _WORDS)}")
         if operation.notes and operation.action in _FOREMOST:

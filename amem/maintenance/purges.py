@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from amem.collection_folders import collection_names
 from amem.conflict.ending import free, lift_all_by
 from amem.errors import AmemError, StorageBusy, with_hint
+from amem.labels import short_id
 from amem.note import Status
 from amem.storage.purging import Left, owe, owed, purge, settle_owed
 from amem.writing.evolution import readdress
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from amem.writing.enrich import Enricher
 
 _log = logging.getLogger("amem")
+#: Of what a purge destroys so many ids are kept for the log.
+_NAMED = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +110,8 @@ class Purges:
             known = session.notes.keys_of(ids)
             if not known:
                 return None
-            operation = session.begin("purge", actor, f"{len(known)} destroyed for good")
+            named = ", ".join([*map(short_id, list(known)[:_NAMED]), *(["…"] if len(known) > _NAMED else [])])
+            operation = session.begin("purge", actor, f"{len(known)} destroyed for good ({named})")
             done = purge(session, list(known), operation, _is_common)
             standing = session.notes.get_many(done.freed, history=False, usage=False)
             for note in standing.values():

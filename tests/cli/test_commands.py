@@ -202,6 +202,22 @@ def test_purge_destroys_for_good(cli: Cli) -> None:
     assert "operation 2 (purge) cannot be undone; nothing was taken back" in refused.stderr
 
 
+def test_the_log_names_a_purged_note_by_its_id_and_the_others_as_rewritten(cli: Cli) -> None:
+    kept, gone = cli.add("The bike lock code is 4711."), cli.add("The bike lock code was 4711 last year.")
+    cli.add("Grandma's birthday is on 12 May.")
+    rewritten = cli.json("purge", gone, "--yes")["rewritten"]
+
+    purged, *_ = [each for each in cli.json("log") if each["action"] == "purge"]
+
+    said = f"purged: 1 destroyed for good ({gone[:8]})"
+    assert purged["summary"].startswith(said)
+    assert kept not in rewritten
+    assert "bike" not in purged["summary"]
+    assert ("rewritten without it" in purged["summary"]) == bool(purged["changed"])
+    assert cli.json("show", kept)["content"] == "The bike lock code is 4711."
+    assert said in cli.ok("log")
+
+
 def test_a_purge_names_what_stays_and_fails_while_files_hold_the_text(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
