@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from amem.errors import CollectionNotFound, InvalidInput
-from amem.labels import visible, visible_name
+from amem.labels import counted, visible, visible_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -162,10 +162,17 @@ class Invocation:
         there = settings.collection in names or is_archived(settings.home, settings.collection)
         return there or (self.collection is not None and bool(names))
 
-    def without_notes(self, settings: Settings) -> str:
-        """What is told of a home or a collection without notes."""
+    def without_notes(self, settings: Settings, memory: AgenticMemorySystem | None = None) -> str:
+        """What is told of a home or a collection without notes; of an open `memory` whether there ever were any."""
         answer = self.no_notes(settings)
-        return f"{answer} ({answer.hint})"
+        if memory is None or not memory.log(limit=1):
+            return f"{answer} ({answer.hint})"
+        from amem.note import Status
+        from amem.query import Filter
+
+        deleted = memory.count(Filter(statuses=(Status.DELETED,)))
+        shows = f"; {counted(deleted, 'deleted note')}: {self.command('list', '--deleted')}" if deleted else ""
+        return f"no notes are left{shows}"
 
     def no_notes(self, settings: Settings) -> CollectionNotFound:
         """The answer of every command where nothing was ever added, with what to do next."""

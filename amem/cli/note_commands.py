@@ -276,7 +276,7 @@ def list_notes(
             wanted = replace(wanted, statuses=(Status.DELETED,))
         notes = memory.list(wanted, limit=limit, offset=offset, order=order)
         total = memory.count(wanted)
-        blank = memory.count() == 0
+        blank = "" if notes or memory.count() else call.without_notes(settings, memory)
     local, shown = zone(settings.timezone), on_terminal()
     rows = [
         (
@@ -292,7 +292,7 @@ def list_notes(
     if total > offset + len(notes):
         told = [f"{len(notes)} of {counted(total, 'note')}; see more with --limit or --offset"]
     elif blank:
-        told = [call.without_notes(settings)]
+        told = [blank]
     elif not notes:
         told = ["no notes match these filters" if total == 0 else "no more notes"]
     columns = ("id", "when", "kind", "note", "tags")

@@ -72,7 +72,7 @@ def search(
         more = {"touch": touch, "passages": passages, "group_by": group_by}
         asked = ranking.query(" ".join(query), where, settings.timezone, **more)
         hits = memory.ask(asked)
-        blank = not hits and memory.count() == 0
+        blank = not hits and not memory.catalogs and not memory.log(limit=1)
     local = zone(settings.timezone)
     told = [] if hits else [call.without_notes(settings) if blank else "nothing found"]
     if hits and group_by and not any(hit.group is not None and hit.group.id for hit in hits):

@@ -67,6 +67,22 @@ def test_what_is_about_one_thing_fails_with_the_same_sentence(cli: Cli, command:
     assert not cli.home.exists()
 
 
+def test_where_all_notes_were_deleted_or_undone_it_is_not_said_that_there_never_were_any(cli: Cli) -> None:
+    id = cli.add("The kiln is fired with gas.")
+    cli.ok("delete", id)
+
+    listed, found = cli("list"), cli("search", "kiln")
+
+    shows = f"amem --home {cli.home} list --deleted"
+    assert (listed.stdout, listed.stderr) == ("", f"no notes are left; 1 deleted note: {shows}\n")
+    assert (found.exit_code, found.stdout, found.stderr) == (0, "", "nothing found\n")
+    deleted = cli("list", "--deleted")
+    assert "kiln" in deleted.stdout
+    assert deleted.stderr == ""
+    cli.ok("purge", id, "--yes")
+    assert cli("list").stderr == "no notes are left\n"
+
+
 def test_a_collection_that_is_named_in_an_empty_home_has_no_notes_yet_either(cli: Cli) -> None:
     amem = f"amem --home {cli.home} --collection play"
     said = f'no notes yet ({amem} add "..." keeps one; {amem} demo shows some)'
@@ -97,9 +113,6 @@ def test_a_home_with_other_collections_names_them(cli: Cli) -> None:
     assert cli.refused("-c", "play", "list").startswith("there is no collection 'play'")
 
 
-def test_a_collection_whose_notes_are_gone_says_the_same(cli: Cli) -> None:
-    cli.ok("delete", cli.add("Tea at five."))
-    assert cli("list").stderr == f"{answer(cli)}\n"
-    assert cli("search", "tea").stderr == f"{answer(cli)}\n"
+def test_filters_that_no_note_matches_are_named(cli: Cli) -> None:
     cli.add("Coffee at six.")
     assert cli("list", "--tag", "none").stderr == "no notes match these filters\n"
