@@ -263,7 +263,9 @@ WHOLE = {
     ),
     "is worked out over the whole collection": "fade rename_tag",
     "hands out every note as A-Mem's programs read them": "memories process_memory",
-    "is what imports and vaults bring and ask after": "file_notes notes_of_sources restore_notes revise settle vault",
+    "is what imports and vaults bring and ask after": (
+        "file_notes notes_of_sources notes_titled restore_notes revise settle vault"
+    ),
     "says whose notes are": "scopes_of",
     "hands out the services of the whole collection": "parts",
 }
