@@ -373,10 +373,17 @@ class Placing:
             counter,
             written_in_cjk(query.text) if any(map(str.isalpha, query.text)) else None,
         )
-        room = budget - block.tokens - counter(f"\n\n{framed([''])}")
+        frame = counter(f"\n\n{framed([''])}" if block.text else framed([""]))
+        room = budget - block.tokens - frame
         found = self.find(query, room, block)
         out: list[LeftOut] = []
-        chosen = self.choose(found, query.text, room, counter, out, already={note.id for note in block.notes})
+        already = {note.id for note in block.notes}
+        chosen = self.choose(found, query.text, room, counter, out, already=already)
+        if not chosen and out:
+            # Counted apart, the frame and a note are a few tokens more than together: one that just fits is tried.
+            apart = 2 * counter("\n") - counter("\n\n")
+            out = []
+            chosen = self.choose(found, query.text, room + 2 * apart + 1, counter, out, already=already)
         while True:
             shown = ordered(chosen, order)
             text = "\n\n".join(part for part in (block.text, framed([each.entry.written for each in shown])) if part)

@@ -244,6 +244,18 @@ def test_asyncio_programs_have_the_same(memory: AgenticMemorySystem) -> None:
     assert core.startswith("[Background]")
 
 
+@pytest.mark.parametrize("said", ["The bike lock code is 4711.", "自行车锁的密码是4711。"])
+def test_a_note_whose_context_fills_the_budget_to_the_last_token_is_shown(open_memory: Open, said: str) -> None:
+    memory = open_memory()
+    memory.add(said, time="2026-03-01T10:00")
+    whole = memory.context(said, 400, core=False)
+
+    assert memory.context(said, whole.tokens, core=False).text == whole.text
+    smaller = memory.context(said, whole.tokens - 1, core=False)
+    assert smaller.text != whole.text
+    assert smaller.tokens < whole.tokens
+
+
 @pytest.mark.parametrize("budget", [-1, True, 2.5, "2000"])
 def test_a_budget_is_a_whole_number(memory: AgenticMemorySystem, budget: Any) -> None:
     with pytest.raises(InvalidInput, match="budget"):
