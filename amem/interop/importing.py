@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 import re
+from collections import defaultdict
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice
+from itertools import chain, count, islice
 from typing import TYPE_CHECKING, Any, Protocol
 
 from amem.clock import SystemClock
@@ -171,6 +172,14 @@ def _section_name(name: str, heading: str) -> str:
     return f"{link_name(name)}#{link_name(heading)}"
 
 
+def _awaited_names(wanted: Wanted) -> list[str]:
+    """Under which ids and names the note may come that a link waits for."""
+    places = [each for each in (wanted.beside, wanted.target) if each]
+    if wanted.by_id:
+        return [wanted.target]
+    return [_section_name(each, wanted.heading) if wanted.heading else link_name(each) for each in places]
+
+
 def _file_of(items: Sequence[Incoming]) -> str:
     place = items[0].place
     assert place is not None
@@ -197,8 +206,11 @@ class Importer:
         #: Which note an id or a name of the input means, of those that have come.
         self._ids: dict[str, str] = {}
         self._names: dict[str, str] = {}
-        #: What waits for a note that has not come yet.
+        #: Links that are owed, and by number those that wait for a note that has not come yet, under each of its names.
         self._wanted: list[tuple[str, Wanted]] = []
+        self._waiting: dict[int, tuple[str, Wanted]] = {}
+        self._awaited: defaultdict[str, list[int]] = defaultdict(list)
+        self._numbers = count()
         self._standing: dict[str, Standing] = {}
         self._stored: set[str] = set()
         #: Of files: which are known, and what is to be done about those that have changed.
@@ -481,12 +493,15 @@ class Importer:
 
     def _found(self, item: Incoming, id: str) -> None:
         """Remember which note an item became, and what is owed to it."""
+        names = [link_name(name) for name in item.names]
+        names += [_section_name(name, heading) for name, heading in item.sections]
+        for name in names:
+            self._names.setdefault(name, id)
         if item.id is not None:
             self._ids[item.id] = id
-        for name in item.names:
-            self._names.setdefault(link_name(name), id)
-        for name, heading in item.sections:
-            self._names.setdefault(_section_name(name, heading), id)
+            names.append(item.id)
+        awaited = (number for name in names for number in self._awaited.pop(name, ()))
+        self._wanted += [self._waiting.pop(number) for number in awaited if number in self._waiting]
         self._wanted += [(id, wanted) for wanted in item.wanted]
         if item.standing is not None:
             self._standing[id] = item.standing
@@ -506,21 +521,26 @@ class Importer:
 
     def _owed(self, *, last: bool = False) -> Debts:
         """What can be paid now; what waits for a note that may still come is kept, unless these were the `last`."""
-        links, waiting = [], []
+        links = []
         now = SystemClock().now()
         if last:
+            self._wanted = [*self._waiting.values(), *self._wanted]
+            self._waiting.clear()
             self._look_up(wanted for _, wanted in self._wanted)
         for source, wanted in self._wanted:
             target = self._target(wanted, last=last)
             if target is None:
-                waiting.append((source, wanted))
+                number = next(self._numbers)
+                self._waiting[number] = source, wanted
+                for name in _awaited_names(wanted):
+                    self._awaited[name].append(number)
             elif target != source:
                 maker, at = wanted.made_by or self._collection.actor, wanted.at or now
                 links.append(Link(source, target, wanted.type, wanted.reason, wanted.confidence, maker, at))
         standing = {id: self._renamed(each) for id, each in self._standing.items()}
         # Paid at once, so that nothing overturned ever stands; again where what it names comes under another id.
         self._standing = {id: each for id, each in self._standing.items() if not last and self._waits(each)}
-        self._wanted = waiting
+        self._wanted = []
         return Debts(links, standing, self._stored, self._parent)
 
     def _now(self, id: str) -> str:

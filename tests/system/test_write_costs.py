@@ -107,6 +107,31 @@ def test_links_to_pages_that_never_come_are_looked_for_in_one_statement(tmp_path
     assert 0 < many <= few
 
 
+def looks_for_targets(folder: Path, monkeypatch: pytest.MonkeyPatch, files: int) -> int:
+    """How often an import of so many files, a batch each, looks for what a link of each leads to and never comes."""
+    folder.mkdir()
+    for number in range(files):
+        (folder / f"{number}.md").write_text(f"Boat {number} of [[第{number}页]], after [[{number + 1}]].")
+    asked: Counter[str] = Counter()
+    look = Importer._target
+    monkeypatch.setattr(Importer, "_target", lambda *it, **how: asked.update(["looks"]) or look(*it, **how))
+    monkeypatch.setenv("AMEM_BATCH_SIZE", "1")
+    with opened(folder.with_name(f"{folder.name} home")) as memory:
+        assert memory.settings.batch_size == 1
+        report = Importer(memory, cause="import").run(read_path(folder, memory.settings))
+        made = memory.links_among([note.id for note in memory.list(limit=files)])
+    assert report.imported == files
+    assert sum(link.made_by == "user" for link in made) == files - 1
+    return asked["looks"]
+
+
+def test_a_link_that_waits_for_a_file_is_looked_for_again_only_when_that_comes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    few, many = (looks_for_targets(tmp_path / str(files), monkeypatch, files) for files in (5, 20))
+    assert few < many <= 4 * few
+
+
 def test_a_text_that_is_stored_already_is_neither_analysed_nor_embedded_again(tmp_path: Path):
     embedder = CountingEmbedder()
     with opened(tmp_path, embedder=embedder) as memory:
