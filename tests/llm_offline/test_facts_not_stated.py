@@ -66,6 +66,11 @@ BOUNDS_AND_BYSTANDERS = [
     "我的车在修。",
     "我有高血压的家族史。",
     "我吃了布洛芬。",
+    "My barber is Turkish.",
+    "The gym moved to Mill Street.",
+    "新领导姓什么？",
+    "我的教练搬到上海了。",
+    "大家在成都集合。",
 ]
 PLANNED = [
     "I'm thinking of moving to Berlin.",

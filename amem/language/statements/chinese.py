@@ -951,8 +951,9 @@ def _of_role(text: str, scene: Scene) -> list[Fact]:
     row = scene.predicates.rows[scene.predicates.canonical(match["role"])]
     if match["sum"] is not None and row.value != "amount":
         return []
-    if match["is"] in ("在", "位于") and row.value not in ("place", "room", "address", "date", "school"):
-        return []  # 我老公在华为上班, 我的车在修
+    moved = match["is"] in ("在", "位于") or (match["change"] or "").startswith("搬")
+    if moved and row.value not in ("place", "room", "address", "date", "school"):
+        return []  # 我老公在华为上班, 我的车在修, 我的教练搬到上海了
     apposed = match["apposed"] is not None
     value = apposed_in(row, match["name"]) if apposed else value_in(row, match["o"], scene.predicates)
     value = value or (match["o"] if row.name == "lives_in" and _STREET.match(match["o"]) else "")

@@ -399,8 +399,11 @@ def person_named(text: str, scene: Scene) -> str:
     name = titled[0] if titled else name_in(text, scene.predicates)
     if scene.lower and not name and is_person(first := text.split(" ")[0].strip(".,")):
         return first
-    place = bool(name) and is_known_place(name) and not is_person(name.split()[0])
-    return "" if not name or name[0].isdigit() or place else name
+    other = bool(name) and (is_known_place(name) or name.casefold() in _DEMONYMS) and not is_person(name.split()[0])
+    return "" if not name or name[0].isdigit() or other else name
+
+
+_DEMONYMS = word_list("no tool") | word_list("demonyms")
 
 
 def thing_in(text: str, scene: Scene) -> str:
