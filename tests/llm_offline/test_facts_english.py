@@ -208,6 +208,8 @@ def test_an_own_predicate_is_read_from_what_is_somebodys(tmp_path):
         ("I have type 1 diabetes and wear a pump.", ["user has_condition type 1 diabetes"]),
         ("Ella eats pork again.", ["not Ella avoids pork"]),
         ("I joined PureGym.", ["user gym PureGym"]),
+        ("We got rid of the Volvo.", ["not user drives Volvo"]),
+        ("Leo is in the football team at Oak School.", ["Leo team football"]),
         ("Guitar lesson on Mondays at 4 pm.", ["Guitar lesson date Mondays", "Guitar lesson time 4 pm"]),
         ("No meat on Mondays.", []),
         ("Mia's retest: pistachio not outgrown, cashew positive.", []),

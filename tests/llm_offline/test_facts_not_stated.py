@@ -67,6 +67,8 @@ BOUNDS_AND_BYSTANDERS = [
     "我有高血压的家族史。",
     "我吃了布洛芬。",
     "My barber is Turkish.",
+    "I got into a Volvo.",
+    "I stopped using insulin pens.",
     "The gym moved to Mill Street.",
     "新领导姓什么？",
     "我的教练搬到上海了。",

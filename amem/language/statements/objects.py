@@ -247,7 +247,7 @@ def teams(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -
         return []
     found = [Fact(subject.name, "team", name)]
     org = organisation(parts.get("org", ""), scene)
-    return [*found, Fact(subject.name, "works_at", org)] if org else found
+    return [*found, Fact(subject.name, "works_at", org)] if org and not school_in(org) else found
 
 
 def organisation(text: str, scene: Scene) -> str:

@@ -395,7 +395,13 @@ def _owned(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) 
     ends = shape.aspect is Aspect.END
     text = parts["x" if ends else "o"]
     thing = thing_in(text, scene)
-    if not thing or not thing[0].isupper() or _FOR_OTHERS.search(text) or not _ITSELF.match(text.partition(thing)[2]):
+    if (
+        not thing
+        or not thing[0].isupper()
+        or _FOR_OTHERS.search(text)
+        or _NOT_HAD.match(text)
+        or not _ITSELF.match(text.partition(thing)[2])
+    ):
         return []
     if scene.predicates.known("drives", thing):
         return [Fact(subject.name, "drives", thing, not ends)]
@@ -403,6 +409,8 @@ def _owned(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) 
 
 
 _FOR_OTHERS = _pattern("for_others")
+#: "Got into a Volvo".
+_NOT_HAD = re.compile(r"(?:rid|into|out|off|on|in|to|onto|by|an? (?:lift|ride|call|taxi|test))\b")
 #: What may follow a thing that is named whole.
 _ITSELF = _pattern("itself")
 
@@ -425,7 +433,8 @@ def _known(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) 
 
 #: What is about an illness, and not it.
 _ABOUT_IT = re.compile(
-    r" (?:appointments?|checks?|check-?ups?|medication|meds|tests?|clinic|nurse|reviews?|research|history|risk|group)\b"
+    r" (?:appointments?|checks?|check-?ups?|medication|meds|tests?|clinic|nurse|reviews?|research|history|risk|group"
+    r"|pens?|pumps?|needles?)\b"
 )
 _UNTIL = re.compile(r"\b(?:until|till)\b", re.IGNORECASE)
 #: "500 mg of metformin", "half a tablet of prednisone", "my statins".
