@@ -624,7 +624,6 @@ def _subjects(claim: Claim) -> set[str]:
 _in_cjk = lru_cache(maxsize=1024)(written_in_cjk)
 
 
-@lru_cache(maxsize=1024)
 def _sentences(text: str) -> dict[int, Statement]:
     """By number, the clauses of each sentence in one, those that state nothing left out unless none does."""
     found: dict[int, Statement] = {}

@@ -222,7 +222,8 @@ class Batch:
             else:
                 fill_in(note, entry.analysis, entry.given, default_zone, self._canon)
                 note.analyst = analyst.name
-            vocabulary.include(note.content, note.tags)
+            if entry is not entries[-1]:
+                vocabulary.include(note.content, note.tags)
 
     def _known(self, session: Session, wanted: Sequence[Intake]) -> Known:
         vectorizer = self._collection.vectorizer
