@@ -228,9 +228,9 @@ class Importer:
     def run(self, items: Iterable[Read]) -> ImportReport:
         """Import everything. `progress` hears (notes done, of how many; None while the end is not in sight)."""
         stream = self._usable(iter(items))
-        chunk = list(islice(stream, CHUNK))
+        chunk = self._with_own_sources(list(islice(stream, CHUNK)))
         while chunk:
-            following = list(islice(stream, CHUNK))
+            following = self._with_own_sources(list(islice(stream, CHUNK)))
             for whole, part in self._parted(chunk):
                 self._store(part, last=not following, whole=whole)
             chunk = following
@@ -287,7 +287,7 @@ class Importer:
         self.report.files[plan.fate] += 1
         self.report.duplicates += len(plan.same)
         self.report.kept += plan.kept
-        return self._with_own_sources(plan.fresh)
+        return plan.fresh
 
     def _note_of(self, item: Incoming) -> str | None:
         """The note here whose file, as a vault or an export has it, this is; None for a file of a person's own."""
@@ -296,16 +296,23 @@ class Importer:
         return None if note is None or FILE in note.metadata else note.id
 
     def _with_own_sources(self, items: list[Incoming]) -> list[Incoming]:
-        """Have no item come from the same source as a note that is another's by now, a renamed file's for instance.
+        """Have no item of a file come from the source of another's note by now, a renamed file's for instance.
 
         A note that knows no file, as those of texts once did, is the item itself.
         """
-        sources = [item.note.source for item in items if item.note.source is not None]
-        known = self._collection.notes_of_sources([source.id for source in sources]) if sources else {}
+        of_files = [item.note.source for item in items if item.place is not None and item.note.source is not None]
+        if self._known is None or not of_files:
+            return items
+        known = self._collection.notes_of_sources([source.id for source in of_files])
         own = []
         for item in items:
             source = item.note.source
-            if source is not None and source.id in known and self._is_of_a_file(known[source.id]):
+            if (
+                item.place is not None
+                and source is not None
+                and source.id in known
+                and self._is_of_a_file(known[source.id])
+            ):
                 source = replace(source, id=source_id(source.id, known[source.id]))
                 item = replace(item, note=replace(item.note, source=source))
             own.append(item)

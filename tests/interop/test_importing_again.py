@@ -350,6 +350,19 @@ def test_a_new_file_where_a_renamed_one_was_is_a_note_of_its_own(
     assert fates(bring_in(folder)) == {"unchanged": 4}
 
 
+def test_whose_the_sources_of_all_files_are_is_asked_once(
+    memory: AgenticMemorySystem, bring_in: Import, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    look = memory.notes_of_sources
+    monkeypatch.setattr(memory, "notes_of_sources", lambda ids: asked.append(len(ids)) or look(ids))
+
+    bring_in(folder)
+    bring_in(folder)
+
+    assert asked == [3]
+
+
 def test_a_vault_that_was_moved_is_the_same_vault(memory: AgenticMemorySystem, bring_in: Import, folder: Path) -> None:
     bring_in(folder)
     folder.rename(folder.parent / "elsewhere")
