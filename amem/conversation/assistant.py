@@ -256,7 +256,8 @@ class Assistant:
         """What memory answers by itself."""
         assert saying.prepared is not None
         learns = saying.kept and saying.turn.learning is Learning.WAITING
-        text = self._prompting.extract(saying.question, saying.prepared, learns=learns)
+        cut = saying.turn.question != saying.question
+        text = self._prompting.extract(saying.question, saying.prepared, learns=learns, cut=cut)
         saying.said.append(text)
         saying.size += len(text)
         return Piece(PieceKind.TEXT, text)

@@ -334,7 +334,7 @@ class _Answer:
             past = Filter(until=period.until, statuses=(Status.ACTIVE, Status.SUPERSEDED))
             asked = asked.replace(period.words, " ").strip() or asked
         hits = self._memory.ask(Query(asked, _MOST_GONE, past, touch=False, passages=True))
-        found = [hit for hit in hits if hit.support is not Support.NONE and self._note(hit.id) is not None]
+        found = [hit for hit in hits if hit.support is not Support.NONE and not self._is_taken_back(hit.id)]
         for hit in found:
             self._hits.setdefault(hit.id, hit)
         near = [hit for hit in found if self.is_near(hit.id) and self.holds(hit.id) >= least]
@@ -345,6 +345,14 @@ class _Answer:
         alike = [hit for hit in near if period is not None and self.holds(hit.id) >= self.holds(best.id) > 0]
         self.quote(max(alike, key=lambda hit: self._at(hit.id), default=best).id, self.words.nearest, doubts=False)
         return True
+
+    def _is_taken_back(self, id: str) -> bool:
+        """Whether a note is not there, or what it said was taken back as if it had never been so."""
+        note = self._note(id)
+        if note is None:
+            return True
+        never = note.valid_to is not None and note.at is not None and note.valid_to <= note.at
+        return note.status is Status.SUPERSEDED and note.superseded_by is None and never
 
     def _was(self, id: str, filled: Filled) -> bool:
         """Whether a hit was noted before a time was over, and states none of the facts of other times."""

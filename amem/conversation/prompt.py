@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 from amem.analysts.rules.kind_and_context import is_courtesy
 from amem.clock import zone
+from amem.conflict.cues import take_back_in
 from amem.conversation.context_window import SMALLEST_TURN, Past, Shares, Summary, fit
 from amem.conversation.extractive import extract
 from amem.conversation.reply import Recalled, lines_for
 from amem.errors import InvalidInput
+from amem.language.asking import asks_to_remember
 from amem.language.terms import tokens
 from amem.language.word_reading import read
 from amem.llm.prompts import CHINESE, count_words, line, load_prompt
@@ -84,6 +86,8 @@ _LONGEST = 200
 def asks(text: str) -> bool:
     """Whether a message asks for something, be it a question or a request; any other one states something."""
     asked = text.strip()
+    if asks_to_remember(asked):
+        return False
     return any(each.search(asked) for each in (_QUESTION_EN, _QUESTION_ZH, _SAID_BEFORE, _REQUEST, _SEARCH))
 
 
@@ -379,16 +383,18 @@ class Prompting:
             fitted=fitted,
         )
 
-    def extract(self, text: str, prepared: Prepared, *, learns: bool) -> str:
+    def extract(self, text: str, prepared: Prepared, *, learns: bool, cut: bool = False) -> str:
         """What is said to `text` where no model answers: what memory holds, or that a statement was heard.
 
-        `learns` tells whether notes are made of what is said.
+        `learns` tells whether notes are made of what is said, `cut` whether secrets were taken out of it before.
         """
         said = lines_for(text)
+        if learns and (takes := take_back_in(text)) is not None:
+            return said.taken_back.format(takes.about) if takes.about else said.taken_back_last
         if is_courtesy(read(text)) and not asks_memory(text):
             return said.idle
         if not asks(text):
-            return said.noted if learns else said.not_noted
+            return said.not_noted if not learns else said.cut if cut else said.noted
         found, now = prepared, self._clock.now()
         return extract(self._memory, text[:_ASKED], found.hits, found.notes, found.support, now, cite=False).text
 

@@ -57,6 +57,9 @@ class Lines:
     latest: str
     noted: str
     not_noted: str
+    cut: str
+    taken_back: str
+    taken_back_last: str
     idle: str
     colon: str
     stop: str
@@ -130,6 +133,9 @@ ENGLISH = Lines(
     latest="the last {} of {} notes",
     noted="Noted.",
     not_noted="I keep nothing of this chat.",
+    cut="I leave out the secret in it, such as a password or a card number, and note the rest.",
+    taken_back="What names “{0}” in this chat counts no more. What was saved before: /forget {0}",
+    taken_back_last="What you said last counts no more. What was saved before: /forget TEXT",
     idle="Tell me something to save as a note, or ask what is saved.",
     colon=": ",
     stop=".",
@@ -165,6 +171,9 @@ CHINESE = Lines(
     latest="{1} 条笔记中的最后 {0} 条",
     noted="记下了。",
     not_noted="这次对话的内容我不会保存。",
+    cut="其中的密码、卡号等机密不会保存，其余的记下了。",
+    taken_back="这次对话里提到“{0}”的话不再算数。以前记下的：/forget {0}",
+    taken_back_last="你上一句话不再算数。以前记下的：/forget 文字",
     idle="告诉我要记下的事，或者问问记忆里有什么。",
     colon="：",
     stop="。",

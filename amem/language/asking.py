@@ -43,6 +43,7 @@ LIKING = re.compile(r"\b(?:like|love|enjoy)\b|(?<!不)喜欢", re.IGNORECASE)
 """It asks what is liked, which is not what is disliked."""
 _ALLOWED = _pattern("allowed")
 _LESS = _pattern("less")
+_REMEMBER = _pattern("remember")
 #: Words of a Chinese question that a statement need not hold.
 _PLAIN_ZH = _pattern("plain_zh")
 
@@ -55,6 +56,11 @@ def asks_yes_or_no(question: str) -> bool:
 def asks_whether_allowed(question: str) -> bool:
     """Whether a question asks if something may be done: "may we bring pets?", 我能喝啤酒吗."""
     return _ALLOWED.search(question) is not None
+
+
+def asks_to_remember(text: str) -> bool:
+    """Whether a message asks for what it says to be kept: "remember my locker number is 212"."""
+    return _REMEMBER.search(text) is not None
 
 
 def says_to_do_less(text: str) -> bool:

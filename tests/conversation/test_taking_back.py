@@ -94,6 +94,43 @@ def test_only_what_the_words_name_is_taken_back(memory: AgenticMemorySystem):
     assert "The meeting with Ana is on Friday." not in standing(memory)
 
 
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("My son Jonas is lactose intolerant.", "Forget that Jonas is lactose intolerant."),
+        ("My salary is 4200 euros.", "Please forget my salary."),
+        ("乐乐对牛奶过敏。", "忘掉乐乐对牛奶过敏这件事"),
+    ],
+)
+def test_what_is_named_without_being_said_to_be_said_is_taken_back(
+    memory: AgenticMemorySystem, said: str, words: str
+) -> None:
+    says(memory, said, "I live in Porto.")
+    says(memory, words)
+    assert standing(memory) == {"I live in Porto."}
+
+
+def test_a_chat_without_a_model_says_what_it_takes_back_keeps_or_leaves_out(memory: AgenticMemorySystem) -> None:
+    chat = memory.assistant()
+    answers = {
+        "My salary is 4200 euros.": "Noted.",
+        "Forget my salary.": "What names “my salary” in this chat counts no more. What was saved before: /forget my salary",
+        "What is my salary?": "That is not in memory.",
+        "The spare key is under the mat.": "Noted.",
+        "Forget that.": "What you said last counts no more. What was saved before: /forget TEXT",
+        "Where is the spare key?": "That is not in memory.",
+        "remember my locker number is 212": "Noted.",
+        "记住我的车位是B12": "记下了。",
+        "My card is 4111 1111 1111 1111, keep it in mind.": "I leave out the secret in it, such as a password or a card "
+        "number, and note the rest.",
+    }
+    for said, answer in answers.items():
+        assert chat.say(said).text == answer, said
+        assert chat.wait(30)
+    assert "my locker number is 212" in " ".join(standing(memory))
+    assert "4111" not in " ".join(standing(memory))
+
+
 def test_what_the_words_name_and_nobody_said_takes_nothing_back(memory: AgenticMemorySystem):
     says(memory, "I live in Porto.")
     assert says(memory, "忘掉我刚才说的关于会议的事").retracted == ()
