@@ -114,15 +114,18 @@ def test_a_chat_without_a_model_says_what_it_takes_back_keeps_or_leaves_out(memo
     chat = memory.assistant()
     answers = {
         "My salary is 4200 euros.": "Noted.",
-        "Forget my salary.": "What names “my salary” in this chat counts no more. What was saved before: /forget my salary",
+        "Forget my salary.": (
+            "What names “my salary” in this chat counts no more. What was saved before: /forget my salary"
+        ),
         "What is my salary?": "That is not in memory.",
         "The spare key is under the mat.": "Noted.",
         "Forget that.": "What you said last counts no more. What was saved before: /forget TEXT",
         "Where is the spare key?": "That is not in memory.",
         "remember my locker number is 212": "Noted.",
         "记住我的车位是B12": "记下了。",
-        "My card is 4111 1111 1111 1111, keep it in mind.": "I leave out the secret in it, such as a password or a card "
-        "number, and note the rest.",
+        "My card is 4111 1111 1111 1111, keep it in mind.": (
+            "I leave out the secret in it, such as a password or a card number, and note the rest."
+        ),
     }
     for said, answer in answers.items():
         assert chat.say(said).text == answer, said
