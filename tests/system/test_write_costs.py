@@ -14,6 +14,7 @@ from amem.conflict import statements
 from amem.interop.importing import Importer
 from amem.interop.items import Incoming
 from amem.interop.reader import read_path
+from amem.language import scripts
 from amem.note import Status
 from amem.testing import FrozenClock, HashEmbedder
 
@@ -107,14 +108,15 @@ def test_links_to_pages_that_never_come_are_looked_for_in_one_statement(tmp_path
     assert 0 < many <= few
 
 
-def looks_for_targets(folder: Path, monkeypatch: pytest.MonkeyPatch, files: int) -> int:
-    """How often an import of so many files, a batch each, looks for what a link of each leads to and never comes."""
+def names_compared(folder: Path, monkeypatch: pytest.MonkeyPatch, files: int) -> int:
+    """How many names are compared by an import of so many files, a batch each, with a link each that leads nowhere."""
     folder.mkdir()
     for number in range(files):
         (folder / f"{number}.md").write_text(f"Boat {number} of [[第{number}页]], after [[{number + 1}]].")
     asked: Counter[str] = Counter()
-    look = Importer._target
-    monkeypatch.setattr(Importer, "_target", lambda *it, **how: asked.update(["looks"]) or look(*it, **how))
+    monkeypatch.setattr(
+        "amem.interop.importing.link_name", lambda name: asked.update(["names"]) or scripts.link_name(name)
+    )
     monkeypatch.setenv("AMEM_BATCH_SIZE", "1")
     with opened(folder.with_name(f"{folder.name} home")) as memory:
         assert memory.settings.batch_size == 1
@@ -122,13 +124,13 @@ def looks_for_targets(folder: Path, monkeypatch: pytest.MonkeyPatch, files: int)
         made = memory.links_among([note.id for note in memory.list(limit=files)])
     assert report.imported == files
     assert sum(link.made_by == "user" for link in made) == files - 1
-    return asked["looks"]
+    return asked["names"]
 
 
 def test_a_link_that_waits_for_a_file_is_looked_for_again_only_when_that_comes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    few, many = (looks_for_targets(tmp_path / str(files), monkeypatch, files) for files in (5, 20))
+    few, many = (names_compared(tmp_path / str(files), monkeypatch, files) for files in (5, 20))
     assert few < many <= 4 * few
 
 
