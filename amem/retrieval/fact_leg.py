@@ -378,7 +378,7 @@ class Slots:
             return Filled(earlier, exact=True, period=Period("", None, None))
         if period is not None:
             text = text.replace(period.words, " ")
-        text = _REQUEST.sub(" ", text[:LONGEST].replace("’", "'"))
+        text = _REQUEST.sub(" ", text[:LONGEST].replace("’", "'").replace("for a living", "as a profession"))
         text = " ".join((text, *self._predicates().general(text)))
         rest, chain, whose = self._chain(text)
         asked = self._asking.of(rest)

@@ -113,6 +113,13 @@ def test_a_doubt_of_one_statement_of_a_note_leaves_the_others_alone(
     assert doubt in [each.note for each in ask(memory, asked).citations]
 
 
+def test_what_one_does_for_a_living_is_not_where_one_lives(memory: AgenticMemorySystem) -> None:
+    told(memory, {"I live in Hamburg.": "2026-01-01", "I'm a nurse at St. Mary's hospital.": "2026-01-05"})
+    assert ask(memory, "What do I do for a living?").text.startswith("Your job title is nurse")
+    told(memory, {"First week at the Riverside clinic, no night shifts!": "2026-05-08"})
+    assert ask(memory, "Where do I work?").text.startswith("You work at Riverside")
+
+
 def test_an_allergy_to_something_else_does_not_answer_whether_one_eats_this(memory: AgenticMemorySystem) -> None:
     penicillin, meat, coriander, peanuts = told(
         memory,
