@@ -415,12 +415,16 @@ def is_over(question: str, notes: Sequence[Told], now: datetime) -> int | None:
     things = frozenset(key for key in asked.about if key not in asked.people and not _is_somebody(asked, key))
     # A cat that is missing is named as somebody is.
     things = things or asked.people - {USER, WE}
+    mine = {USER, WE} if asked.people & {USER, WE} else set()
     for place, note in enumerate(notes):
         for each in reversed(_stated(note.text)):
             if not each.said or each.planned:
                 continue
             for state in states:
                 if state.of_a_thing and not things & (each.about.keys() | each.people):
+                    continue
+                # "Hanna gave birth" ends nothing of whoever asks, though nobody knows Hanna for a name.
+                if not state.of_a_thing and mine and each.people and not each.people & mine:
                     continue
                 ended = state.ended.search(each.text)
                 if ended is None:

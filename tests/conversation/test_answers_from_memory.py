@@ -708,6 +708,19 @@ def test_giving_up_one_thing_ends_no_other(memory: AgenticMemorySystem) -> None:
 
 
 @pytest.mark.parametrize(
+    ("said", "question"),
+    [
+        ("Hanna gave birth to a girl.", "Am I pregnant?"),
+        ("Biscuit is well again.", "Am I ill?"),
+        ("小雅出院了。", "我还在住院吗？"),
+    ],
+)
+def test_what_ended_for_others_ended_for_nobody_else(memory: AgenticMemorySystem, said: str, question: str) -> None:
+    told(memory, {said: "2026-03-02", "Painted the fence.": "2026-04-02"})
+    assert not ask(memory, question).text.startswith(("No longer", "现在不了", "Yes", "是的"))
+
+
+@pytest.mark.parametrize(
     ("said", "question", "certain", "answer"),
     [
         (("Sold the kayak for 240.",), "How much did I get for the kayak?", True, "“Sold the kayak for 240.”"),
