@@ -40,7 +40,7 @@ TEXTS = {
 def collection(folder: Path, *, seed: str = "one") -> Iterator[AgenticMemorySystem]:
     """A home of one's own; opened once more it wants another seed."""
     with AgenticMemorySystem(
-        settings=Settings(home=folder, dense_base="exact", timezone="UTC", llm_backend="offline"),
+        settings=Settings(home=folder, dense_base="exact", timezone="UTC", llm_backend="offline", conflict_score=1.0),
         clock=FrozenClock("2026-03-01T09:00", seed=seed),
         embedder=HashEmbedder(),
         analyst=ScriptedAnalyst(),
