@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from amem.errors import AmemError, NoteNotFound, ServiceUnavailable, SessionNotFound
+from amem.labels import counted
 from amem.llm.prompts import CHINESE as ZH
 from amem.llm.prompts import language_of
 from amem.retrieval.confidence import Support
@@ -343,14 +344,14 @@ class Learnt:
         return self.words(undo=": undo with /undo")
 
     def words(self, undo: str = "") -> str:
-        """``saved 2 notes, superseded 1``, followed by how to `undo` that; '' when nothing came of it."""
+        """``saved 2 notes, superseded 1 note``, followed by how to `undo` that; '' when nothing came of it."""
         counts = {
             "updated": self.updated,
             "superseded": self.superseded,
             "confirmed": self.corroborated,
         }
         parts = [self._told_saved()] if self.remembered else []
-        said = ", ".join([*parts, *(f"{word} {count}" for word, count in counts.items() if count)])
+        said = ", ".join([*parts, *(f"{word} {counted(count, 'note')}" for word, count in counts.items() if count)])
         if said:
             said += undo
         if self.degraded:

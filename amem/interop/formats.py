@@ -65,11 +65,24 @@ def recognise(stream: BinaryIO, path: Path | None) -> Format:
         if opening.startswith(b"{") and _is_object(opening.split(b"\n", 1)[0]):
             return Format.MCP_MEMORY if _session(opening) is Format.MCP_MEMORY else Format.JSONL
         if suffix == ".json":
+            if (fault := _fault_in(stream.read())) is not None:
+                raise InvalidInput(f"{path} is not valid JSON: {fault}", hint="mend the file, then import it again")
             raise InvalidInput(
                 f"{path} is JSON, but neither conversations, nor another program's memories, nor notes line by line",
                 hint="write one JSON object with a content per line, or name the --format",
             )
     return Format.TEXT
+
+
+def _fault_in(text: bytes) -> str | None:
+    """What is wrong with a JSON text, and in which line and column; None for a valid one."""
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        return f"{error.msg} in line {error.lineno}, column {error.colno}"
+    except (UnicodeDecodeError, RecursionError) as error:
+        return str(error)
+    return None
 
 
 def _session(head: bytes) -> Format | None:

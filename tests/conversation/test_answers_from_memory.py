@@ -120,6 +120,12 @@ def test_what_one_does_for_a_living_is_not_where_one_lives(memory: AgenticMemory
     assert ask(memory, "Where do I work?").text.startswith("You work at Riverside")
 
 
+def test_what_is_not_eaten_says_nothing_of_other_foods(memory: AgenticMemorySystem) -> None:
+    told(memory, {"Sam doesn't eat pork.": "2026-03-01", "I do not eat meat.": "2026-03-02"})
+    for question in ("Does Sam eat chicken?", "Do I eat fish?"):
+        assert not ask(memory, question).text.startswith(("Yes", "No:", "No longer")), question
+
+
 def test_an_allergy_to_something_else_does_not_answer_whether_one_eats_this(memory: AgenticMemorySystem) -> None:
     penicillin, meat, coriander, peanuts = told(
         memory,

@@ -114,6 +114,8 @@ def test_a_plain_statement_of_whom_is_asked_says_yes_or_no(question: str, note: 
         ("Is Leila married?", "Leila and Marek moved the wedding to 19 December."),
         ("Is Lea married?", "My cousin Lea is engaged to Paul."),
         ("我表姐结婚了吗？", "我表姐订婚了，对象是王磊。"),
+        ("Does Sam eat chicken?", "Sam doesn't eat pork."),
+        ("小雨吃鸡肉吗？", "小雨不吃猪肉。"),
         # To do less of something, or to be gone, is no yes.
         ("Can Tim play on the phone?", "The teacher wants Tim to play less on the phone."),
         ("我能喝啤酒吗？", "医生让我少吃海鲜少喝啤酒。"),
