@@ -11,10 +11,10 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from amem.conflict.clause_parts import OF, THIRD, Of, is_noun, item_of, label_of, ordinal_of, value_places, values_of
-from amem.conflict.cues import EXPLICIT, Cue, concepts, is_state
+from amem.conflict.cues import EXPLICIT, Cue, is_state
 from amem.conflict.statements import read
 from amem.language import normalize, written_in_cjk
-from amem.language.lexicon import is_everyday, stem
+from amem.language.lexicon import is_everyday
 from amem.language.predicates import USER, WE
 from amem.language.scripts import words
 
@@ -316,8 +316,6 @@ _GOES_ON = re.compile(
     r"|了一[^下遍次回]|满了|上了|开始",
     re.IGNORECASE,
 )
-#: A new one of something.
-_NEW = re.compile(r"\bnew (\w+)(?: (\w+))?|[新换][的了]?([\u4e00-\u9fff]{2})", re.IGNORECASE)
 #: Below this cosine two notes that share nothing but a person tell different things of him or her.
 _FAR = 0.4
 #: What one person does at a time, by the stem.
@@ -407,21 +405,14 @@ def _masks(keys: Iterable[Iterable[str]]) -> dict[str, int]:
     found: dict[str, int] = {}
     for place, each in enumerate(keys):
         for key in each:
-            for part in _parts(key):
-                found[part] = found.get(part, 0) | 1 << place
+            found[key] = found.get(key, 0) | 1 << place
     return found
-
-
-def _parts(key: str) -> tuple[str, ...]:
-    """A word, and a long Chinese one by its beginning and end, too: 记笔记 is about 笔记."""
-    return (key,) if len(key) < 3 or key.isascii() else (key, key[:2], key[-2:])
 
 
 def _mask(masks: Mapping[str, int], keys: Iterable[str]) -> int:
     found = 0
     for key in keys:
-        for part in _parts(key):
-            found |= masks.get(part, 0)
+        found |= masks.get(key, 0)
     return found
 
 
@@ -471,7 +462,7 @@ def _has_reason(old: Statement, new: Statement, around: Statement) -> bool:
         return not (old.negative or -1 in old.poles.values())
     if Cue.RETURNS in told and told & EXPLICIT == {Cue.RETURNS} and cover(new.about, old.about) == 1.0:
         return False  # "the boiler hums again" beside "the boiler hums"
-    return bool(told & SAYS_SO) or (Cue.AFRESH in told and _renewed(old, new))
+    return bool(told & SAYS_SO)
 
 
 def contrast(old: Statement, new: Statement) -> bool:
@@ -484,12 +475,6 @@ def _alone(about: Mapping[str, float], other: Statement) -> bool:
     return any(
         weight >= 1 and key not in other.about and _held(key, other.about) is None for key, weight in about.items()
     )
-
-
-def _renewed(old: Statement, new: Statement) -> bool:
-    """Whether the later statement tells of a new one of what the earlier one is about: "a new number", 换手机了."""
-    words = (word for match in _NEW.finditer(new.text) for word in match.groups() if word)
-    return any(key in old.about for word in words for key in concepts(stem(word) if word.isascii() else word))
 
 
 def _is_done(old: Statement, new: Statement, around: Statement) -> bool:

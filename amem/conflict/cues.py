@@ -37,7 +37,7 @@ _HANDED_TO = re.compile(r"\b(?:handed|passed|gave|given|transferred)\b.{1,40}\bt
 _FROM_ON = re.compile(
     r"\bwe (?:move|migrate|switch) (?:the|our|all)\b[^.;,]{1,60} to\b"
     r"|\bfrom \w+(?: \w+)? on(?:wards?)?\b|\b(?:cut|brought|raised|reduced|lowered|moved|put)\b.{1,40}\bto \d"
-    r"|起改|起[改由为]",
+    r"|\bnew \w+(?: for [\w ]{1,20})? is (?-i:[A-Z])|起改|起[改由为]|新[^，。]{1,4}[是叫姓]",
     re.IGNORECASE,
 )
 _UNTIL = re.compile(r"\b(?:until|till)\b|直到|为止", re.IGNORECASE)

@@ -387,7 +387,7 @@ _ALIKE, _SAME_WORDS = 0.8, 0.75
 class Difference:
     """Two statements that may not go together, and the probability that they do not, 0..1. `explicit`: the later one
     says itself that something changed, ended or was wrong. `opposite`: it denies what the earlier one says. `clear`: a
-    pair of opposites, a "now", or a word of change beside another value or a denial tells it."""
+    pair of opposites, a "now", or a word of change or end beside another value or a denial tells it."""
 
     old: Statement
     new: Statement
@@ -425,8 +425,8 @@ def _difference(old: Statement, new: Statement, features: Mapping[str, float], p
     ):
         probability = max(probability, _OPPOSITE)
     turned_, explicit = bool(features["turned"]), bool(features["explicit"])
-    valued = features["number"] or features["name"]
-    clear = bool(features["opposed"] or features["now"] or (explicit and turned_) or (features["changes"] and valued))
+    clear = bool(features["opposed"] or features["now"])
+    clear |= explicit and bool(turned_ or features["number"] or features["name"])
     return Difference(old, new, probability, explicit, turned_, clear)
 
 
