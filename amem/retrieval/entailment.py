@@ -431,7 +431,8 @@ def is_over(question: str, notes: Sequence[Told], now: datetime) -> int | None:
                 if state.of_a_thing and not things & (each.about.keys() | each.people):
                     continue
                 # "Hanna gave birth" ends nothing of whoever asks, though nobody knows Hanna for a name.
-                if not state.of_a_thing and mine and each.people and not each.people & mine:
+                others = each.people and not each.people & mine and not is_of_the_speaker(each.text)
+                if not state.of_a_thing and mine and others:
                     continue
                 ended = state.ended.search(each.text)
                 if ended is None:
