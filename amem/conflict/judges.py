@@ -416,6 +416,12 @@ def _says_just_this(old: Statement, new: Statement) -> bool:
     return same and sum(old.about.values()) >= 1 and old.said
 
 
+def _share_a_thing(old: Statement, new: Statement) -> bool:
+    """Whether both are about something beside units: "the rent goes up to 1,240 euros" tells nothing of a bike."""
+    units = {unit for each in (*old.values, *new.values) for unit in each.units}
+    return any(shared({key: weight}, new.about) > 0 for key, weight in old.about.items() if key not in units)
+
+
 def _difference(old: Statement, new: Statement, features: Mapping[str, float], probability: float) -> Difference:
     if (
         features["turned"]
@@ -426,7 +432,7 @@ def _difference(old: Statement, new: Statement, features: Mapping[str, float], p
         probability = max(probability, _OPPOSITE)
     turned_, explicit = bool(features["turned"]), bool(features["explicit"])
     clear = bool(features["opposed"] or features["now"])
-    clear |= explicit and bool(turned_ or features["number"] or features["name"])
+    clear |= explicit and bool(turned_ or ((features["number"] or features["name"]) and _share_a_thing(old, new)))
     return Difference(old, new, probability, explicit, turned_, clear)
 
 

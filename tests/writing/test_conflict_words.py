@@ -174,6 +174,8 @@ def test_what_changed_or_is_over_is_superseded(earlier: str, later: str) -> None
         ("The conference is in Vienna.", "Had the conference been in Prague, I would have taken the train."),
         ("现在组长是小何。", "小何之前，组长是老梁。"),
         ("I plan to move to Bergen next year.", "I moved to Bergen in February."),
+        ("The dentist cost 120 euros.", "Our rent goes up to 1,240 euros from August."),
+        ("Bought a new bike, 640 euros.", "Our rent goes up to 1,240 euros from August."),
         ("We do not use Kubernetes.", "We plan a Kubernetes migration next year."),
         ("We do not use Kubernetes.", "We decided against Kubernetes again."),
         ("We don't use Kafka.", "We discussed migrating to Kafka."),
