@@ -457,14 +457,14 @@ class Parts:
         """Changes by hand."""
         from amem.writing.edits import Editor
 
-        return Editor(self.collection, self.reweigher, self.canon, self.enricher, self.write_pages)
+        return Editor(self.collection, self.reweigher, self.canon, self.enricher)
 
     @service
     def reviser(self) -> Reviser:
         """Many changes in one commit."""
         from amem.writing.revising import Reviser
 
-        return Reviser(self.collection, self.reweigher, self.enricher, self.write_pages)
+        return Reviser(self.collection, self.reweigher, self.enricher)
 
     @service
     def restorer(self) -> Restorer:
@@ -474,11 +474,6 @@ class Parts:
         return Restorer(self.collection)
 
     # -- what runs between times ---------------------------------------------------------------------------------------
-
-    def write_pages(self, ids: Sequence[str], parent: int) -> None:
-        """Write these pages of topics anew, below the operation by which notes of theirs went or came back."""
-        if ids:
-            self.topics.write_again(ids, parent, known_again=True)
 
     @service
     def topics(self) -> Topics:

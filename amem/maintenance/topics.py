@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from amem.conflict.corrections import delete
@@ -143,21 +142,13 @@ class Topics:
             with suppress(StaleNote):
                 self._put(keeper, draft, parent)
 
-    def write_again(self, ids: Sequence[str], parent: int, *, known_again: bool = False) -> None:
-        """Write the pages of these topics anew, by rules, from the notes that are left to them.
-
-        One that was found by links and has no notes any more is put away. Where they may come back, it keeps the labels
-        by which it is `known_again`.
-        """
+    def write_again(self, ids: Sequence[str], parent: int) -> None:
+        """Write the pages of these topics anew, by rules, from the notes that are left to them."""
         with self._store.read() as session:
             topics = [known for known in known_topics(session) if known.id in ids] if ids else []
         keeper = self._keeper()
         for known in topics:
-            draft = keeper.draft(sorted(known.members), known, scope=known.scope, ask=False)
-            if draft is not None and known_again:
-                draft = replace(draft, labels=tuple(known.note.keywords))
-            with suppress(StaleNote):  # somebody changed it meanwhile: the next maintenance looks at it again
-                self._put(keeper, draft, parent)
+            self._put(keeper, keeper.draft(sorted(known.members), known, scope=known.scope, ask=False), parent)
 
     def phase(self, analyst: Callable[[], Analyst]) -> TopicPhase:
         """The part of maintenance that renews topics."""
@@ -167,10 +158,7 @@ class Topics:
         if draft is not None:
             vectors = keeper.embed(draft)
             with self._store.write() as session:
-                operation = session.begin("topic", ACTOR, draft.name, parent=parent)
-                keeper.put(session, draft, vectors, operation)
-                if draft.known is not None and not (draft.members or draft.mark.declared):
-                    keeper.archive(session, draft.known, operation)
+                keeper.put(session, draft, vectors, session.begin("topic", ACTOR, draft.name, parent=parent))
 
     def _keeper(self, analyst: Callable[[], Analyst] | None = None) -> Keeper:
         def writer() -> PageWriter | None:

@@ -355,12 +355,6 @@ class Links(Part):
         sql += f" JOIN notes AS s ON s.id = source JOIN notes AS t ON t.id = target WHERE {_TYPES} AND {own}"
         return [(one, other, float(weight)) for one, other, weight in self._session.rows(sql, types=listed(types))]
 
-    def pages_of(self, ids: Sequence[str]) -> list[str]:
-        """The standing pages of topics that these notes belong to, whatever became of the notes."""
-        sql = "SELECT DISTINCT target FROM links JOIN notes ON notes.id = target WHERE type = 'part_of'"
-        sql += " AND source IN (SELECT value FROM json_each(:ids)) AND kind = 'topic' AND status = 'active'"
-        return self._session.column(sql, ids=listed(ids))
-
     def leading_to(self, targets: Sequence[str], type: LinkType) -> dict[str, dict[str, str]]:
         """For each of these notes those that are linked to it so, with who made the link; deleted ones left out."""
         found: dict[str, dict[str, str]] = {target: {} for target in targets}

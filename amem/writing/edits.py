@@ -39,26 +39,15 @@ _EDITABLE = frozenset(VERSIONED) - {"status", "superseded_by", "overturned", "en
 
 
 class Editor:
-    """Changes notes of one collection, each call one operation that can be undone.
+    """Changes notes of one collection, each call one operation that can be undone."""
 
-    `write_pages` writes these pages of topics anew, as part of an operation by which notes of theirs went or came back.
-    """
-
-    def __init__(
-        self,
-        collection: Collection,
-        reweigher: Reweigher,
-        canon: Canon,
-        enricher: Enricher,
-        write_pages: Callable[[Sequence[str], int], None],
-    ) -> None:
+    def __init__(self, collection: Collection, reweigher: Reweigher, canon: Canon, enricher: Enricher) -> None:
         self._store = collection.store
         self._vectorizer = collection.vectorizer
         self._settings = collection.settings
         self._reweigher = reweigher
         self._canon = canon
         self._enricher = enricher
-        self._write_pages = write_pages
 
     def update(self, target: str | MemoryNote, fields: Mapping[str, Any], actor: str, *, wait: bool = True) -> bool:
         """Set fields of a note; False when there is no such note.
@@ -129,12 +118,9 @@ class Editor:
         self._reweigher.refresh()
         with self._store.write() as session:
             known = session.notes.get_many(ids, history=False, usage=False)
-            if not known:
-                return 0
-            operation = session.begin("delete", actor, f"{len(known)} notes" if len(known) > 1 else "")
-            delete(session, list(known), operation, self._reweigher)
-            pages = session.links.pages_of(list(known))
-        self._write_pages(pages, operation)
+            if known:
+                operation = session.begin("delete", actor, f"{len(known)} notes" if len(known) > 1 else "")
+                delete(session, list(known), operation, self._reweigher)
         return len(known)
 
     def restore(self, id: str, actor: str) -> bool:
@@ -143,21 +129,17 @@ class Editor:
         What a person brings back, machines do not put away again by themselves. Raises EmbedderMismatch.
         """
         self._vectorizer.check()
-        operation = self._restore(id, actor)
+        restored = self._restore(id, actor)
         self._vectorizer.embed_missing([id])
-        if operation is not None:
-            with self._store.read() as session:
-                pages = session.links.pages_of([id])
-            self._write_pages(pages, operation)
-        return operation is not None
+        return restored
 
-    def _restore(self, id: str, actor: str) -> int | None:
+    def _restore(self, id: str, actor: str) -> bool:
         with self._store.write() as session:
             note = session.notes.get_many([id], history=False, deleted=True).get(id)
             if note is None:
                 raise NoteNotFound(f"no note {id!r}", hint="what was purged is gone for good")
             if note.status is Status.ACTIVE:
-                return None
+                return False
             put_away = note.status is not Status.DELETED
             operation = session.begin("restore", actor)
             if not put_away:
@@ -171,7 +153,7 @@ class Editor:
                 session.notes.change(id, changes, operation, edited=put_away and is_persons_word(actor))
             if put_away:
                 session.usage.touch([session.notes.keys_of([id])[id]])
-        return operation
+        return True
 
     def pin(self, id: str, pinned: bool, actor: str) -> bool:
         """Keep a note from ever fading (or let it fade again); False when there is none."""
@@ -304,9 +286,7 @@ class Editor:
             moved = dict.fromkeys(id for id, field in report.reverted if self._vectorizer.reads([field]))
             for note in session.notes.get_many(list(moved), history=False, usage=False, deleted=True).values():
                 session.notes.address(note.id, self._vectorizer.hash(note))
-            pages = session.links.pages_of([id for id, field in report.reverted if field == "status"])
         self._vectorizer.embed_missing([id for id, _ in report.reverted])
-        self._write_pages(pages, report.operation)
         return report
 
     def _set(self, id: str, action: str, actor: str, changes: Mapping[str, Any]) -> bool:

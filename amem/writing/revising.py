@@ -52,21 +52,14 @@ class Revised:
 
 
 class Reviser:
-    """Brings notes of one collection up to date; `write_pages` is that of `Editor`."""
+    """Brings notes of one collection up to date."""
 
-    def __init__(
-        self,
-        collection: Collection,
-        reweigher: Reweigher,
-        enricher: Enricher,
-        write_pages: Callable[[Sequence[str], int], None],
-    ) -> None:
+    def __init__(self, collection: Collection, reweigher: Reweigher, enricher: Enricher) -> None:
         self._store = collection.store
         self._vectorizer = collection.vectorizer
         self._settings = collection.settings
         self._reweigher = reweigher
         self._enricher = enricher
-        self._write_pages = write_pages
 
     def revise(
         self,
@@ -135,8 +128,6 @@ class Reviser:
             delete(session, [note.id for note in gone], operation, self._reweigher)
             if at_last is not None:
                 at_last(session, operation)
-            pages = session.links.pages_of([note.id for note in gone])
-        self._write_pages(pages, operation)
         return done
 
     def _cleaned(self, changes: Sequence[Change], done: Revised) -> list[tuple[Change, dict[str, Any]]]:

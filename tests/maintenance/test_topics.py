@@ -15,7 +15,6 @@ from amem.query import Filter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from amem import AgenticMemorySystem
     from amem.analysis import PageNote
@@ -138,67 +137,6 @@ def test_a_topic_whose_notes_vanish_is_put_away_and_comes_back_with_them(memory:
         memory.restore(id)
     memory.maintain()
     assert [each.id for each in memory.topics()] == [topic.id]
-
-
-def test_a_page_loses_the_words_of_a_deleted_note_at_once_and_has_them_again_with_it(
-    memory: AgenticMemorySystem,
-) -> None:
-    ids = linked(memory, KILN)
-    memory.maintain()
-    (topic,) = memory.topics()
-    before = memory.topic(topic.id).text
-
-    memory.delete(ids[1])
-    page = memory.topic(topic.id)
-    assert "thermocouple" in before
-    assert "thermocouple" not in page.text
-    assert set(page.notes) == {*ids} - {ids[1]}
-    assert all("thermocouple" not in note.content for note in memory.list(limit=20))
-
-    memory.undo()
-    assert memory.topic(topic.id).text == before
-    memory.redo()
-    assert memory.topic(topic.id).text == page.text
-    assert memory.restore(ids[1])
-    assert "thermocouple" in memory.topic(topic.id).text
-
-
-def test_the_topics_of_what_was_undone_are_put_away_and_come_back_by_a_redo(memory: AgenticMemorySystem) -> None:
-    (kiln, *_) = [receipt.id for receipt in memory.add_notes(KILN)]
-    for note in memory.list(limit=20):
-        if note.id != kiln and note.id not in {link.target for link in memory.links(kiln)}:
-            memory.link(kiln, note.id)
-    added = next(each.id for each in memory.log(limit=100) if each.action == "add")
-    memory.declare_topic("shed", "kiln")
-    memory.maintain()
-    names = [topic.name for topic in memory.topics()]
-    pages = {name: memory.topic(name).text for name in names}
-    assert len(names) == 2
-
-    memory.undo(added)
-    assert [topic.name for topic in memory.topics()] == ["shed"]
-    assert memory.topic("shed").text == "# shed\n\nNo notes yet."
-    assert all("kiln" not in note.content for note in memory.list(PAGES, limit=20))
-
-    memory.redo()
-    assert {name: memory.topic(name).text for name in names} == pages
-
-
-def test_a_file_that_is_gone_takes_its_words_out_of_a_declared_page(
-    memory: AgenticMemorySystem, tmp_path: Path
-) -> None:
-    folder = tmp_path / "vault"
-    memory.add("猫喜欢睡在窑边。", tags=["窑"])
-    kept = memory.add("窑在棚子里。", tags=["窑"]).id
-    memory.declare_topic("窑")
-    memory.vault(folder).sync()
-    next(folder.glob("猫*.md")).unlink()
-
-    memory.vault(folder).sync()
-
-    assert set(memory.topic("窑").notes) == {kept}
-    assert "猫" not in memory.topic("窑").text
-    assert all("猫" not in path.read_text(encoding="utf-8") for path in folder.rglob("Topics/*.md"))
 
 
 def test_undoing_the_maintenance_takes_topics_back_and_they_are_not_made_again(memory: AgenticMemorySystem) -> None:
