@@ -215,7 +215,7 @@ def test_a_feeder_that_is_killed_costs_nothing_but_a_new_copy(tmp_path: Path):
         for start in range(0, 20_000, 500):
             memory.add_notes([f"note number {number} of many" for number in range(start, start + 500)])
             print(start, flush=True)
-            time.sleep(10 if start == 1_000 else 0)  # Chroma is fed once writing pauses
+            time.sleep(30 if start == 1_000 else 0)  # Chroma is fed once writing has paused for ten seconds
     """
     with program(tmp_path, code, base="auto") as feeder:
         assert feeder.stdout is not None
