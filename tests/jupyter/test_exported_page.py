@@ -53,6 +53,7 @@ def test_a_page_finds_shows_and_goes_back_in_time(
     page.locator("circle").nth(3).wait_for()
     page.locator("input[type=search]").fill("绿茶")
     page.locator(".amem-count", has_text="1 of 4").wait_for()
+    page.locator("circle.amem-faint").nth(2).wait_for()  # drawn a moment after the count
     assert page.locator("circle.amem-faint").count() == 3
     page.locator("input[type=search]").press("Enter")
     panel = page.locator(".amem-panel")
