@@ -433,8 +433,8 @@ _TAKEN_BACK = re.compile(
     r"(?: (?:about|on|regarding) (?P<about>[^,.;:!?]{2,60}))?"
     r"|I take (?:that|it|what I (?:just )?said)(?: back)(?: about (?P<of>[^,.;:!?]{2,60}))?"
     rf"|I didn['’]t (?:mean|say) that"
-    # "Forget my salary", "forget that Jonas is lactose intolerant".
-    r"|forget (?:about )?(?:that )?(?!(?:it|that|this|about|to)\b)(?P<named>[^,.;:!?]{2,80})"
+    # "Forget my salary", "forget that Jonas is lactose intolerant"; "forget the gym, I'm tired" is only a way to talk.
+    r"|forget (?:about )?(?:that |(?=(?:my|our)\b))(?P<named>[^,.;:!?]{2,80})(?=\s*(?:[.!…]|$))"
     r")" + _HERE_ENDS,
     re.IGNORECASE,
 )
@@ -450,7 +450,7 @@ _TAKEN_BACK_CHINESE = re.compile(
     rf"|{_JUST}(?:说|讲)的(?:话|那句)?(?:不算|不作数|作废|收回)"
     r"|(?:收回|撤回)(?:我)?(?:刚才|刚刚|前面|上面)的话"
     r"|(?:刚才|刚刚|上一?|前一?)(?:那|这)?(?:句话?|条)(?:不算|不作数|作废|收回|当我没说)"
-    r"|忘(?:掉|记)(?!我?(?:刚|之前|上面|前面))(?P<named>[^，,。！!？?；;了]{2,30}?)(?:的|这(?:件|个))?(?:话|事情?)?"
+    r"|忘(?:掉|记)(?!我?(?:刚|之前|上面|前面))(?P<named>我的?[^，,。！!？?；;了]{2,30}|[^，,。！!？?；;了]{2,30}?(?=这(?:件|个)事))(?:这(?:件|个)事情?)?"
     r"))(?:吧|了|啊)?(?=\s*(?:[，,。.；;！!？?…~]|$))"
 )
 

@@ -53,6 +53,8 @@ TAKEN_BACK = [
 NOT_TAKEN_BACK = [
     "Don't forget that I'm allergic to nuts.",
     "Forget that I ever liked him.",
+    "Forget the strawberries, I want a nap.",
+    "Forget strawberries.",
     "Never mind, I found it.",
     "Never mind the bugs in the garden.",
     "Ignore that last error in the log.",
@@ -124,7 +126,7 @@ def test_a_chat_without_a_model_says_what_it_takes_back_keeps_or_leaves_out(memo
         "remember my locker number is 212": "Noted.",
         "记住我的车位是B12": "记下了。",
         "My card is 4111 1111 1111 1111, keep it in mind.": (
-            "I leave out the secret in it, such as a password or a card number, and note the rest."
+            "The secret in it, such as a password or a card number, is left out."
         ),
     }
     for said, answer in answers.items():

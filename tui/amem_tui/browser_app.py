@@ -87,7 +87,7 @@ class NotesApp(ThemedApp, FailureHandling):
             raise InvalidInput("a browser needs a collection, or the settings of one")
         self.settings = found
         self._own_keys = own_keys(found.tui_keys, str(found.home / "config.toml"))
-        #: The key that Textual's footer has at its right.
+        #: The key that Textual's footer has at its right: a class's constant to Textual, set here by one's own keys.
         self.COMMAND_PALETTE_BINDING = self._own_keys.get("app.help", "question_mark").split(",")[0]  # type: ignore[misc]
         theme = known_theme(found.tui_theme)
         super().__init__()
