@@ -97,7 +97,7 @@ def _update(memory: ScopedMemory, given: Mapping[str, Any]) -> Any:
 def _delete(memory: ScopedMemory, given: Mapping[str, Any]) -> Any:
     id = memory.note(given["id"]).id
     memory.delete(id)
-    return {"deleted": id}
+    return {"deleted": id, "operation": memory.history(id, limit=1)[-1].operation}
 
 
 def _remember(memory: ScopedMemory, given: Mapping[str, Any]) -> Any:
@@ -191,11 +191,12 @@ TOOLS = (
     ),
     Tool(
         "delete",
-        "Forget a note; a person can restore it.",
+        "Forget a note, as when it should never have been kept; undo brings it back. What was so and is so no longer is"
+        " for supersede.",
         {"id": ID},
         ("id",),
         _delete,
-        result=objects({"deleted": TEXT}),
+        result=objects({"deleted": TEXT, "operation": WHOLE}),
     ),
     Tool(
         "write",
@@ -299,7 +300,7 @@ TOOLS = (
         "undo",
         "Take back an operation with all that it set off: the one named, else the last that you did. Lists what later"
         " work has changed since and was left alone.",
-        {"operation": WHOLE | {"description": "Its number, as write and history give it."}},
+        {"operation": WHOLE | {"description": "Its number, as write, delete and history give it."}},
         (),
         _undo,
         result=objects(

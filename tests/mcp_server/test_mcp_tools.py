@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from mcp import Client
     from mcp_hosts import Host
 
-READING = {"search", "ask", "read", "history", "facts", "context"}
+READING = {"search", "ask", "list", "tags", "read", "history", "facts", "context"}
 
 
 async def moved(client: Client) -> tuple[str, str]:
@@ -33,7 +33,7 @@ async def moved(client: Client) -> tuple[str, str]:
     return first["id"], second["id"]
 
 
-async def test_a_client_is_told_of_thirteen_tools_and_what_each_may_do(host: Host) -> None:
+async def test_a_client_is_told_of_sixteen_tools_and_what_each_may_do(host: Host) -> None:
     async with host.inside() as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
     assert tuple(tools) == TOOLS
@@ -70,6 +70,8 @@ async def test_every_tool_returns_what_its_schema_says(host: Host, mode: str) ->
         assert (await call("ask", question="Where do I live?"))["in_memory"] is False
         assert await call("facts") == {"facts": [], "subjects": []}
         assert (await call("history"))["results"] == []
+        assert await call("list") == {"total": 0, "notes": []}
+        assert (await call("tags"))["results"] == []
         rome = (await call("write", content="I live in Rome.", time="2026-03-01"))["id"]
         assert (await call("write", content="I live in Rome."))["status"] == "duplicate"
         berlin = await call("write", content="I moved to Berlin.", time="2026-06-22")
@@ -106,6 +108,12 @@ async def test_every_tool_returns_what_its_schema_says(host: Host, mode: str) ->
         await call("write", id=kept["id"], content="The port is 8379.")
         assert (await call("undo", operation=fixed["operation"]))["kept"]
         assert (await call("supersede", id=learnt["learnt"][0]["id"], by=berlin["id"]))["superseded_by"] == berlin["id"]
+        listed = await call("list", limit=2, offset=1, since="2026-01-01")
+        assert len(listed["notes"]) == min(2, listed["total"] - 1) >= 1
+        assert (await call("tags"))["results"][0]["notes"] >= 1
+        gone = await call("delete", id=kept["id"][:12])
+        assert gone["deleted"] == kept["id"]
+        assert (await call("undo", operation=gone["operation"]))["undone"] == gone["operation"]
         assert (await call("maintain", dry_run=True))["operation"] is None
         await call("maintain", cycle="weekly")
         # Publishing takes a catalog, which an agent's memory has.
@@ -126,6 +134,8 @@ async def test_hints_tell_the_truth_about_what_a_call_changes(host: Host) -> Non
             "history": {"id": rome},
             "facts": {"subject": "me"},
             "context": {"query": "Rome"},
+            "list": {},
+            "tags": {},
             "link": {"source": berlin, "target": rome, "reason": "before"},
             "remember": {"messages": [{"role": "user", "content": "My dentist is Dr. Alvarez.", "id": "m1"}]},
         }
@@ -160,6 +170,9 @@ async def test_hints_tell_the_truth_about_what_a_call_changes(host: Host) -> Non
         ("undo", {}, "you have changed nothing here"),
         ("undo", {"operation": 99}, "99"),
         ("maintain", {"cycle": "hourly"}, "nightly"),
+        ("list", {"limit": 0}, "limit must be from 1 to 200"),
+        ("list", {"order": "mood"}, "recorded"),
+        ("delete", {"id": "nobody"}, "a search gives the ids"),
         ("facts", {"subject": "me", "as_of": "once"}, "once"),
     ],
 )
@@ -193,6 +206,38 @@ async def test_undo_takes_back_what_this_client_did_and_not_what_a_person_did_si
         assert "no note" in await refusal(client, "read", id=mine)
         assert (await answer(client, "read", id=theirs))["content"].startswith("The tide")
         assert "you have changed nothing" in await refusal(client, "undo")
+
+
+async def test_a_client_lists_what_came_last_and_the_tags_in_use(host: Host) -> None:
+    async with host.inside() as client:
+        await answer(client, "write", content="The kettle is green.", time="2026-06-01", tags=["kitchen"])
+        await answer(client, "write", content="厨房的灯是黄色的。", time="2026-05-01", tags=["kitchen", "灯"])
+        await answer(
+            client, "write", content=f"The port is 8377. {'It is long. ' * 60}", time="2026-04-01", tags=["net"]
+        )
+        listed = await answer(client, "list", limit=2)
+        assert listed["total"] == 3
+        assert [each["content"][:16] for each in listed["notes"]] == ["The port is 8377", "厨房的灯是黄色的。"]
+        assert listed["notes"][0]["content"].endswith("…")
+        assert len(listed["notes"][0]["content"]) <= 400
+        by_time = await answer(client, "list", order="time", tags=["kitchen"], until="2026-05-15")
+        assert [each["timestamp"][:10] for each in by_time["notes"]] == ["2026-05-01"]
+        tags = {each["tag"]: each["notes"] for each in (await answer(client, "tags"))["results"]}
+        assert (tags["kitchen"], tags["灯"]) == (2, 1)
+
+
+async def test_what_a_client_deletes_is_hidden_and_undone_by_its_number_or_as_its_last(host: Host) -> None:
+    async with host.inside() as client:
+        id = (await answer(client, "write", content="The port is 8377."))["id"]
+        gone = await answer(client, "delete", id=id[:8])
+        assert gone["deleted"] == id
+        assert (await answer(client, "list"))["total"] == 0
+        assert (await answer(client, "undo"))["undone"] == gone["operation"]
+        assert (await answer(client, "list"))["notes"][0]["id"] == id
+        again = await answer(client, "delete", id=id)
+        await answer(client, "write", content="The tide is high at noon.")
+        assert (await answer(client, "undo", operation=again["operation"]))["reverted"]
+        assert (await answer(client, "read", id=id))["content"] == "The port is 8377."
 
 
 async def test_a_server_that_only_reads_offers_and_does_nothing_else(host: Host) -> None:
