@@ -188,7 +188,7 @@ NOTE = objects(
 #: What every tool that asks for words takes.
 _QUESTION = TEXT | {"description": "The question in the user's own words."}
 #: Which notes a tool that finds many may find.
-_WHICH = {
+_WHICH: dict[str, dict[str, Any]] = {
     "tags": LABELS | {"description": "Only notes that carry all of these tags."},
     "since": TEXT | {"description": f"Only what is about this time or later: {MOMENT}"},
     "until": TEXT | {"description": "Only what is about a time before this."},
