@@ -118,11 +118,6 @@ def suffices_schema() -> dict[str, Any]:
     return _object(quote=_STRING, reason=_STRING, suffices=_YES_OR_NO)
 
 
-def topic_schema() -> dict[str, Any]:
-    """What `topic` asks for: what a group of notes is about."""
-    return _object(title=_STRING, summary=_STRING)
-
-
 def topic_page_schema(handles: tuple[str, ...]) -> dict[str, Any]:
     """What `topic_page` asks for: a page whose every statement names the notes (``n1``, ...) that it rests on."""
     shown = _list(_one_of(handles))

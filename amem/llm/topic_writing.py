@@ -1,20 +1,19 @@
-"""Asking a model for the page or title of a topic, and for one note that stands for several."""
+"""Asking a model for the page of a topic, and for one note that stands for several."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from amem.analysis import MergeDraft, PageDraft
-from amem.errors import BadModelAnswer, InvalidInput
+from amem.errors import BadModelAnswer
 from amem.llm import prompts as showing
 from amem.llm.answering import UNQUOTED, quote_in, shares_a_word
 from amem.llm.answers import CONTEXT, QUOTE, REASON, confidence_in
 from amem.llm.ladder import Question
 from amem.llm.model_text import Dropped, Handles, clean, quoted, spelled
 from amem.llm.prompts import language_of
-from amem.llm.schemas import merge_schema, topic_page_schema, topic_schema
+from amem.llm.schemas import merge_schema, topic_page_schema
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,55 +22,12 @@ if TYPE_CHECKING:
     from amem.llm.ladder import Ladder
 
 
-# Asking a model what a group of notes is about: a title and a sentence for their topic.
-
-TITLE = 60
-#: More notes than this are not needed to see what they have in common.
-MOST_TITLE_NOTES, TITLE_NOTE_WORDS = 12, 30
-
-
-@dataclass(frozen=True, slots=True)
-class Topic:
-    """What notes have in common, in a few words and in one sentence; `prompt` is what was answered."""
-
-    title: str
-    summary: str
-    prompt: str = ""
-
-
-def name_topic(ladder: Ladder, notes: Sequence[str]) -> Topic:
-    """One call over the first notes of a group. Raises InvalidInput without notes, and what `Ladder.ask` raises."""
-    if not notes:
-        raise InvalidInput("a topic needs at least one note")
-    shown = notes[:MOST_TITLE_NOTES]
-    question = Question(
-        prompt="topic",
-        values={"notes": "\n".join(f"<<<{showing.line(note, TITLE_NOTE_WORDS)}>>>" for note in shown)},
-        schema=topic_schema(),
-        fields=frozenset(("title", "summary")),
-        read=lambda answer: _read_title(answer, " ".join(shown)),
-        language=language_of(" ".join(shown)),
-    )
-    answered = ladder.ask(question)
-    return Topic(*answered.value, prompt=answered.prompt)
-
-
-def _read_title(answer: dict[str, Any], notes: str) -> tuple[str, str]:
-    title = clean(answer.get("title"), TITLE).strip("#\"'“”《》 ")
-    if not title:
-        raise BadModelAnswer("the answer has no title")
-    summary = clean(answer.get("summary"), CONTEXT)
-    if not shares_a_word(f"{title} {summary}", notes):
-        raise BadModelAnswer("neither the title nor the summary has a word of the notes")
-    return title, summary
-
-
 # Asking a model to write the page of a topic anew: one call, with the page as it is and the notes that are new.
 #
 # What comes back is a claim about notes, and held against them: a statement that cites nothing that was shown, says a
 # number that its notes do not hold, or shares no word with them, is dropped.
 
-STATEMENT, STATEMENTS = 300, 40
+TITLE, STATEMENT, STATEMENTS = 60, 300, 40
 #: What a small local model can weigh at once.
 MOST_NOTES, NOTE_WORDS, PAGE_WORDS = 24, 45, 500
 _NUMBER = re.compile(r"\d+(?:[.:,/-]\d+)*")

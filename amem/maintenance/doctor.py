@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from amem.analysts.models import day_of
 from amem.clock import ASTRAY, start_of_day, zone
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from amem.collection import Collection, Vectorizer
+    from amem.collection import Advice, Collection, Vectorizer
+    from amem.index import DenseLeg
     from amem.settings import Settings
     from amem.storage.store import Store
 
@@ -34,34 +35,8 @@ if TYPE_CHECKING:
 _CHROMA_SECONDS = 1_800.0
 #: So many of the database's problems are named.
 _NAMED = 50
-
-
 #: What a group and all others may do with a file.
 _OTHERS = 0o077
-
-
-class Checked(Protocol):
-    """The part of the dense leg that a check-up uses."""
-
-    def refresh(self) -> None: ...
-
-    def write_cache(self) -> None: ...
-
-    def status(self) -> dict[str, Any]: ...
-
-    def check_chroma(self, timeout: float) -> bool: ...
-
-    def __len__(self) -> int: ...
-
-
-class Advised(Protocol):
-    """What is wrong, and what helps."""
-
-    @property
-    def what(self) -> str: ...
-
-    @property
-    def hint(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +54,7 @@ def examine(
     *,
     repair: bool,
     rules: Callable[[Path], object],
-    language: Callable[[], Advised | None],
+    language: Callable[[], Advice | None],
     finish_purges: Callable[[], str],
 ) -> list[Finding]:
     """Check database, index, models, a user's own files and what waits.
@@ -163,7 +138,7 @@ def _purges(store: Store, finish: Callable[[], str], *, repair: bool) -> Iterato
         yield Finding("ok", "purge", f"no file holds any more what operation {due.operation} purged")
 
 
-def _embedder(vectorizer: Vectorizer, settings: Settings, language: Callable[[], Advised | None]) -> Iterator[Finding]:
+def _embedder(vectorizer: Vectorizer, settings: Settings, language: Callable[[], Advice | None]) -> Iterator[Finding]:
     from amem.embedding import describe
 
     try:
@@ -263,7 +238,7 @@ def _budget(store: Store, settings: Settings) -> Iterator[Finding]:
         yield Finding("ok", "budget", f"{spent:,} of today's {limit:,} tokens for models are spent")
 
 
-def _vectors(store: Store, dense: Checked, vectorizer: Vectorizer, *, repair: bool) -> Iterator[Finding]:
+def _vectors(store: Store, dense: DenseLeg, vectorizer: Vectorizer, *, repair: bool) -> Iterator[Finding]:
     with store.read() as session:
         missing = len(session.vectors.missing())
     if missing and repair:
@@ -306,7 +281,7 @@ def _searched(status: Mapping[str, Any]) -> str:
     return "; ".join(parts)
 
 
-def _chroma(store: Store, dense: Checked, folder: Path, *, repair: bool) -> Finding:
+def _chroma(store: Store, dense: DenseLeg, folder: Path, *, repair: bool) -> Finding:
     """Whether the copy in Chroma is whole and in step; with `repair`, a broken one is moved aside and rebuilt."""
     if repair and dense.status()["wanted"] != "exact":
         done = dense.check_chroma(_CHROMA_SECONDS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from itertools import combinations
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from amem.index import DenseLeg
     from amem.storage.store import Session
 
 #: Nearest notes that one is held against: in Chinese many unlike notes are near.
@@ -35,22 +36,6 @@ _THERE = f"{_ROWS} status = 'active' AND at BETWEEN :first AND :last"
 _CHANGED = f"{_ROWS} seq > :after"
 
 
-class Nearest(Protocol):
-    """The part of the dense leg that merging uses."""
-
-    def search_many(
-        self,
-        matrix: NDArray[np.float32],
-        k: int,
-        *,
-        allowed: NDArray[np.int64] | None = None,
-        least: float = -1.0,
-        without: NDArray[np.int64] | None = None,
-    ) -> Sequence[tuple[NDArray[np.int64], NDArray[np.float32]]]: ...
-
-    def vectors(self, keys: NDArray[np.int64]) -> NDArray[np.float32]: ...
-
-
 class Candidates:
     """Pairs of notes that may be merged, as far as the columns of their rows and their vectors tell.
 
@@ -60,7 +45,7 @@ class Candidates:
     compared once, for the page of the first.
     """
 
-    def __init__(self, dense: Nearest, asked: Sequence[int], *, cosine: float, days: float) -> None:
+    def __init__(self, dense: DenseLeg, asked: Sequence[int], *, cosine: float, days: float) -> None:
         self._dense, self._cosine, self._days = dense, cosine, days
         self._asked = np.array(asked, dtype=np.int64)
         self._seen = 0

@@ -7,7 +7,7 @@ import re
 from collections import defaultdict
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -86,18 +86,6 @@ def _drawn(ties: Mapping[str, float], place: Mapping[str, str]) -> str | None:
 _NEAR, _NEAR_CHINESE = 0.33, 0.45
 _NEAREST = 200
 _PHRASES = re.compile(r"[,;，、；]+")
-
-
-class Nearest(Protocol):
-    """The part of the dense leg that declared topics use."""
-
-    def refresh(self) -> None: ...
-
-    def search(
-        self, vector: NDArray[np.float32], k: int, *, allowed: NDArray[np.int64] | None = None
-    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]: ...
-
-    def cosines(self, vector: NDArray[np.float32], keys: NDArray[np.int64]) -> NDArray[np.float32]: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,6 @@ _BY_FIELD: dict[str, Callable[[Asked], dict[str, Any]]] = {
     "best": answers.order,
     "verdicts": answers.verdicts,
     "merged": answers.merge,
-    "title": answers.topic,
     "suffices": answers.suffices,
 }
 #: The prompts for models that cannot write JSON show the lines they want.

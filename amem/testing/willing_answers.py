@@ -251,17 +251,13 @@ def merge(asked: Asked) -> dict[str, Any]:
     return {**said, "confidence": "sure", "merged": longest}
 
 
-def topic(asked: Asked) -> dict[str, Any]:
-    """The first keyword, and what the first note says."""
-    return {"title": next(iter(_keywords(asked.note)), "notes"), "summary": asked.note[:200]}
-
-
 def page(asked: Asked) -> dict[str, Any]:
-    """A statement for each note that was shown, in its own words."""
+    """A statement for each note that was shown, in its own words, below the first keyword as title."""
     statements = [
         {"text": next(iter(sentences(note.text)), note.text), "notes": [note.handle]} for note in asked.shown("n")
     ]
-    return {**topic(asked), "statements": statements, "gone": []}
+    title = next(iter(_keywords(asked.note)), "notes")
+    return {"title": title, "summary": asked.note[:200], "statements": statements, "gone": []}
 
 
 def fitting(question: str, lines: Sequence[str]) -> str | None:

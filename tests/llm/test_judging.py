@@ -8,9 +8,8 @@ import pytest
 
 from amem.analysis import Judgement, Pair
 from amem.analysts.model_analyst import judge
-from amem.errors import BadModelAnswer, InvalidInput
+from amem.errors import BadModelAnswer
 from amem.llm.ladder import Ladder
-from amem.llm.topic_writing import name_topic
 from amem.testing import ScriptedChat
 
 PAIRS = [
@@ -61,18 +60,3 @@ def test_without_pairs_nobody_is_asked_and_without_verdicts_there_is_no_judgemen
     for answer in ({"verdicts": []}, {"verdicts": "none"}, "They agree."):
         with pytest.raises(BadModelAnswer):
             judge(Ladder(ScriptedChat(answer)), PAIRS)
-
-
-def test_a_topic_has_a_title_and_a_sentence():
-    chat = ScriptedChat({"title": "《Ana's kiln》", "summary": "Ana fires a kiln."})
-    topic = name_topic(Ladder(chat), [f"The kiln fires, note {n}" for n in range(30)])
-    assert (topic.title, topic.summary, topic.prompt) == ("Ana's kiln", "Ana fires a kiln.", "topic 2")
-    assert "note 11" in chat.prompts[0]
-    assert "note 12" not in chat.prompts[0]
-
-
-def test_a_topic_without_notes_or_a_title_is_refused():
-    with pytest.raises(InvalidInput):
-        name_topic(Ladder(ScriptedChat([])), [])
-    with pytest.raises(BadModelAnswer):
-        name_topic(Ladder(ScriptedChat({"title": " ", "summary": "x"})), ["a"])

@@ -15,14 +15,12 @@ from amem.language import is_cjk
 from amem.language.predicates import load_predicates
 from amem.llm import schemas
 from amem.llm.answering import Answerer, Orderer, Sufficer
-from amem.llm.ladder import Ladder
 from amem.llm.prompts import CHINESE, load_prompt
-from amem.llm.topic_writing import name_topic
 from amem.note import Kind, Message, Role
 from amem.testing import ScriptedChat
 
 JSON = (
-    *("analyze", "analyze_all", "evolve", "extract", "answer", "rerank", "judge", "merge", "suffices", "topic"),
+    *("analyze", "analyze_all", "evolve", "extract", "answer", "rerank", "judge", "merge", "suffices"),
     "topic_page",
 )
 LINES = ("analyze_sections", "evolve_sections", "extract_sections")
@@ -159,8 +157,6 @@ def test_a_parrot_of_the_examples_changes_nothing(language: str):
         said = Sufficer(parrot("suffices", language, number)).judge("When does the ferry leave?", [note])
         assert said is not None
         assert said[0] is False
-        with pytest.raises(BadModelAnswer):
-            name_topic(Ladder(parrot("topic", language, number)), [note])
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -24,7 +24,7 @@ ENGLISH = [name for name in SHIPPED if not name.endswith(f".{CHINESE}")]
 
 def test_everything_that_is_asked_of_a_model_has_a_prompt():
     sections = {f"{name}_sections" for name in ("analyze", "evolve", "extract")}
-    whole = {"analyze", "evolve", "extract", "answer", "rerank", "judge", "merge", "topic", "topic_page", "retry"}
+    whole = {"analyze", "evolve", "extract", "answer", "rerank", "judge", "merge", "topic_page", "retry"}
     assert sections | whole <= set(ENGLISH)
 
 

@@ -18,7 +18,6 @@ from amem.llm.schemas import (
     extraction_schema,
     judge_schema,
     merge_schema,
-    topic_schema,
 )
 from amem.note import Fact, Kind, LinkType, Message, Role
 from amem.retrieval.budget import as_recalled
@@ -157,22 +156,20 @@ def test_a_question_is_answered_from_the_numbered_notes_or_not_at_all(language):
         assert "<<<" not in answer["answer"]
 
 
-def test_judging_and_naming_are_answered_too():
+def test_judging_and_merging_are_answered_too():
     pairs = load_prompt("judge").render(
         pairs="c1 OLDER <<<a>>> NEWER <<<b>>>\nc2 OLDER <<<a>>> NEWER <<<b>>>",
     )
     judged = willing_model({"prompt": pairs, "format": judge_schema(("c1", "c2"))})
     assert [(item["pair"], item["verdict"]) for item in judged["verdicts"]] == [("c1", "related"), ("c2", "related")]
-    notes = load_prompt("topic").render(notes="<<<Tomatoes need compost.>>>")
-    assert willing_model({"prompt": notes, "format": topic_schema()})["title"] == "Tomatoes"
     twice = load_prompt("merge").render(notes="<<<Tomatoes need compost.>>> <<<Tomatoes need much compost.>>>")
     assert willing_model({"prompt": twice, "format": merge_schema()})["merged"] == "Tomatoes need much compost."
 
 
 def test_a_second_try_is_answered_like_the_first():
-    asked = load_prompt("topic").render(notes="<<<Tomatoes need compost.>>>")
+    asked = load_prompt("merge").render(notes="<<<Tomatoes need compost.>>> <<<Tomatoes need much compost.>>>")
     again = load_prompt("retry").render(prompt=asked, answer="<think>", error="it is no JSON")
-    assert willing_model({"prompt": again, "format": topic_schema()})["title"] == "Tomatoes"
+    assert willing_model({"prompt": again, "format": merge_schema()})["merged"] == "Tomatoes need much compost."
 
 
 def test_a_chat_is_answered_from_what_was_recalled_and_what_always_holds():
