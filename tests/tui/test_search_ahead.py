@@ -66,3 +66,27 @@ async def test_a_search_that_takes_long_keeps_keys_waiting_for_a_moment_only(
         await wait_until(pilot, lambda: isinstance(pilot.app.screen, GraphScreen))
         going_on.set()
         await settled(pilot)
+
+
+async def test_enter_while_a_search_takes_long_opens_no_row_of_the_list_before_it(
+    memory: AgenticMemorySystem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    going_on = Event()
+    real = AgenticMemorySystem.ask
+
+    def slow(self: AgenticMemorySystem, *given: object, **named: object) -> object:
+        assert going_on.wait(20)
+        return real(self, *given, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(browse_room, "PATIENCE", 0.05)
+    async with browsing(memory) as pilot:
+        monkeypatch.setattr(AgenticMemorySystem, "ask", slow)
+        await pilot.press("slash", *"boiling", "enter")
+        await pilot.pause(0.1)
+        await pilot.press("enter")
+        assert listed(pilot).has_focus
+        going_on.set()
+        await settled(pilot)
+        await pilot.press("enter")
+        assert not listed(pilot).has_focus
+        assert titles(pilot)[0] == TEA

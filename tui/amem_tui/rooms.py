@@ -89,7 +89,10 @@ class RoomBar(WordLine):
 
 
 class KeyFooter(Footer):
-    """Textual's footer, composed anew only where other keys work than before: moving a cursor changes none."""
+    """Textual's footer, composed anew only where other keys work than before: moving a cursor changes none.
+
+    A screen that is `opening` has most of its keys when what it opens with is there.
+    """
 
     _keys: tuple[object, ...] = ()
 
@@ -98,7 +101,7 @@ class KeyFooter(Footer):
 
     def bindings_changed(self, screen: Screen[object]) -> None:
         keys = tuple(each for each in screen.active_bindings.values() if each.binding.show)
-        if keys != self._keys and screen.app.app_focus:
+        if keys != self._keys and screen.app.app_focus and not getattr(screen, "opening", False):
             self._keys = keys
             super().bindings_changed(screen)
 

@@ -108,13 +108,14 @@ class BrowseScreen(NotesScreen):
     def __init__(self, client: CollectionClient) -> None:
         super().__init__(client)
         self._furnished = False
+        self.opening = True
         self._marked: dict[str, None] = {}
         self._listing = Listing()
         self._shelf: Shelf | None = None
         self._weaker = 0
         #: Where the cursor stood, and on which note, before words decided what is listed.
         self._before: tuple[int, str | None] = (0, None)
-        #: Until when keys wait for the list that was asked for.
+        #: Until when keys wait for the list that was asked for; 0 once it is there.
         self._awaited = 0.0
         self._asked: ListRequest | None = None
         self._to_reveal: str | None = None
@@ -197,6 +198,7 @@ class BrowseScreen(NotesScreen):
                 self._awaited = 0.0
 
     def _refused(self, words: str) -> None:
+        self.opening = False
         self._notes.border_title = Content(self._listing.heading)
         self._pane.show_hint(words)
 
@@ -212,7 +214,7 @@ class BrowseScreen(NotesScreen):
         self._open_line(fresh=asked.fresh)
         visible = {row.id for place in notes.seen if (row := notes.entry_at(place)) is not None}
         self._news.add(news, but=visible | self._own)
-        self._seen = news.newest
+        self._seen, self.opening = news.newest, False
         if (listing.conditions, listing.starting) != self._counted:
             if self._count_later is not None:
                 self._count_later.stop()
@@ -304,6 +306,10 @@ class BrowseScreen(NotesScreen):
             self._pane.want(event.line.id)
 
     @on(NoteList.Opened)
+    def _open_row(self) -> None:
+        if not self._awaited:  # else it is one of a list that is about to go
+            self._step_inside()
+
     def _step_inside(self) -> None:
         self.add_class("-reading")
         self._pane.focus_inside()

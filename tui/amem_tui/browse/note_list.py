@@ -495,9 +495,7 @@ class Listing:
     def counted(self, contents: Contents) -> str:
         count, total = contents.count, contents.total
         if self.question:
-            left = f", {counted(contents.weaker, 'weaker one')} left out" if contents.weaker else ""
-            unsure = "" if contents.certain or not count else "; nothing certain"
-            return f"{counted(count, 'hit')}{left}{unsure}"
+            return f"{counted(count, 'hit')}{'' if contents.certain or not count else '; nothing certain'}"
         return f"{count:,} of {counted(total, 'note')}" if self.narrowed else counted(count, "note")
 
     def next_order(self) -> Listing:

@@ -158,13 +158,13 @@ def read_facets(
 def _collections(memory: AgenticMemorySystem, known: Mapping[str, int | None]) -> dict[str, int | None]:
     here, home = memory.settings.collection, memory.settings.home
     if memory.folder is None:
-        return {here: memory.count()}
+        return {here: memory.count(Filter())}
     counts = {
         name: known[name] if name in known else listed_collection(home, name).notes
         for name in memory.collections()
         if name != here
     }
-    return dict(sorted((counts | {here: memory.count()}).items()))
+    return dict(sorted((counts | {here: memory.count(Filter())}).items()))
 
 
 #: Sections that are open from the start.

@@ -25,6 +25,7 @@ from amem.conversation.session import Answering, Chat, Conversation, TurnDetail
 from amem.errors import AmemError
 from amem.labels import counted
 from amem.llm.model_names import full_name
+from amem.query import Filter
 from amem.storage.chats import Learning, TurnState
 from amem_tui import changes
 from amem_tui.chat.turn_view import RecallPanel, Transcript, TurnView, drawn, note_choices
@@ -225,7 +226,7 @@ class ChatScreen(NotesScreen):
                 await self._show(await self.ask(self.conversation.newest))
             elif self.session is not None:
                 await self._follow_chat(self.session)
-            notes = await self.ask(self.memory.count)
+            notes = await self.ask(self.memory.count, Filter())
             self._show_answerer(replace(self.answerer, notes=notes))
         self._show_aside()
 
