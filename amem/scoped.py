@@ -939,8 +939,20 @@ class ScopedMemory:
         """Hide a note (`restore` and `undo` bring it back); False when there is none."""
         return self._holds(id, "delete") and self._parts.editor.delete(id, self.actor)
 
-    def delete_notes(self, ids: Sequence[str]) -> int:
-        """Hide several notes, as one operation that `undo` takes back whole; returns how many there were to hide."""
+    def delete_notes(self, ids: Sequence[str] = (), *, filter: Filter | None = None) -> int:
+        """Hide several notes, as one operation that `undo` takes back whole; returns how many there were to hide.
+
+        They are named by their ids, or by a `filter`: `list` and `count` show beforehand which those are. Raises
+        InvalidInput for both, and for a filter that leaves out nothing, so that none is emptied by mistake.
+        """
+        if filter is not None:
+            if ids:
+                raise InvalidInput("ids and a filter exclude each other", hint="give one of them")
+            wanted = replace(self.within(filter).in_zone(self._zone), minimum_cosine=None)
+            if wanted.is_default:
+                raise InvalidInput("the filter leaves out no note", hint="name them by their ids, or by a status")
+            with self._store.read() as session:
+                ids = list(session.notes.ids_of(session.notes.keys(wanted)).values())
         self._refuse_catalogs(ids, "delete")
         own = self._own_of(ids)
         return self._parts.editor.delete_all([id for id in dict.fromkeys(ids) if id in own], self.actor)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _HANDLER = "amem command line"
+#: Other names of options. Two names of one would not fit into a line of its help.
+_ALIASES = {"--before": "--until", "--minimum-confidence": "--min-confidence"}
 _WITH_VALUE = ("--home", "--collection", "-c", "--agent", "--env-file")
 
 
@@ -61,7 +63,7 @@ class Amem(TyperGroup):
 
 
 def globals_first(words: list[str]) -> list[str]:
-    """The arguments with the global options moved to the front, wherever they stood before a ``--``."""
+    """The arguments before a ``--`` with the global options moved to the front, and each option by its first name."""
     front: list[str] = []
     rest: list[str] = []
     position = 0
@@ -74,6 +76,8 @@ def globals_first(words: list[str]) -> list[str]:
             front += words[position : position + 2]
             position += 2
             continue
+        name, equals, value = word.partition("=")
+        word = f"{_ALIASES.get(name, name)}{equals}{value}"
         is_global = word == "--debug" or word.startswith(tuple(f"{name}=" for name in _WITH_VALUE if name[:2] == "--"))
         (front if is_global else rest).append(word)
         position += 1

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from amem.cli.command import Shown, Table, Yes, argument, command, confirm, option
+from amem.cli.command import DryRun, Shown, Table, Yes, argument, command, confirm, option
 from amem.cli.completion import complete_collection
 from amem.cli.invocation import Invocation, some
 from amem.cli.render import counted, one_line, short_id, size, when
@@ -97,7 +97,7 @@ def merge(
     strategy: Annotated[
         str, option("--strategy", "What settles a conflict: review (you decide), ours, theirs or newest.")
     ] = "review",
-    dry_run: Annotated[bool, option("--dry-run", "Only say what it would do.")] = False,
+    dry_run: DryRun = False,
 ) -> Shown:
     """Bring in what a fork did since it was made or last merged; one undo takes it back."""
     with call.memory() as memory:
@@ -245,7 +245,10 @@ def purge_collection(call: Invocation, name: Name, yes: Yes = False) -> Shown:
 
     collection_folder(call.settings().home, name)
     if not yes:
-        confirm(f"Destroy the collection {name} with all its notes for good?", f"purging the collection {name}")
+        confirm(
+            f"Destroy the collection {name} with all its notes for good?",
+            f"purging the collection {name} cannot be undone",
+        )
     return _moved(call, name, lambda home: purge_collection(home, name), f"purged: {name} with all its notes")
 
 

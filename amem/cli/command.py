@@ -116,12 +116,12 @@ def resolved(memory: "AgenticMemorySystem", ids: Iterable[str], *, deleted: bool
     return list(dict.fromkeys(memory.resolve(id, deleted=deleted) for id in ids))
 
 
-def confirm(question: str, refusal: str) -> None:
-    """Have the person say yes to what cannot be undone. Raises InvalidInput where nobody can be asked, and Abort."""
+def confirm(question: str, refusal: str, hint: str = "give --yes if you mean it") -> None:
+    """Have the person say yes. Raises InvalidInput, with these words, where nobody can be asked, and Abort."""
     from amem.errors import InvalidInput
 
     if not at_terminal():
-        raise InvalidInput(f"{refusal} cannot be undone", hint="give --yes if you mean it")
+        raise InvalidInput(refusal, hint=hint)
     typer.confirm(question, abort=True, err=True)
 
 
@@ -196,6 +196,7 @@ Ids = Annotated[list[str], argument("ID", "Ids, or beginnings of them.", autocom
 Question = Annotated[list[str], argument("", "The question, in your own words.")]
 Reason = Annotated[str, option("--reason -r", "Why, in words.")]
 Yes = Annotated[bool, option("--yes -y", "Do not ask.")]
+DryRun = Annotated[bool, option("--dry-run", "Say what would be done, and do nothing.")]
 Force = Annotated[bool, option("--force", "Replace a file that is there.")]
 #: What every option that takes a time understands; `moment` reads it.
 TIMES = "2026-05-02, 2026-05, 7d, yesterday, 2 weeks ago, 上周"
@@ -285,7 +286,7 @@ class Where:
     session: Annotated[_Text, _where("--session", "Added in this session_id.")] = None
     meta: Annotated[_Texts, _where("--meta", "With this metadata, key=value; repeatable.")] = None
     since: Annotated[_Text, time_option("--since", "About this time or later", examples=True, panel=_PANEL)] = None
-    until: Annotated[_Text, time_option("--until", "About a time before this", panel=_PANEL)] = None
+    until: Annotated[_Text, time_option("--until", "About a time before this (--before too)", panel=_PANEL)] = None
     as_of: Annotated[_Text, time_option("--as-of", "What was true at this time", panel=_PANEL)] = None
     known_at: Annotated[
         _Text, time_option("--known-at", "What was known at this time, by notes as they were then", panel=_PANEL)
@@ -354,7 +355,7 @@ class Ranking:
     minimum_cosine: MinimumCosine = None
     minimum_confidence: Annotated[
         float | None,
-        option("--min-confidence --minimum-confidence", "Leave out what holds the answer less likely (0 to 1)."),
+        option("--min-confidence", "Leave out what holds the answer less likely (0 to 1)."),
     ] = None
     rerank: Annotated[
         bool | None,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from amem.cli.command import Drawing, Shown, argument, command, option
+from amem.cli.command import Drawing, DryRun, Shown, argument, command, option
 from amem.cli.invocation import ExitCode, Invocation, progress, tell
 from amem.cli.render import Page, cell_width, counted, cut, on_terminal, one_line, short_id, styled, when
 from amem.clock import zone
@@ -35,7 +35,7 @@ _AT = "03:30"
 @command()
 def maintain(
     call: Invocation,
-    dry_run: Annotated[bool, option("--dry-run", "Say what would be done, and do nothing.")] = False,
+    dry_run: DryRun = False,
     nightly: Annotated[bool, option("--nightly", "Layers, fading, conflicts, merging, topics.")] = False,
     weekly: Annotated[bool, option("--weekly", "Also sum up what is old and fading.")] = False,
     monthly: Annotated[bool, option("--monthly", "Also the index, and links by use.")] = False,

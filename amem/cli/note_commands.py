@@ -8,6 +8,7 @@ import typer
 
 from amem.cli.command import (
     Drawing,
+    DryRun,
     Id,
     Ids,
     KnownAt,
@@ -36,11 +37,16 @@ from amem.labels import title
 from amem.note import Status
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from amem.maintenance.purges import PurgeReport
     from amem.memory_system import AgenticMemorySystem
+    from amem.note import MemoryNote
+    from amem.settings import Settings
 
-#: Of what stays after a purge so many are named.
+#: Of what a deletion or a purge is about, and of what stays after it, so many are named.
 _NAMED = 20
+_NO_MATCH = "no notes match these filters"
 
 Texts = list[str] | None
 Hidden = Annotated[list[str], argument("ID", "Ids, or beginnings of them.", autocompletion=complete_hidden)]
@@ -132,14 +138,40 @@ def edit(
     return done("changed", [note.id], undo=1)
 
 
-@command()
-def delete(call: Invocation, ids: Ids) -> Shown:
-    """Hide notes; undo or restore brings them back."""
+@command("known_at")
+def delete(
+    call: Invocation,
+    where: Where,
+    ids: Annotated[list[str] | None, argument("ID", "Ids, or beginnings of them.", autocompletion=complete_id)] = None,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+) -> Shown:
+    """Hide notes by their ids, or all that have something in common; undo or restore brings them back."""
+    by_filter = where != Where()
+    if by_filter is bool(ids):
+        raise typer.BadParameter("say which notes: by their ids, or by options such as --tag")
     with call.memory() as memory:
-        found = resolved(memory, ids)
-        for id in found:
-            memory.delete(id)
-    return done("deleted", found, undo=len(found))
+        if by_filter:
+            wanted = where.filter(memory.settings.timezone)
+            notes = memory.list(wanted, limit=memory.count(wanted))
+        else:
+            notes = list(memory.read_many(resolved(memory, ids or [])).values())
+        found, many = [note.id for note in notes], counted(len(notes), "note")
+        if dry_run:
+            told = [f"{many} would be deleted; nothing was"]
+            return _listing({"would_delete": found}, notes, memory.settings, told=told)
+        if by_filter and found and not yes:
+            for line in some([_line(note) for note in notes], _NAMED):
+                tell(line)
+            confirm(f"Delete {many}?", f"{many} would be deleted, and nobody can be asked", "give --yes")
+        memory.delete_notes(found)
+    lines = [f"deleted {short_id(id)}" for id in found]
+    told = [] if found else [_NO_MATCH]
+    return Shown({"deleted": found}, *(some(lines, _NAMED) if on_terminal() else lines), told=told, undo=bool(found))
+
+
+def _line(note: "MemoryNote") -> str:
+    return f"{short_id(note.id)}  {one_line(title(note.content), 80)}"
 
 
 @command()
@@ -162,9 +194,9 @@ def purge(call: Invocation, ids: Ids, yes: Yes = False) -> Shown:
         if not yes and not any(map(memory.catalog_of, found)):
             for id in found:
                 note = memory.read(id)
-                tell(f"{short_id(id)}  {one_line(title(note.content), 80) if note else '(deleted)'}")
+                tell(_line(note) if note else f"{short_id(id)}  (deleted)")
             what = counted(len(found), "note")
-            confirm(f"Destroy {what} for good?", f"purging {what}")
+            confirm(f"Destroy {what} for good?", f"purging {what} cannot be undone")
         report = memory.purge(found)
         if report is None:
             raise NoteNotFound("another process has purged them already")
@@ -267,7 +299,6 @@ def list_notes(
 ) -> Shown:
     """List notes, newest first."""
     from amem.interop.json_records import note_record
-    from amem.rendering import text_of
 
     with call.browsed() as memory:
         settings = memory.settings
@@ -277,6 +308,20 @@ def list_notes(
         notes = memory.list(wanted, limit=limit, offset=offset, order=order)
         total = memory.count(wanted)
         blank = "" if notes or memory.count() else call.without_notes(settings, memory)
+    told = []
+    if total > offset + len(notes):
+        told = [f"{len(notes)} of {counted(total, 'note')}; see more with --limit or --offset"]
+    elif blank:
+        told = [blank]
+    elif not notes:
+        told = [_NO_MATCH if total == 0 else "no more notes"]
+    return _listing(list(map(note_record, notes)), notes, settings, told=told)
+
+
+def _listing(data: object, notes: "Sequence[MemoryNote]", settings: "Settings", *, told: list[str]) -> Shown:
+    """A line for each note: id, day, kind or status, text, tags."""
+    from amem.rendering import text_of
+
     local, shown = zone(settings.timezone), on_terminal()
     rows = [
         (
@@ -288,15 +333,7 @@ def list_notes(
         )
         for note in notes
     ]
-    told = []
-    if total > offset + len(notes):
-        told = [f"{len(notes)} of {counted(total, 'note')}; see more with --limit or --offset"]
-    elif blank:
-        told = [blank]
-    elif not notes:
-        told = ["no notes match these filters" if total == 0 else "no more notes"]
-    columns = ("id", "when", "kind", "note", "tags")
-    return Table(list(map(note_record, notes)), columns, rows, wide="note", spare=("tags", "kind"), told=told)
+    return Table(data, ("id", "when", "kind", "note", "tags"), rows, wide="note", spare=("tags", "kind"), told=told)
 
 
 @command()

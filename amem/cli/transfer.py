@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from amem.cli.command import Force, Shown, Where, argument, command, option
+from amem.cli.command import DryRun, Force, Shown, Where, argument, command, option
 from amem.cli.invocation import ExitCode, Invocation, ended_by_interrupt, progress, some, tell
 from amem.cli.render import counted, json_line, on_terminal, say, short_id
 from amem.errors import CollectionNotFound
@@ -260,7 +260,7 @@ vault = typer.Typer(help="Keep a folder of Markdown files and the notes in step,
 def sync(
     call: Invocation,
     folder: Folder,
-    dry_run: Annotated[bool, option("--dry-run", "Say what would be done, and do nothing.")] = False,
+    dry_run: DryRun = False,
 ) -> Shown:
     """Bring files and notes into step: what was changed on either side goes to the other."""
     opened = _untouched(call) if dry_run else call.memory(create=True, notify=True)

@@ -136,6 +136,42 @@ def test_delete_says_how_to_undo_and_undo_does(cli: Cli) -> None:
     assert cli.ok("restore", id) == f"restored {id[:8]}\n"
 
 
+def test_delete_by_what_notes_have_in_common_is_previewed_confirmed_and_undone_as_one(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = [cli.add(text, "--tag", "shed", "--time", "2025-02-01") for text in ("The shed leaks.", "工具房漏水。")]
+    new = cli.add("The shed is dry.", "--tag", "shed", "--time", "2026-03-01")
+    asked = ("delete", "--tag", "shed", "--before", "2026-01-01")
+
+    preview = cli(*asked, "--dry-run")
+    assert sorted(line.split("\t")[0] for line in preview.stdout.splitlines()) == sorted(id[:8] for id in old)
+    assert preview.stderr == "2 notes would be deleted; nothing was\n"
+    assert sorted(cli.json(*asked, "--dry-run")["would_delete"]) == sorted(old)
+    refused = cli(*asked)
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert "The shed leaks." in refused.stderr
+    assert "nobody can be asked (give --yes)" in refused.stderr
+    with monkeypatch.context() as patch:
+        patch.setattr("amem.cli.command.at_terminal", lambda: True)
+        assert "Delete 2 notes?" in cli(*asked, input="n\n").stderr
+        assert len(cli.json("list", "--tag", "shed")) == 3
+        assert cli(*asked, input="y\n").exit_code == 0
+    assert [note["id"] for note in cli.json("list")] == [new]
+    assert "2 notes restored" in cli.ok("undo")
+
+    assert sorted(cli.json(*asked, "--yes")["deleted"]) == sorted(old)
+    assert cli("delete", "--tag", "roof", "--yes").stderr == "no notes match these filters\n"
+    for words in ((), (new, "--tag", "shed")):
+        assert "by their ids, or by options such as --tag" in cli.refused("delete", *words, code=2)
+
+
+def test_several_notes_named_by_their_ids_are_deleted_in_one_operation(cli: Cli) -> None:
+    ids = [cli.add("Tea at five."), cli.add("五点喝茶。")]
+    assert cli.json("delete", *ids) == {"deleted": ids}
+    assert "2 notes restored" in cli.ok("undo")
+    assert len(cli.json("list")) == 2
+
+
 def test_an_undo_tells_what_is_gone_again_from_what_is_as_before(cli: Cli) -> None:
     from amem import AgenticMemorySystem, load_settings
     from amem.analysis import Analysis, Evolution, Rewrite

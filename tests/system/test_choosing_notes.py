@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
 
 from amem import AgenticMemorySystem, Filter
+from amem.errors import InvalidInput
 from amem.testing import FrozenClock, HashEmbedder
 
 if TYPE_CHECKING:
@@ -39,3 +41,19 @@ def test_several_notes_are_deleted_in_one_operation_and_come_back_together(memor
     assert memory.delete_notes(ids[:3]) == 0
     memory.undo()
     assert memory.count(Filter()) == 4
+
+
+def test_notes_are_deleted_by_a_filter_within_the_scope_and_never_all_by_mistake(memory: AgenticMemorySystem) -> None:
+    memory.add("The shed leaks.", tags=["shed"], time="2025-02-01", user_id="ana")
+    memory.add("工具房漏水。", tags=["shed"], time="2026-02-01", user_id="bo")
+    memory.add("The kettle is green.", time="2025-02-01")
+    assert memory.delete_notes(filter=Filter(tags=("shed",), until=datetime(2026, 1, 1, tzinfo=UTC))) == 1
+    memory.undo()
+    assert memory.count(Filter()) == 3
+    for wrong in (Filter(), Filter(minimum_cosine=0.5)):
+        with pytest.raises(InvalidInput, match="leaves out no note"):
+            memory.delete_notes(filter=wrong)
+    with pytest.raises(InvalidInput, match="exclude each other"):
+        memory.delete_notes(["x"], filter=Filter(tags=("shed",)))
+    assert memory.scoped(user_id="bo").delete_notes(filter=Filter()) == 1
+    assert sorted(note.content for note in memory.list()) == ["The kettle is green.", "The shed leaks."]
