@@ -970,11 +970,10 @@ class ScopedMemory:
         What other notes say in their own words stays, and is named. When the files cannot be rewritten now (no room
         left, another process reads), the report says so in `owed`, and the next `maintain` finishes it.
         """
-        self._refuse_catalogs([ids] if isinstance(ids, str) else ids, "purge")
-        own = self._own_of([ids] if isinstance(ids, str) else ids)
-        done = self._parts.purges.purge(
-            [id for id in ([ids] if isinstance(ids, str) else ids) if id in own], self.actor
-        )
+        asked = [ids] if isinstance(ids, str) else ids
+        self._refuse_catalogs(asked, "purge")
+        own = self._own_of(asked)
+        done = self._parts.purges.purge([id for id in asked if id in own], self.actor)
         if done is None or self.scope == EVERYONE:
             return done
         own = {*done.notes, *self._own_of([*done.rewritten, *done.stands_again, *(each.note for each in done.left)])}

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 from amem import Filter, Settings
 from amem.language.predicates import load_predicates
 from amem.maintenance.cycle import Cycle
-from amem.maintenance.forgetting_phases import Fading, Layering
+from amem.maintenance.forgetting_phases import fade_phase, layer_phase
 from amem.note import Kind, Layer, MemoryNote, Status
 from amem.storage.store import Store
 from amem.storage.undo import undo
@@ -127,7 +127,10 @@ class Simulation:
         owners = count()
         self._cycle = Cycle(
             self._store,
-            lambda _: [Layering(self._store, self._settings), Fading(self._store, self._settings, load_predicates)],
+            lambda _: [
+                layer_phase(self._store, self._settings),
+                fade_phase(self._store, self._settings, load_predicates),
+            ],
             lambda: f"year:{next(owners)}",
             lambda _: True,
         )

@@ -17,7 +17,7 @@ from amem.errors import AmemError, Cancelled, StorageError
 from amem.language import written_in_cjk
 from amem.language.word_reading import read
 from amem.maintenance.forgetting_phases import lasting
-from amem.maintenance.shift import ACTOR, PhaseReport, Reason
+from amem.maintenance.shift import ACTOR, PhaseReport, Reason, unchanged
 from amem.note import Enrichment, Kind, Link, LinkType, MemoryNote, Scope, Status
 from amem.rendering import holding_text
 
@@ -239,8 +239,7 @@ class CompressPhase:
         note, ids = planned.note, [part.id for part in planned.parts]
         vectors, _ = self._vectorizer.embed([self._vectorizer.text(note)])
         with self._store.write() as session:
-            held = session.notes.get_many(ids, history=False, usage=False)
-            if any(part.id not in held or held[part.id].version != part.version for part in planned.parts):
+            if not unchanged(session, planned.parts):
                 return False
             self._vectorizer.keep(session, vectors)
             page = shift.begin(session, "compress", f"{len(ids)} old notes in one")

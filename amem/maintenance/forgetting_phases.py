@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, ClassVar
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -153,17 +153,10 @@ def layer_moves(session: Session, standings: Standings, at: datetime, settings: 
     return _permitted(session, plan_layers(standings, at, settings))
 
 
-def fade_moves(
-    session: Session, standings: Standings, at: datetime, settings: Settings, predicates: Predicates
-) -> list[Move]:
-    """Which of these notes fade at that moment, from the layers that they will be in."""
-    return fade_plan(session, standings, at, settings, predicates)[0]
-
-
 def fade_plan(
     session: Session, standings: Standings, at: datetime, settings: Settings, predicates: Predicates
 ) -> tuple[list[Move], dict[int, str]]:
-    """Which of these notes fade at that moment, and why the others stay that are as weak."""
+    """Which of these notes fade then, from the layers that they will be in, and why others stay that are as weak."""
     settled = relayered(standings, layer_moves(session, standings, at, settings))
     moves = plan_fading(settled, at, settings)
     held = lasting(session, [move.key for move in moves], at, settings, predicates)
@@ -188,26 +181,24 @@ def _permitted(session: Session, moves: list[Move]) -> list[Move]:
 # The two phases of maintenance that time brings about: notes move between layers, then what is weak fades.
 
 
-class _Moving(ABC):
+class MovePhase:
     """Plans moves for all active notes in one pass and carries them out a page at a time.
 
+    `plan` says what is to be moved at a moment of the notes that have these standings, `said` what the log calls that.
     What was moved is not planned again, so a run that was killed goes on by beginning anew.
     """
 
-    name: ClassVar[str]
-    _done: ClassVar[tuple[What, ...]]
-    _said: ClassVar[str]
-
-    def __init__(self, store: Store, settings: Settings) -> None:
-        self._store = store
-        self._settings = settings
+    def __init__(
+        self, store: Store, name: str, said: str, plan: Callable[[Session, Standings, datetime], list[Move]]
+    ) -> None:
+        self._store, self.name, self._said, self._plan = store, name, said, plan
 
     def run(self, shift: Shift) -> PhaseReport:
         """Move what is to be moved; in a dry run, say what that is."""
         with self._store.read() as session:
             planned = self._plan(session, session.usage.standings(), session.now)
             if shift.dry_run:
-                return self._report(_reasons(session, planned))
+                return _report(_reasons(session, planned))
         done: list[Reason] = []
         for page in chunks(planned):
             if shift.cancelled.is_set():
@@ -216,13 +207,9 @@ class _Moving(ABC):
                 # Planned again: somebody may have recalled, edited or deleted some of them meanwhile.
                 standings = session.usage.standings([move.key for move in page])
                 done += self._carry_out(session, shift, self._plan(session, standings, session.now))
-                shift.mark(session, {"counts": self._report(done).counts})
+                shift.mark(session, {"counts": _report(done).counts})
             shift.tell(len(done), len(planned))
-        return self._report(done)
-
-    @abstractmethod
-    def _plan(self, session: Session, standings: Standings, at: datetime) -> list[Move]:
-        """What is to be moved of the notes that have these standings."""
+        return _report(done)
 
     def _carry_out(self, session: Session, shift: Shift, moves: Sequence[Move]) -> list[Reason]:
         if not moves:
@@ -235,35 +222,23 @@ class _Moving(ABC):
             session.notes.change(reason.id, move.what.change, operation)
         return reasons
 
-    def _report(self, reasons: Sequence[Reason]) -> PhaseReport:
-        counts = Counter(reason.what for reason in reasons)
-        return PhaseReport({str(what): counts[str(what)] for what in self._done}, tuple(reasons))
 
-
-class Layering(_Moving):
+def layer_phase(store: Store, settings: Settings) -> MovePhase:
     """Moves notes between short-term and long-term memory."""
-
-    name = "layers"
-    _done = (What.PROMOTED, What.DEMOTED)
-    _said = "changed layer"
-
-    def _plan(self, session: Session, standings: Standings, at: datetime) -> list[Move]:
-        return layer_moves(session, standings, at, self._settings)
+    return MovePhase(store, "layers", "changed layer", partial(layer_moves, settings=settings))
 
 
-class Fading(_Moving):
+def fade_phase(store: Store, settings: Settings, predicates: Callable[[], Predicates]) -> MovePhase:
     """Archives what is weak, old and of no lasting kind, unless it says how things are now."""
 
-    name = "fade"
-    _done = (What.FADED,)
-    _said = "faded"
+    def plan(session: Session, standings: Standings, at: datetime) -> list[Move]:
+        return fade_plan(session, standings, at, settings, predicates())[0]
 
-    def __init__(self, store: Store, settings: Settings, predicates: Callable[[], Predicates]) -> None:
-        super().__init__(store, settings)
-        self._predicates = predicates
+    return MovePhase(store, "fade", "faded", plan)
 
-    def _plan(self, session: Session, standings: Standings, at: datetime) -> list[Move]:
-        return fade_moves(session, standings, at, self._settings, self._predicates())
+
+def _report(reasons: Sequence[Reason]) -> PhaseReport:
+    return PhaseReport(Counter(reason.what for reason in reasons), tuple(reasons))
 
 
 def _reasons(session: Session, moves: Sequence[Move]) -> list[Reason]:

@@ -17,13 +17,12 @@ from amem.maintenance.forgetting_phases import (
     FADING,
     OWN,
     What,
-    fade_moves,
     fade_plan,
     lasting,
     layer_moves,
     plan_fading,
 )
-from amem.note import Layer, Status
+from amem.note import Layer, Status, plain_fields
 from amem.storage.rows import time_text
 
 if TYPE_CHECKING:
@@ -45,8 +44,8 @@ if TYPE_CHECKING:
 
 #: Nobody plans farther than ten years.
 _FARTHEST = 3_650
-#: How much of the past a curve shows at most, how much of the future at least (in days), and its points.
-_OUTLOOK_PAST, _LEAST_AHEAD, _OUTLOOK_POINTS = 120.0, 60.0, 240
+#: How much of the past a curve shows at most, how much of the future that of one note at least, in days; its points.
+_PAST, _LEAST_AHEAD, _POINTS = 120.0, 60.0, 240
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,19 +74,14 @@ class Outlook:
 
 def strength_of(session: Session, id: str, at: datetime) -> Strength:
     """How strong a note is `at` a time, by the uses counted until now. Raises NoteNotFound."""
-    key = session.notes.keys_of([id]).get(id)
-    if key is None:
-        raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
-    return session.usage.standings([key]).terms(at)[0]
+    return session.usage.standings(_keys(session, [id])).terms(at)[0]
 
 
 def look_ahead(
     session: Session, settings: Settings, predicates: Predicates, id: str, ahead: float | None = None
 ) -> Outlook:
     """The outlook of a note; its curve reaches `ahead` days from now. Raises NoteNotFound."""
-    key = session.notes.keys_of([id]).get(id)
-    if key is None:
-        raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
+    (key,) = _keys(session, [id])
     at, late = session.now, session.now + timedelta(days=_FARTHEST)
     standings = session.usage.standings([key])
     note, _ = session.notes.bare([key])[key]
@@ -97,7 +91,7 @@ def look_ahead(
         return found[0].what if found else None
 
     def fades_on(day: int) -> bool:
-        return bool(fade_moves(session, standings, at + timedelta(days=day), settings, predicates))
+        return bool(fade_plan(session, standings, at + timedelta(days=day), settings, predicates)[0])
 
     # Only the strong rise, and they do it at once; from then on time takes without ever giving back.
     moves = 0 if layer_on(0) else _first_day(lambda day: layer_on(day) is not None)
@@ -106,7 +100,7 @@ def look_ahead(
     now = standings.terms(at)[0]
     if ahead is None:
         ahead = max(_LEAST_AHEAD, 1.25 * max((day for day in (moves, fades) if day is not None), default=0))
-    days = np.linspace(-min(now.age_days, _OUTLOOK_PAST), max(ahead, 1.0), _OUTLOOK_POINTS)
+    days = np.linspace(-min(now.age_days, _PAST), max(ahead, 1.0), _POINTS)
     return Outlook(
         id=note.id,
         kind=note.kind,
@@ -163,8 +157,6 @@ def _why(
 #: A note that was asked about and that does not move.
 STAYS = "stays"
 _FARTHEST_DAYS = 36_500
-#: How much of the past a curve shows at most, in days, and of how many points it is made.
-_PAST, _POINTS = 120.0, 160
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,15 +191,7 @@ class Foreseen:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
-        return {
-            "id": self.id,
-            "kind": str(self.kind),
-            "content": self.content,
-            "what": self.what,
-            "why": self.why,
-            "now": self.now.to_dict(),
-            "then": self.then.to_dict(),
-        }
+        return plain_fields(self) | {"now": self.now.to_dict(), "then": self.then.to_dict()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,7 +97,7 @@ class Maintainer:
         """What a cycle does, in order: what a longer one adds stands where it serves the others best."""
         # Here, since who opens a collection to read or write seldom maintains it.
         from amem.maintenance.compression import CompressPhase
-        from amem.maintenance.forgetting_phases import Fading, Layering
+        from amem.maintenance.forgetting_phases import fade_phase, layer_phase
         from amem.maintenance.merge_phase import MergePhase
         from amem.maintenance.upkeep import PurgePhase, ReembedPhase, TidyPhase, WeighPhase
 
@@ -117,10 +117,10 @@ class Maintainer:
 
         every: list[tuple[str, Phase]] = [
             ("monthly", ReembedPhase(store, self._collection.vectorizer)),
-            ("nightly", Layering(store, settings)),
+            ("nightly", layer_phase(store, settings)),
             # Before they fade one by one.
             ("weekly", CompressPhase(self._collection, writer)),
-            ("nightly", Fading(store, settings, self._collection.predicates)),
+            ("nightly", fade_phase(store, settings, self._collection.predicates)),
             ("nightly", ConflictPhase(store, self._reweigher)),
             ("nightly", merging),
             ("nightly", self._topics.phase(analyst)),

@@ -13,7 +13,7 @@ from amem.labels import counted, short_id
 from amem.maintenance.merge_candidates import Candidates
 from amem.maintenance.merge_drafts import Drafting, Opinion, merged
 from amem.maintenance.sameness import difference, may_merge, may_say_the_same
-from amem.maintenance.shift import ACTOR, PhaseReport, Reason
+from amem.maintenance.shift import ACTOR, PhaseReport, Reason, unchanged
 from amem.note import Link, LinkType, MemoryNote, Status
 from amem.storage.jobs import MERGING
 from amem.storage.rows import chunks
@@ -234,7 +234,7 @@ class MergePhase:
             waiting = {item.note for item in session.reviews.open()}
             for each in doubtful:
                 old, new = each.old, each.new
-                if old.id in waiting or not _as_read(session, (old, new)):
+                if old.id in waiting or not unchanged(session, (old, new)):
                     continue
                 reason = f"states the same facts as {short_id(new.id)} in other words: {new.content}"
                 if each.opinion.text:
@@ -261,7 +261,7 @@ class MergePhase:
         with self._store.write() as session:
             self._vectorizer.keep(session, vectors)
             for each in planned:
-                if _as_read(session, each.parts):
+                if unchanged(session, each.parts):
                     operation = shift.begin(session, "merge", CAUSE)
                     _store(session, each, self._vectorizer.hash(each.note), operation)
                     written.append(each)
@@ -273,11 +273,6 @@ class MergePhase:
 def _in_time(one: MemoryNote, other: MemoryNote) -> tuple[MemoryNote, MemoryNote]:
     first, second = sorted((one, other), key=lambda note: (note.at is not None, note.at))
     return first, second
-
-
-def _as_read(session: Session, parts: Sequence[MemoryNote]) -> bool:
-    held = session.notes.get_many([part.id for part in parts], history=False, usage=False)
-    return all(part.id in held and held[part.id].version == part.version for part in parts)
 
 
 def _store(session: Session, planned: _Planned, hashed: bytes, operation: int) -> None:

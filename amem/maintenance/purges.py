@@ -85,9 +85,9 @@ class Purges:
         self._topics = topics
         self._sum_up_again = sum_up_again
 
-    def purge(self, ids: str | Sequence[str], actor: str) -> PurgeReport | None:
+    def purge(self, ids: Sequence[str], actor: str) -> PurgeReport | None:
         """Destroy notes and what derives from them; what they superseded stands again. None when there are none."""
-        wanted = [ids] if isinstance(ids, str) else list(dict.fromkeys(ids))
+        wanted = list(dict.fromkeys(ids))
         done = self._purge(wanted, actor)
         if done is None:
             return None

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Protocol
 
 from amem.errors import Cancelled
-from amem.note import Status
+from amem.note import Status, plain_fields
 from amem.storage.rows import time_text
 
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from amem.note import MemoryNote
     from amem.storage.jobs import Run
     from amem.storage.store import Session
 
@@ -68,7 +69,7 @@ class MaintenanceReport:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON-ready data."""
-        return asdict(self) | {"reasons": [asdict(each) for each in self.reasons], "problems": list(self.problems)}
+        return plain_fields(self)
 
 
 #: The names of what is counted.
@@ -198,6 +199,13 @@ class Shift:
         if not session.runs.keep(self.run, self.owner, seconds=LEASE_SECONDS):
             raise Cancelled("another process goes on with this maintenance", hint="amem health shows which")
         return session.runs.get(self.run)
+
+
+def unchanged(session: Session, notes: Iterable[MemoryNote]) -> bool:
+    """Whether these notes are still as they were read."""
+    read = {note.id: note.version for note in notes}
+    held = session.notes.get_many(list(read), history=False, usage=False)
+    return read == {id: note.version for id, note in held.items()}
 
 
 def total(*counts: Mapping[str, int]) -> dict[str, int]:

@@ -24,7 +24,7 @@ from amem.maintenance.topic_pages import (
     title,
     written,
 )
-from amem.note import Enrichment, Kind, Layer, Link, LinkType, MemoryNote, Scope, Status
+from amem.note import Enrichment, Kind, Layer, Link, LinkType, MemoryNote, Scope, Status, plain_fields
 from amem.query import Filter
 from amem.rendering import holding_text
 from amem.storage.rows import plain, time_text
@@ -60,14 +60,7 @@ class Topic:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON-ready data."""
-        return {
-            "id": self.id,
-            "name": self.name,
-            "summary": self.summary,
-            "notes": self.notes,
-            "updated": self.updated.isoformat(),
-            "declared": self.declared,
-        }
+        return plain_fields(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +92,7 @@ class TopicMap:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What the note of a topic keeps in its metadata.
+    """What the note of a topic keeps in its metadata, under `KEY`.
 
     `about` are the words of a declared topic besides its name; `seen` is what the page was made of (see `fingerprint`).
     """
@@ -108,10 +101,6 @@ class Mark:
     declared: bool = False
     about: str = ""
     seen: str = ""
-
-    def to_metadata(self) -> dict[str, Any]:
-        """As it stands under `KEY`."""
-        return {"name": self.name, "declared": self.declared, "about": self.about, "seen": self.seen}
 
 
 def mark_of(note: MemoryNote) -> Mark | None:
@@ -401,7 +390,7 @@ class Keeper:
             at=session.now,
             kind=Kind.TOPIC,
             layer=Layer.LONG_TERM,
-            metadata={KEY: draft.mark.to_metadata(), **draft.scope.ids},
+            metadata={KEY: plain_fields(draft.mark), **draft.scope.ids},
             enrichment=Enrichment.DONE,
             analyst=draft.made_by,
         )
@@ -422,7 +411,7 @@ class Keeper:
             "entities": list(draft.labels[:_TITLED]),
             "analyst": draft.made_by,
             "status": str(Status.ACTIVE),
-            "metadata": {**known.note.metadata, KEY: draft.mark.to_metadata()},
+            "metadata": {**known.note.metadata, KEY: plain_fields(draft.mark)},
         }
         edited = {name for name, how in known.owned.items() if how == "edited"}
         if "content" in edited and draft.text != known.note.content:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from amem.collection import embedded_text
 from amem.errors import AmemError, Cancelled, EmbedderMismatch
 from amem.maintenance.shift import ACTOR, PhaseReport
 from amem.note import LinkType
@@ -42,7 +41,7 @@ def reindex(
     try:
         done = 0
         for notes in _pages(store):
-            texts = {text_hash(text): text for text in (_text(note, vectorizer) for note in notes)}
+            texts = {text_hash(text): text for text in map(vectorizer.text, notes)}
             with store.read() as session:
                 known = session.vectors.known(space, list(texts))
             fresh = [hashed for hashed in texts if hashed not in known]
@@ -60,15 +59,11 @@ def reindex(
         hashes: dict[int, bytes] = {}
         for notes in _all(session):
             keys = session.notes.keys_of([note.id for note in notes])
-            hashes |= {keys[note.id]: text_hash(_text(note, vectorizer)) for note in notes}
+            hashes |= {keys[note.id]: vectorizer.hash(note) for note in notes}
         session.vectors.switch(space, hashes)
     # What was written while the others were embedded.
     vectorizer.embed_missing()
     return total
-
-
-def _text(note: MemoryNote, vectorizer: Vectorizer) -> str:
-    return embedded_text(note, vectorizer.recipe)
 
 
 def _pages(store: Store) -> Iterator[Sequence[MemoryNote]]:
