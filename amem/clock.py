@@ -66,6 +66,12 @@ def is_datable(moment: datetime) -> bool:
         return False
 
 
+def time_text(moment: datetime, zone: tzinfo) -> str:
+    """A time in the zone for people: ``2026-05-03 14:30``; the day alone at midnight, where no hour was given."""
+    local = moment.astimezone(zone)
+    return f"{local:%Y-%m-%d}" if (local.hour, local.minute) == (0, 0) else f"{local:%Y-%m-%d %H:%M}"
+
+
 def start_of_day(moment: datetime, zone: tzinfo) -> datetime:
     """When the day of that moment began in the zone."""
     return moment.astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0)

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from amem.labels import one_line
 from amem.language import written_in_cjk
 
 if TYPE_CHECKING:
@@ -144,9 +145,7 @@ def mark(each: Overturned, *, chinese: bool | None = None) -> str:
 
 
 def _cut(text: str) -> str:
-    line = " ".join(text.split())
-    most = _SHOWN // 2 if written_in_cjk(line) else _SHOWN
-    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
+    return one_line(text, _SHOWN // 2 if written_in_cjk(text) else _SHOWN)
 
 
 def _marked(each: Overturned, *, within: bool) -> str:

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from amem.note import Kind, Layer, MemoryType
+from amem.note import Kind, Layer, MemoryType, plain_fields
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -75,11 +75,6 @@ def stability(base_days: Number, growth: Number) -> Number:
     """Days until retention falls to 1/e: a kind's own (`STABILITY_DAYS`) times what uses made of it, at most 365."""
     # A kind that is kept longer than that from the start stays so.
     return _least(base_days * growth, _most(base_days, _GROWTH_CAP_DAYS))
-
-
-def stability_of(kind: Kind, *, growth: float = 1.0, pinned: bool = False) -> float:
-    """`stability` of one note; a pinned one never decays."""
-    return math.inf if pinned else float(stability(STABILITY_DAYS[kind], growth))
 
 
 def retention(age_days: Number, stability_days: Number, beta: Number, *, decay_rate: float | None = None) -> Number:
@@ -177,13 +172,6 @@ class Strength:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready; `stability_days` is null for what does not decay."""
-        return {
-            "value": self.value,
-            "importance": self.importance,
-            "trust": self.trust,
-            "recalls": self.recalls,
-            "age_days": self.age_days,
-            "stability_days": None if math.isinf(self.stability_days) else self.stability_days,
-            "retention": self.retention,
-            "layer": str(self.layer),
-        }
+        told = {"value": self.value, **plain_fields(self)}
+        del told["decay_rate"]
+        return told | {"stability_days": None if math.isinf(self.stability_days) else self.stability_days}

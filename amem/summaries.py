@@ -144,18 +144,18 @@ class Summaries:
         did = _DID.get(operation.action, operation.action)
         if operation.action == "purge":
             # Its notes are those that stand: what was destroyed is known by its id, in the cause, alone.
-            parts += [f"rewritten without it: {self._names(operation.notes, _FEWER)}"] if operation.notes else []
+            parts += [f"rewritten without it: {self.names(operation.notes, _FEWER)}"] if operation.notes else []
             return "; ".join([f"{did}: {short_ids(operation.cause)}", *parts])
         if operation.created:
-            parts.append(f"wrote {self._names(operation.created, _WORDS)}")
+            parts.append(f"wrote {self.names(operation.created, _WORDS)}")
         if operation.notes and operation.action in _FOREMOST:
-            parts += self._ended(operation) or [f"{did} {self._names(operation.notes, _WORDS)}"]
+            parts += self._ended(operation) or [f"{did} {self.names(operation.notes, _WORDS)}"]
         if operation.links:
             parts.append(self._linked(operation))
         if operation.notes and operation.action == "import":
             parts += self._became(operation)
         elif operation.notes and operation.action not in _FOREMOST:
-            parts.append(f"{did} {self._names(operation.notes, _FEWER if parts else _WORDS)}")
+            parts.append(f"{did} {self.names(operation.notes, _FEWER if parts else _WORDS)}")
         cause = "" if parts and operation.action in _SAID_ALREADY else short_ids(_in_plain_words(operation.cause))
         if not parts:
             return cause if cause.startswith(operation.action) else ": ".join(filter(None, (did, cause)))
@@ -182,7 +182,7 @@ class Summaries:
         for id in operation.notes:
             found.setdefault(_fate(changes.get(id, {})), []).append(id)
         width = _WORDS if len(found) == 1 else _FEWER
-        return [f"{did} {self._names(ids, width)}" for did, ids in sorted(found.items())]
+        return [f"{did} {self.names(ids, width)}" for did, ids in sorted(found.items())]
 
     def _linked(self, operation: Operation) -> str:
         if operation.action in ("link", "unlink"):
@@ -195,7 +195,8 @@ class Summaries:
             arrived = self._name(self._memory.resolve(arrived, deleted=True), _FEWER)
         return f"linked {arrived} to {counted(operation.links, 'note')}"
 
-    def _names(self, ids: Sequence[str], width: int) -> str:
+    def names(self, ids: Sequence[str], width: int = _WORDS) -> str:
+        """The first two of these notes by their titles, of `width` cells at most, and how many there are."""
         words = ", ".join(self._name(id, width) for id in ids[:_NAMED])
         if len(ids) == 1:
             return words
@@ -328,17 +329,10 @@ def reversal_lines(memory: AgenticMemorySystem, report: UndoReport) -> list[str]
     return lines + [f"changed with it: {_difference(memory, each)}" for each in report.settled]
 
 
-def _names(memory: AgenticMemorySystem, ids: Sequence[str]) -> str:
-    texts = _texts(memory, ids[:_NAMED])
-    named = [f"“{title(texts[id], _WORDS)}”" if id in texts else f"{short_id(id)} (purged)" for id in ids[:_NAMED]]
-    more = ", …" if len(ids) > _NAMED else ""
-    return named[0] if len(ids) == 1 else f"{counted(len(ids), 'note')}: {', '.join(named)}{more}"
-
-
 def _difference(memory: AgenticMemorySystem, each: Difference) -> str:
     what, *rest = each.item.split()
     item = "all" if what == "note" else f"a link ({rest[0]})" if what == "link" else what
-    return f"{item} of {_names(memory, [each.note])}, {each.why}"
+    return f"{item} of {Summaries(memory).names([each.note])}, {each.why}"
 
 
 def _original(memory: AgenticMemorySystem, operation: Operation) -> Operation:
@@ -354,11 +348,11 @@ def described(memory: AgenticMemorySystem, operation: Operation) -> str:
     of = _original(memory, operation)
     ends = list(dict.fromkeys((link.source, link.target) for link in done.links))
     if of.created or of.notes:
-        whom = _names(memory, of.created or of.notes)
+        whom = Summaries(memory).names(of.created or of.notes)
     elif len(ends) == 1:
-        whom = " → ".join(_names(memory, [end]) for end in ends[0])
+        whom = " → ".join(Summaries(memory).names([end]) for end in ends[0])
     else:
-        whom = _names(memory, list(done.changes)) if done.changes else ""
+        whom = Summaries(memory).names(list(done.changes)) if done.changes else ""
     noun = _NOUNS.get(of.action, of.action)
     what = f"{noun}{' of' if whom and not noun.endswith('link') else ''} {whom}".strip()
     details = _details(done, redone=operation.action == "redo")

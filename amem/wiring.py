@@ -326,11 +326,9 @@ class Parts:
     @service
     def joined_recall(self) -> JoinedRecall:
         """Answers questions from this collection and its catalogs."""
-        from amem.retrieval.recall import JoinedRecall, Searched
+        from amem.retrieval.recall import JoinedRecall
 
-        own = Searched(self.settings.collection, self.recall, self.store)
-        others = self.catalogs.items()
-        return JoinedRecall(own, [Searched(name, each.recall, each.store) for name, each in others])
+        return JoinedRecall(self.recall, [each.recall for each in self.catalogs.values()])
 
     @service
     def note_lists(self) -> NoteLists:

@@ -19,7 +19,6 @@ from amem.strength import (
     Strength,
     retention,
     stability,
-    stability_of,
     strength,
     trust,
 )
@@ -58,22 +57,24 @@ def test_small_talk_is_below_a_tenth_after_thirty_days() -> None:
 
 
 def test_each_use_adds_three_tenths_of_stability_up_to_a_year() -> None:
-    assert stability_of(Kind.FACT, growth=USE_GROWTH**2) == pytest.approx(90 * 1.3**2)
-    assert stability_of(Kind.CHITCHAT, growth=USE_GROWTH**100) == 365
+    assert stability(STABILITY_DAYS[Kind.FACT], USE_GROWTH**2) == pytest.approx(90 * 1.3**2)
+    assert stability(STABILITY_DAYS[Kind.CHITCHAT], USE_GROWTH**100) == 365
     # Daily use for ten years is more than a float can hold.
-    assert stability_of(Kind.CHITCHAT, growth=math.inf) == 365
+    assert stability(STABILITY_DAYS[Kind.CHITCHAT], math.inf) == 365
 
 
 @pytest.mark.parametrize("rate", [None, 0.05])
 def test_procedures_topics_and_what_is_pinned_do_not_decay(rate: float | None) -> None:
-    lasting = [stability_of(Kind.PROCEDURE), stability_of(Kind.TOPIC), stability_of(Kind.CHITCHAT, pinned=True)]
+    lasting = [STABILITY_DAYS[Kind.PROCEDURE], STABILITY_DAYS[Kind.TOPIC], math.inf]
 
     assert [retention(4_000.0, days, SHORT, decay_rate=rate) for days in lasting] == [1.0, 1.0, 1.0]
 
 
 def test_a_use_raises_the_score_and_makes_it_last() -> None:
     def at(recalls: int, age: float) -> float:
-        return strength(0.5, 0.6, float(recalls), retention(age, stability_of(Kind.FACT, growth=1.3**recalls), SHORT))
+        return strength(
+            0.5, 0.6, float(recalls), retention(age, stability(STABILITY_DAYS[Kind.FACT], 1.3**recalls), SHORT)
+        )
 
     assert at(1, 0.0) > at(0, 0.0)
     assert at(1, 60.0) / at(1, 0.0) > at(0, 60.0) / at(0, 0.0)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from amem.analysis import Extraction, Procedure, Statement
 from amem.errors import BadModelAnswer
+from amem.labels import one_line
 from amem.llm import prompts as showing
 from amem.llm.ladder import Question, extraction_lines
 from amem.llm.model_text import Dropped, Handles, clean, kind_named, quoted, spelled
@@ -153,7 +154,7 @@ def extract(ladder: Ladder, passage: Passage) -> Extraction:
         return Extraction()
     summary = " ".join(part.summary for part in parts if part.summary)
     return Extraction(
-        summary=summary if len(summary) <= SUMMARY else summary[: SUMMARY - 1].rstrip() + "…",
+        summary=one_line(summary, SUMMARY),
         statements=tuple(statement for part in parts for statement in part.statements),
         procedures=tuple(procedure for part in parts for procedure in part.procedures),
         dropped=tuple(sentence for part in parts for sentence in part.dropped),

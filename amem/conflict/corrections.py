@@ -414,7 +414,7 @@ class Reweigher:
 
         One after the other, so that what is carried out of one counts for the next.
         """
-        vectors = self._vectors(session, ids)
+        vectors = session.vectors.of_notes(ids)
         for id, key in session.notes.keys_of(ids).items():
             note, owned = session.notes.bare([key])[key]
             if note.status is not Status.ACTIVE:
@@ -438,17 +438,6 @@ class Reweigher:
         keys, cosines = self._dense.search_many(vector[None], wanted, allowed=meeting)[0]
         near = [Candidate(int(key), float(cosine)) for key, cosine in zip(keys, cosines, strict=True)]
         return self._settler.rivals(session, note, near, cosines_to(self._dense, vector))
-
-    def _vectors(self, session: Session, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
-        """Each note's vector as it is stored: the index may not have heard yet of a note that has just come back."""
-        space = session.vectors.space()
-        if space is None:
-            return {}
-        keys = session.notes.keys_of(ids)
-        hashes = session.notes.columns(list(keys.values()), ("text_hash",))
-        held = session.vectors.known(space, [hashed for (hashed,) in hashes.values() if hashed is not None])
-        wanted = {id: hashes[key][0] for id, key in keys.items()}
-        return {id: held[hashed] for id, hashed in wanted.items() if hashed in held}
 
 
 def cosines_to(dense: Nearest, vector: NDArray[np.float32]) -> Callable[[Sequence[int]], Sequence[float]]:

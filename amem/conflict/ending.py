@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from amem.conflict.candidates import NEAR_DUPLICATE, states_something
 from amem.conflict.clause_parts import Of
 from amem.conflict.statements import read
+from amem.labels import one_line
 from amem.language import normalize, written_in_cjk
 from amem.language.intervals import same_value
 from amem.note import Link, LinkType, Overturned, Scope, Status
@@ -395,8 +396,7 @@ def _reason(ended: MemoryNote, successor: MemoryNote | None) -> str:
 
 def cut(text: str, most: int = 80) -> str:
     """`text` on one line, shortened to what a reason has room for."""
-    line = " ".join(text.split())
-    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
+    return one_line(text, most)
 
 
 def quoted(statement: str) -> str:

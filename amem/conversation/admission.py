@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from amem.analysis import Procedure, Statement
 from amem.analysts.rules.kind_and_context import kind_of
 from amem.conversation.grounding import Said
+from amem.labels import one_line
 from amem.language import index_terms, query_terms, sentences
 from amem.language.scripts import words
 from amem.language.word_reading import read
@@ -188,7 +189,7 @@ def _passes(
         # Without its words: the sentence goes into receipts and logs.
         dropped.append(f"a {what}: the rules never keep {rule}")
     elif why is not None:
-        dropped.append(f"the {what} “{_short(text if shown is None else shown)}”: {why}")
+        dropped.append(f"the {what} “{one_line(text if shown is None else shown, _QUOTED)}”: {why}")
     return rule is None and why is None
 
 
@@ -207,7 +208,7 @@ def _why_wait(procedure: Procedure, said: Said, known: dict[str, KnownProcedure]
         return ""
     new = [step for step in procedure.steps if step not in older.steps]
     untold = next((step for step in new if said.refuses(step, procedure.handles, orders=True) is not None), None)
-    return "" if untold is None else f"nobody but the assistant told the step “{_short(untold)}”"
+    return "" if untold is None else f"nobody but the assistant told the step “{one_line(untold, _QUOTED)}”"
 
 
 def _summary(text: str, passage: Passage, said: Said, rules: Rules, dropped: list[str]) -> str:
@@ -255,8 +256,3 @@ def _plain(statement: Statement) -> Statement:
 
 def _text(procedure: Procedure) -> str:
     return "\n".join((procedure.name, procedure.trigger, *procedure.steps))
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _QUOTED else line[: _QUOTED - 1].rstrip() + "…"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from amem.errors import BadModelAnswer
+from amem.labels import one_line
 from amem.llm.schemas import LINK_TYPES, NOTE_KINDS, VERDICTS
 from amem.note import Kind, LinkType
 
@@ -108,8 +109,7 @@ def clean(value: Any, limit: int) -> str:
         return ""
     # Escapes repaired one by one leave halves of characters; whole pairs are joined and single halves dropped.
     text = value[: 4 * limit].encode("utf-16", "surrogatepass").decode("utf-16", "ignore")
-    text = " ".join(_INVISIBLE.sub("", _CONTROL.sub(" ", text)).split())
-    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
+    return one_line(_INVISIBLE.sub("", _CONTROL.sub(" ", text)), limit)
 
 
 def words(value: Any, *, limit: int, most: int) -> tuple[str, ...]:

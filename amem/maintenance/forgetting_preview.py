@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from amem.errors import InvalidInput, MissingExtra, NoteNotFound
-from amem.labels import short_id
+from amem.labels import one_line, short_id
 from amem.maintenance.forgetting_phases import (
     FADING,
     OWN,
@@ -362,8 +362,7 @@ def _fonts() -> list[str]:
 
 
 def _label(curve: Curve, fonts: Sequence[str]) -> str:
-    words = " ".join(curve.content.split())
-    words = words if len(words) <= _LABEL_CHARS else f"{words[: _LABEL_CHARS - 1].rstrip()}…"
+    words = one_line(curve.content, _LABEL_CHARS)
     if not _writes(words, fonts):  # they would be boxes
         words = f"{curve.kind} {short_id(curve.id)}"
     # A dollar sign would begin a formula.

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from amem import checks
-from amem.clock import zone
+from amem.clock import time_text, zone
 from amem.errors import InvalidInput
 from amem.labels import short_id
 from amem.language import query_terms, written_in_cjk
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from amem.retrieval.hit import Hit
     from amem.retrieval.recall import JoinedRecall
     from amem.settings import Settings
-    from amem.storage.store import Session, Store
+    from amem.storage.store import Store
 
 
 # What is known about a question, as text for somebody else's prompt and as values: the frame and what stands in it.
@@ -225,10 +225,7 @@ def clean(text: str) -> str:
 
 def when(moment: datetime | None, zone: tzinfo) -> str:
     """``2026-05-03 14:30``; the day alone where no hour was given."""
-    if moment is None:
-        return "undated"
-    here = moment.astimezone(zone)
-    return f"{here:%Y-%m-%d}" if (here.hour, here.minute) == (0, 0) else f"{here:%Y-%m-%d %H:%M}"
+    return "undated" if moment is None else time_text(moment, zone)
 
 
 def _standing(note: MemoryNote) -> str:
@@ -420,7 +417,7 @@ class Placing:
         for session, some in self._recall.reading(hits):
             held = session.notes.get_many([hit.id for hit in some], history=False, known_at=query.filter.known_at)
             repeated |= told_by_others(session, held, beside, supporting(hits))
-            vectors |= _vectors(session, [id for id in held if comparable(held[id].content)])
+            vectors |= session.vectors.of_notes([id for id in held if comparable(held[id].content)])
             notes |= held
         hits = [hit for hit in hits if hit.id in notes]
         return Found(tuple(hits), notes, vectors, best_support(hits), frozenset(repeated))
@@ -529,13 +526,3 @@ def placed(each: Chosen, counter: Callable[[str], int]) -> Placed:
 def left_out(hit: Hit, reason: str, other: str = "") -> LeftOut:
     """A hit that is not placed, and why."""
     return LeftOut(hit.id, reason, hit.score, _WHY[reason].format(short_id(other)))
-
-
-def _vectors(session: Session, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
-    space = session.vectors.space()
-    if space is None or not ids:
-        return {}
-    keys = session.notes.keys_of(ids)
-    hashes = session.notes.columns(list(keys.values()), ("text_hash",))
-    held = session.vectors.known(space, [hashed for (hashed,) in hashes.values() if hashed is not None])
-    return {id: held[hashed] for id, key in keys.items() if (hashed := hashes[key][0]) in held}

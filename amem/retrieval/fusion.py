@@ -465,18 +465,13 @@ class Reranking:
             notes.append(f"{len(foreign)} of {len(ids)} not reranked: {model.name} cannot read their language")
         if seen < len(ids):
             notes.append(f"reranking stopped after {seen} of {len(ids)}: {self._settings.rerank_ms:g} ms")
-        return self._reread(best, scores, foreign, tuple(notes))
-
-    def _reread(
-        self, best: Mapping[str, float], scores: Mapping[str, float], foreign: Sequence[str], notes: tuple[str, ...]
-    ) -> Reread:
         if not scores:
-            return Reread(notes=notes)
+            return Reread(notes=tuple(notes))
         before = math.fsum(best[id] for id in scores)
         proportion = math.fsum(scores.values()) / before if before else 0.0
         assumed = {id: min(1.0, best[id] * proportion) for id in foreign}
         ranks = {id: rank for rank, id in enumerate(sorted(scores, key=lambda id: -scores[id]), start=1)}
-        return Reread(min(self._settings.rerank_weight, _MOST), scores, assumed, notes, ranks)
+        return Reread(min(self._settings.rerank_weight, _MOST), scores, assumed, tuple(notes), ranks)
 
     def _warn(self, note: str, error: BaseException | None = None) -> None:
         # Once for each reason: a program may ask a thousand questions.

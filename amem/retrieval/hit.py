@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
+from amem.clock import time_text
 from amem.labels import short_id, short_ids, title
 from amem.note import SCOPES, Kind, Status, as_plain, plain_fields
 from amem.query import Filter, Grouping
@@ -16,7 +17,7 @@ from amem.storage.rows import moment_or_never
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from datetime import datetime, tzinfo
+    from datetime import tzinfo
 
     from amem.note import MemoryNote, Overturned, Source
     from amem.query import Query
@@ -205,8 +206,6 @@ def spread_over(groups: Sequence[Group], scores: Sequence[float], k: int) -> lis
 
 # Which conditions of a filter a note fails, each in words that say what the note is instead.
 
-_MEMORIES = {"short_term": "short-term memory", "long_term": "long-term memory"}
-
 
 def failed(session: Session, wanted: Filter, key: int, note: MemoryNote, zone: tzinfo) -> dict[str, str]:
     """The conditions of the filter that the note fails, by field, in words; times are told in `zone`.
@@ -219,7 +218,7 @@ def failed(session: Session, wanted: Filter, key: int, note: MemoryNote, zone: t
     base = Filter(known_at=wanted.known_at, statuses=everything)
     if not session.notes.passes(key, base):
         assert wanted.known_at is not None
-        return {"known_at": f"it was not known yet on {_day(wanted.known_at, zone)}"}
+        return {"known_at": f"it was not known yet on {time_text(wanted.known_at, zone)}"}
     broken: dict[str, str] = {}
     for name in (each.name for each in fields(Filter)):
         value = getattr(wanted, name)
@@ -240,7 +239,8 @@ def _words(name: str, value: Any, note: MemoryNote, zone: tzinfo) -> str:
     if name == "kinds":
         return f"it is {_a(note.kind)}, not {_either([_a(kind) for kind in value])}"
     if name == "layers":
-        return f"it is in {_MEMORIES[note.layer]}, not in {_either([_MEMORIES[layer] for layer in value])}"
+        layer, *wanted = (f"{each.replace('_', '-')} memory" for each in (note.layer, *value))
+        return f"it is in {layer}, not in {_either(wanted)}"
     if name == "category":
         return f"its category is {note.category or 'none'}, not {value}"
     if name == "speaker":
@@ -264,20 +264,15 @@ def _words(name: str, value: Any, note: MemoryNote, zone: tzinfo) -> str:
     if name in SCOPES:
         held = note.metadata.get(name)
         return f"it has no {name}, and {value} was asked for" if held is None else f"its {name} is {held}, not {value}"
-    about = "it is about another time" if note.at is None else f"it is about {_day(note.at, zone)}"
+    about = "it is about another time" if note.at is None else f"it is about {time_text(note.at, zone)}"
     if name == "as_of":
-        return f"it does not hold on {_day(value, zone)}"
-    return f"{about}, {'before' if name == 'since' else 'not before'} {_day(value, zone)}"
+        return f"it does not hold on {time_text(value, zone)}"
+    return f"{about}, {'before' if name == 'since' else 'not before'} {time_text(value, zone)}"
 
 
 def _missing(tags: Iterable[str], note: MemoryNote) -> list[str]:
     carried = {tag.casefold() for tag in note.tags}
     return [tag for tag in tags if tag.casefold() not in carried]
-
-
-def _day(moment: datetime, zone: tzinfo) -> str:
-    local = moment.astimezone(zone)
-    return f"{local:%Y-%m-%d}" if (local.hour, local.minute) == (0, 0) else f"{local:%Y-%m-%d %H:%M}"
 
 
 def _a(name: str) -> str:

@@ -206,21 +206,23 @@ def _read(text: str, found: Named, today: date) -> _Time | None:
     except (ValueError, OverflowError):
         return None
     start, end = found.start, found.end
-    lead = text[max(0, start - 40) : start]
-    if first == last and (week := _WEEK.search(lead)):
+
+    def before(words: re.Pattern[str]) -> re.Match[str] | None:
+        """These words where they stand right before the time, as far as it has been read."""
+        return words.search(text[max(0, start - 40) : start])
+
+    if first == last and (week := before(_WEEK)):
         first -= timedelta(days=first.weekday())
-        last, start = first + timedelta(days=6), start - len(lead) + week.start()
-        lead = text[max(0, start - 40) : start]
+        last, start = first + timedelta(days=6), start + week.start() - len(week.string)
     cuts: list[tuple[_Cut, re.Match[str]]] = []
     for cut, leading, trailing in (
         (_nth, _NTH, _NTH_ZH),
         (_ends, PART, PART_ZH),
         (_part, _PART, _PART_ZH),
     ):
-        if match := leading.search(lead) or trailing.match(text, end):
+        if match := before(leading) or trailing.match(text, end):
             cuts.append((cut, match))
-            start, end = (start - len(lead) + match.start(), end) if match.re is leading else (start, match.end())
-            lead = text[max(0, start - 40) : start]
+            start, end = _around(match, match.re is leading, start, end)
     days = _cut(first, last, cuts)
     every = 12 if found.bare else _EVERY.get(text[found.start : found.end].casefold())
     if every is not None and days[0] > today and not may_be_ahead(text):
@@ -231,25 +233,29 @@ def _read(text: str, found: Named, today: date) -> _Time | None:
         span, bare = _next(text, found, span, today), False
         days = _cut(span.first, span.last, cuts)
     first, last = days
-    if shift := _SHIFT.search(lead) or _SHIFT_ZH.match(text, end):
+    if shift := before(_SHIFT) or _SHIFT_ZH.match(text, end):
         first, last = _shifted(first, last, shift)
-        start, end = (start - len(lead) + shift.start(), end) if shift.re is _SHIFT else (start, shift.end())
-        lead = text[max(0, start - 40) : start]
+        start, end = _around(shift, shift.re is _SHIFT, start, end)
     side = "in"
     inside = re.match(r"since ", text[start:end], re.IGNORECASE)
     if inside:
         side = "since"
     elif behind := _SIDES_ZH.match(text, end):
         side, end = behind.lastgroup or "in", behind.end()
-    elif ahead := _SIDES.search(lead):
+    elif ahead := before(_SIDES):
         side = (ahead.lastgroup or "in").removeprefix("zh_")
-        start = start - len(lead) + ahead.start()
+        start += ahead.start() - len(ahead.string)
     if side == "every":
         return None
     side = "in" if side in ("within", "between") else side
     if side == "before" and any(match.lastgroup == "end" for _, match in cuts):
         side = "until"  # what is done before the end of May may be done in all of it
     return _Time(start, end, first, last, side, bare, found.relative)
+
+
+def _around(match: re.Match[str], leads: bool, start: int, end: int) -> tuple[int, int]:
+    """Where a time stands with words that lead it or follow it."""
+    return (start - len(match.string) + match.start(), end) if leads else (start, match.end())
 
 
 def _next(text: str, found: Named, span: Span, today: date) -> Span:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from amem.retrieval.legs import Answer
     from amem.retrieval.question import Reading
     from amem.retrieval.ranking import Ranking
-    from amem.storage.store import Session, Store
+    from amem.storage.store import Session
 
 #: So many sentences of a note are looked at for the one nearest in meaning.
 _SENTENCES = 64
@@ -72,11 +72,12 @@ class Recall:
         reranker: Callable[[bool], Reranker | None] | None = None,
         uses: Uses | None = None,
     ) -> None:
-        self._store = collection.store
+        self.store = collection.store
         self._dense = collection.dense
         self._vectorizer = collection.vectorizer
         self._embedder = collection.vectorizer.embedder
         settings = self._settings = collection.settings
+        self.name = settings.collection
         self._reranking = Reranking(reranker or (lambda fetch: None), settings)
         embedder, predicates = self._embedder, collection.predicates
         trust = partial(dense_trust, embedder)
@@ -106,7 +107,7 @@ class Recall:
         questions = self._understand(asked.values(), {} if vectors is None else vectors)
         self._reranking.prepare(asked.values())
         used: list[int] = []
-        with self._store.read() as session:
+        with self.store.read() as session:
             for place, query in asked.items():
                 question = questions[query.text]
                 with session.within(query.filter.scope):
@@ -140,7 +141,7 @@ class Recall:
         asked = [query] if query.text.strip() else []
         question = self._understand(asked, {}).get(query.text, _Question(as_it_is(query.text)))
         self._reranking.prepare(asked)
-        with self._store.read() as session, session.within(query.filter.scope):
+        with self.store.read() as session, session.within(query.filter.scope):
             note = session.notes.get_many([id], history=False, deleted=True).get(id)
             if note is None:
                 raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
@@ -168,7 +169,7 @@ class Recall:
         asked = list(queries)
         if not asked:
             return {}
-        with self._store.read() as session:
+        with self.store.read() as session:
             counter = session.counter
             languages = self._languages.of(session)
             readings = {query.text: self._ranker.read(session, query) for query in asked}
@@ -227,7 +228,7 @@ class Recall:
         judged = self._confidences.of(session, query, ranking, found)
         least = query.minimum_confidence
         return [
-            _hit(note, sources[note.id], replace(explanation, signs=how.signs), how, self._settings.collection, group)
+            _hit(note, sources[note.id], replace(explanation, signs=how.signs), how, self.name, group)
             for (_, explanation, note), how, group in zip(found, judged, groups, strict=True)
             if least is None or how.confidence >= least
         ]
@@ -341,15 +342,6 @@ def _share(ranking: Ranking, answer: Answer | None, key: int, leg: str, part: Pa
 # Catalogs: collections that are searched beside a memory's own and never written by it.
 
 
-@dataclass(frozen=True, slots=True)
-class Searched:
-    """A collection that is searched."""
-
-    name: str
-    recall: Recall
-    store: Store
-
-
 class JoinedRecall:
     """Recall over a collection and its `catalogs`, which use one embedder.
 
@@ -359,7 +351,7 @@ class JoinedRecall:
     query. Uses count in the memory's own notes alone.
     """
 
-    def __init__(self, own: Searched, catalogs: Sequence[Searched] = ()) -> None:
+    def __init__(self, own: Recall, catalogs: Sequence[Recall] = ()) -> None:
         self._own = own
         self._catalogs = tuple(catalogs)
 
@@ -369,14 +361,14 @@ class JoinedRecall:
 
     def search_batch(self, queries: Sequence[Query]) -> list[list[Hit]]:
         """The best `query.k` notes of all collections for each query, best first."""
-        own = self._own.recall
+        own = self._own
         if not self._catalogs:
             return own.search_batch(queries)
         vectors: dict[str, Vector] = {}
         asked = [replace(query, touch=False) for query in queries]
         found = [own.search_batch(asked, vectors=vectors)]
         for each in self._catalogs:
-            answers = each.recall.search_batch(asked, vectors=vectors)
+            answers = each.search_batch(asked, vectors=vectors)
             found.append([[replace(hit, is_catalog=True) for hit in hits] for hits in answers])
         merged = [_merged(answers, query.k) for query, *answers in zip(queries, *found, strict=True)]
         used = [hit for query, hits in zip(queries, merged, strict=True) if query.touch for hit in hits]
@@ -386,7 +378,7 @@ class JoinedRecall:
 
     def opened(self, ids: Sequence[str]) -> None:
         """Count the memory's own among these notes as used."""
-        self._own.recall.opened(ids)
+        self._own.opened(ids)
 
     def reading(self, hits: Sequence[Hit]) -> Iterator[tuple[Session, list[Hit]]]:
         """Each collection that some of the hits are from, open to be read, with these."""

@@ -179,6 +179,17 @@ class Vectors(Part):
                 found[hashed] = TokenVector.of(unpacked_vectors(blob, space.dimension)[0], tokens)
         return found
 
+    def of_notes(self, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        """The stored vectors of notes by id; of one that has none yet, nothing."""
+        space = self.space()
+        if space is None or not ids:
+            return {}
+        keys = self._session.notes.keys_of(ids)
+        hashes = self._session.notes.columns(list(keys.values()), ("text_hash",))
+        held = self.known(space, [hashed for (hashed,) in hashes.values() if hashed is not None])
+        wanted = {id: hashes[key][0] for id, key in keys.items()}
+        return {id: held[hashed] for id, hashed in wanted.items() if hashed in held}
+
     def tokens(self, space: Space, keys: Sequence[int]) -> tuple[list[int], list[int], Tokens]:
         """The notes of these that have words, how many each has, and the words of all. `space` holds ``PACKING``."""
         rows = self._session.rows(_TOKENS, space=space.id, keys=listed(keys))
