@@ -12,6 +12,7 @@ import inspect
 import math
 import os
 import reprlib
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
@@ -51,6 +52,11 @@ def text(field: str, value: Any) -> str:
 
 #: Longest text that is no note, question or document, in characters: a reason, a name, a context, a word of a command.
 LONGEST_LINE = 4_000
+
+
+def is_wordless(text: str) -> bool:
+    """Whether a text holds no letter, digit or picture: what is all punctuation and blanks says nothing."""
+    return not any(each.isalnum() or unicodedata.category(each) == "So" for each in text)
 
 
 def short(field: str, value: Any) -> None:

@@ -88,6 +88,11 @@ def deed(action: str) -> str:
     return next((did.removesuffix(end) for end in (" of", " from", " into") if did.endswith(end)), did)
 
 
+def deed_of(operation: Operation) -> str:
+    """As `deed`, of an operation: one that only linked a note that arrived rewrote none."""
+    return "linked" if operation.action == "evolve" and not operation.notes else deed(operation.action)
+
+
 @dataclass(slots=True)
 class Tree:
     """An operation with what it set off, oldest child first."""
@@ -158,7 +163,7 @@ class Summaries:
             parts.append(f"{did} {self.names(operation.notes, _FEWER if parts else _WORDS)}")
         cause = "" if parts and operation.action in _SAID_ALREADY else short_ids(_in_plain_words(operation.cause))
         if not parts:
-            return cause if cause.startswith(operation.action) else ": ".join(filter(None, (did, cause)))
+            return cause if cause.startswith((operation.action, did)) else ": ".join(filter(None, (did, cause)))
         return f"{'; '.join(parts)}{f' ({cause})' if cause else ''}"
 
     def _ended(self, operation: Operation) -> list[str]:

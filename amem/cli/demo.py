@@ -259,10 +259,10 @@ class DemoStory(_Teller):
         self.write((head, "cyan"), *parts, indent=2, hanging=_LABEL)
 
     def _offer(self, command: str, purpose: str) -> None:
-        together = cell_width(f"  {command}  {purpose}") <= self.page.width
+        beside = f"  {purpose}" if purpose and cell_width(f"  {command}  {purpose}") <= self.page.width else ""
         # A command that is copied must not be broken.
-        self.page.whole("  ", (command, "bold"), (f"  {purpose}" if together else "", "dim"))
-        if purpose and not together:
+        self.page.whole("  ", (command, "bold"), (beside, "dim"))
+        if purpose and not beside:
             self.write((purpose, "dim"), indent=4)
 
 

@@ -1,6 +1,5 @@
 """What happened and what waits for a person's word: the log, versions of a note, undo, redo and review."""
 
-from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,13 +12,13 @@ from amem.clock import zone
 from amem.labels import title
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from datetime import tzinfo
 
     from rich.text import Text
 
     from amem.memory_system import AgenticMemorySystem
-    from amem.storage.operations import Version
+    from amem.storage.operations import Operation, Version
     from amem.storage.reviews import Flag, Review
     from amem.storage.undo import UndoReport
     from amem.summaries import Summaries, Tree
@@ -33,33 +32,40 @@ _CHILDREN = 3
 _ROOMY = 72
 
 
+#: An operation with what it set off, by its depth; or, in place of what is folded away, those operations.
+_Line = tuple[int, "Tree | list[Operation]"]
+
+
 @command()
 def log(
     call: Invocation,
     since: Annotated[str, option("--since", f"How far back: all, or a time: {TIMES}.", metavar="TIME")] = "yesterday",
     limit: Annotated[int, option("--limit -n", "How many operations.", min=1)] = 40,
     actor: Annotated[str | None, option("--actor", "Only what this one did: user, agent, ...")] = None,
-    everything: Annotated[bool, option("--all -a", "Show every step an operation set off.")] = False,
+    everything: Annotated[bool, option("--all -a", "Every step an operation set off.")] = False,
 ) -> Shown:
     """Show what was written, linked and rewritten since yesterday, and by whom; undo any line by its number."""
-    from amem.summaries import Summaries, nested
+    from amem.summaries import Summaries, Tree, nested
 
     with call.browsed() as memory:
         timezone = memory.settings.timezone
         start = None if since == "all" else moment(since, timezone)
         trees = nested(memory.log(since=start, limit=_MOST, actor=actor))
-        # Whoever reads the log on a screen looks for what changed.
-        folded = on_terminal() and not everything and not call.as_json
+        # Whoever reads the log looks for what changed.
+        folded = not everything and not call.as_json
         shown = [tree for tree in trees if tree.taught or not folded][:limit]
         quiet = sum(not tree.taught for tree in trees[: trees.index(shown[-1]) if shown else None]) if folded else 0
         trees, summaries = shown, Summaries(memory)
         if call.as_json:
             return Shown([summaries.record(tree) for tree in trees])
-        if on_terminal():
-            rows = list(chain.from_iterable(_rows(summaries, tree, zone(timezone), everything) for tree in trees))
-        else:
-            rows = [_cells(summaries, tree) for tree in _flat(trees)]
+        lines = [line for tree in trees for line in _lines(tree, everything)]
         told = [f"{counted(quiet, 'conversation')} taught nothing new (--all shows them)"] if quiet else []
+        if on_terminal():
+            rows = [_row(summaries, line, zone(timezone)) for line in lines]
+        else:
+            rows = [_cells(summaries, shown) for _, shown in lines if isinstance(shown, Tree)]
+            if steps := sum(len(shown) for _, shown in lines if not isinstance(shown, Tree)):
+                told.append(f"{counted(steps, 'further step')} left out (--all shows them)")
         if not trees and not quiet:
             nothing = "nothing" if actor is None else f"nothing done by {checks.shown(actor)}"
             further = f"{nothing} since {since}; see further back with --since 7d or all"
@@ -74,38 +80,37 @@ def log(
 
 def _cells(summaries: "Summaries", tree: "Tree") -> tuple[str, ...]:
     """Id, parent, time, actor, what it did in a word or two, state, summary."""
-    from amem.summaries import deed
+    from amem.summaries import deed_of
 
     each = tree.operation
     state = "undone" if each.undone else ""
-    made = (each.at.isoformat(), each.actor, deed(each.action), state)
+    made = (each.at.isoformat(), each.actor, deed_of(each), state)
     return (str(each.id), str(each.parent or ""), *made, summaries.of(tree))
 
 
-def _rows(
-    summaries: "Summaries", tree: "Tree", zone: "tzinfo", everything: bool, depth: int = 0
-) -> "Iterator[tuple[str | Text, ...]]":
-    """Operation, time, who, what; then what it set off."""
-    operation = tree.operation
-    style = "dim strike" if operation.undone else "dim" if depth or not tree.taught else ""
-    lead = ("  " * depth + ("↳ " if depth else ""), "dim")
-    what = styled(lead, (summaries.of(tree), style), (" undone" if operation.undone else "", "yellow"))
-    yield str(operation.id), when(operation.at, zone) if not depth else "", operation.actor, what
+def _lines(tree: "Tree", everything: bool, depth: int = 0) -> "Iterator[_Line]":
+    yield depth, tree
     if not (tree.taught or everything):
         return
     shown = tree.children if everything else tree.children[:_CHILDREN]
     for child in shown:
-        yield from _rows(summaries, child, zone, everything, depth + 1)
+        yield from _lines(child, everything, depth + 1)
     if rest := [child.operation for child in tree.children[len(shown) :]]:
-        links, rewritten = sum(each.links for each in rest), sum(len(each.notes) for each in rest)
-        more = f"{len(rest):,} more (--all): {counted(links, 'link')}, {counted(rewritten, 'rewrite')}"
-        yield "", "", "", styled(("  " * (depth + 1) + f"… {more}", "dim"))
+        yield depth + 1, rest
 
 
-def _flat(trees: "Iterable[Tree]") -> "Iterator[Tree]":
-    for tree in trees:
-        yield tree
-        yield from _flat(tree.children)
+def _row(summaries: "Summaries", line: "_Line", zone: "tzinfo") -> "tuple[str | Text, ...]":
+    """Operation, time, who, what."""
+    depth, shown = line
+    if isinstance(shown, list):
+        links, rewritten = sum(each.links for each in shown), sum(len(each.notes) for each in shown)
+        more = f"{len(shown):,} more (--all): {counted(links, 'link')}, {counted(rewritten, 'rewrite')}"
+        return "", "", "", styled(("  " * depth + f"… {more}", "dim"))
+    operation = shown.operation
+    style = "dim strike" if operation.undone else "dim" if depth or not shown.taught else ""
+    lead = ("  " * depth + ("↳ " if depth else ""), "dim")
+    what = styled(lead, (summaries.of(shown), style), ("  (undone)" if operation.undone else "", "yellow"))
+    return str(operation.id), when(operation.at, zone) if not depth else "", operation.actor, what
 
 
 @command()

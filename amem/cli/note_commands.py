@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from amem.checks import is_wordless
 from amem.cli.command import (
     Drawing,
     DryRun,
@@ -77,9 +78,9 @@ def add(
         before = memory.list(limit=1, order="recorded")
         receipt = memory.add(content, time=time, wait=not no_wait, **fields)
         note = memory.read(receipt.id)
-    told = []
+    told = ["it holds no word by which it would be found"] if receipt.stored and is_wordless(content) else []
     if receipt.stored and note is not None and note.at is not None and note.at > SystemClock().now() + ASTRAY:
-        told = [f"its time is still to come: {note.at.astimezone(zone(settings.timezone)):%Y-%m-%d}"]
+        told += [f"its time is still to come: {note.at.astimezone(zone(settings.timezone)):%Y-%m-%d}"]
     if receipt.astray:
         ids, mend = ", ".join(map(short_id, receipt.astray)), call.command("doctor", "--repair")
         told += [f"dated by a clock in the future, so it overturns nothing: {ids} ({mend})"]

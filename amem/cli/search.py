@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from amem.checks import is_wordless
 from amem.cli.command import (
     Drawing,
     Id,
@@ -75,6 +76,8 @@ def search(
         blank = not hits and not memory.catalogs and not memory.log(limit=1)
     local = zone(settings.timezone)
     told = [] if hits else [call.without_notes(settings) if blank else "nothing found"]
+    if not hits and not blank and is_wordless(asked.text):
+        told = [f"nothing found, as the question holds no word; {call.command('list')} shows every note"]
     if hits and group_by and not any(hit.group is not None and hit.group.id for hit in hits):
         told = [f"none of these is of a {group_by}, so they are listed as without --group-by"]
     return Drawing(hits, (hit_row(hit, local) for hit in hits), lambda page: draw_hits(page, hits, local), told=told)

@@ -266,7 +266,7 @@ def sync(
     opened = _untouched(call) if dry_run else call.memory(create=True, notify=True)
     with opened as memory, progress("writing files") as bar:
         report = memory.vault(folder).sync(dry_run=dry_run, progress=bar)
-    return _synced(call, report, ExitCode.FAILED if report.problems else ExitCode.OK)
+    return _synced(call, report)
 
 
 @vault.command()
@@ -305,7 +305,7 @@ def watch(
 
     def heard(report: "SyncReport") -> bool:
         if call.as_json or not report.is_quiet or report.problems:
-            _synced(call, report).show(call)
+            _synced(call, report, ExitCode.OK).show(call)
         return once and not report.is_quiet
 
     with call.memory(create=True, notify=True) as memory:
@@ -314,7 +314,8 @@ def watch(
             watching(memory.vault(folder), memory.pulse, heard, stop=stop)
 
 
-def _synced(call: Invocation, report: "SyncReport", code: int = ExitCode.OK) -> Shown:
+def _synced(call: Invocation, report: "SyncReport", code: int | None = None) -> Shown:
+    code = (ExitCode.FAILED if report.problems else ExitCode.OK) if code is None else code
     told: list[str] = []
     if report.is_quiet:
         match = "matches its file" if report.matching == 1 else "match their files"

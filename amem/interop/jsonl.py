@@ -40,6 +40,8 @@ _PLAIN = frozenset(
     }
     | {"layer", "importance", "pinned", "valid_from", "valid_to", "metadata", "speaker", "conversation_id", "ordinal"}
 )
+#: So many unknown keys of a line are named.
+_MOST_KEYS = 5
 
 
 def read_jsonl(stream: BinaryIO, name: str, zone: tzinfo) -> Iterator[Read]:
@@ -62,13 +64,13 @@ def read_jsonl(stream: BinaryIO, name: str, zone: tzinfo) -> Iterator[Read]:
 
 
 def _incoming(held: dict[str, Any], name: str, number: int, zone: tzinfo) -> Incoming:
+    unknown = sorted(held.keys() - _PLAIN)
     if "content" not in held:
-        raise InvalidInput("no content")
+        raise InvalidInput(f"no content{f' (unknown key {_named(unknown)})' if unknown else ''}")
     if held.get(EXPORT_MARK) is not None:
         return _exported(held, number)
-    unknown = sorted(held.keys() - _PLAIN)
     if unknown:
-        raise InvalidInput(f"unknown key {', '.join(map(repr, unknown))}")
+        raise InvalidInput(f"unknown key {_named(unknown)}")
     if "time" in held and "timestamp" in held:
         raise InvalidInput("time and timestamp mean the same; give one")
     content, time = held["content"], held.get("time", held.get("timestamp"))
@@ -79,6 +81,10 @@ def _incoming(held: dict[str, Any], name: str, number: int, zone: tzinfo) -> Inc
     identity = source_id("line", name, held.get("conversation_id"), str(time), str(speaker), str(content))
     source = Source(identity, "line", held.get("conversation_id"), ref, speaker, at, str(content), held.get("ordinal"))
     return Incoming(NewNote(content, time, source, fields), f"line {number}", id=_id(held))
+
+
+def _named(keys: list[str]) -> str:
+    return ", ".join(map(repr, keys[:_MOST_KEYS]))
 
 
 def _exported(held: dict[str, Any], number: int) -> Incoming:

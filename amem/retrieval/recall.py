@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from amem.checks import is_wordless
 from amem.clock import zone
 from amem.collection import LanguagesOf, dense_trust
 from amem.errors import NoteNotFound
@@ -88,7 +89,7 @@ class Recall:
         self._uses = uses or Uses(collection.store, collection.clock)
 
     def search(self, query: Query) -> list[Hit]:
-        """The best `query.k` notes, best first; equal scores newest first. An empty question finds nothing.
+        """The best `query.k` notes, best first; equal scores newest first. A question without a word finds nothing.
 
         Grouped, those of a group stand one behind the other; the place in their explanations is that of the ranking.
         """
@@ -99,7 +100,7 @@ class Recall:
 
         `vectors` are those of texts that were embedded before by the same embedder; it takes in what is embedded here.
         """
-        asked = {place: query for place, query in enumerate(queries) if query.k > 0 and query.text.strip()}
+        asked = {place: query for place, query in enumerate(queries) if query.k > 0 and not is_wordless(query.text)}
         answers: list[list[Hit]] = [[] for _ in queries]
         if not asked:
             return answers

@@ -51,6 +51,8 @@ def links_of(memory: ScopedMemory, id: str) -> list[dict[str, str]]:
 
 def _search(memory: ScopedMemory, given: Mapping[str, Any]) -> Any:
     k = _whole(given, "k", 5, 1, 50)
+    if checks.is_wordless(given["query"]):
+        raise InvalidInput("there is no word in the query", hint="ask in words, or list the notes")
     hits = memory.search_agentic(
         given["query"],
         k,

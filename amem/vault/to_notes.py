@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from amem.vault.to_files import Aside
 
 
-_ID_WRITTEN, _COPY = "its id was written into it", "a copy of another file: it gets an id of its own"
+_ID_WRITTEN, _COPY = "its id is written into it", "a copy of another file: it gets an id of its own"
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 

@@ -147,11 +147,12 @@ class TestPipe:
         assert re.fullmatch(r"learnt nothing from a conversation \(2 messages of [0-9a-f]{8}\)", told[1])
         assert not told[0].startswith("learnt nothing")
 
-    def test_on_a_screen_the_log_only_counts_talks_that_taught_nothing(
-        self, chat: Cli, monkeypatch: pytest.MonkeyPatch
+    @pytest.mark.parametrize("screen", [True, False])
+    def test_the_log_only_counts_talks_that_taught_nothing(
+        self, chat: Cli, monkeypatch: pytest.MonkeyPatch, screen: bool
     ) -> None:
         chat.ok("chat", input="What is the name of my dog?\nI moved to Porto in May.\n")
-        monkeypatch.setattr("amem.cli.history.on_terminal", lambda: True)
+        monkeypatch.setattr("amem.cli.history.on_terminal", lambda: screen)
         shown, every = chat("log"), chat("log", "--all")
         assert "1 conversation taught nothing new (--all shows them)" in shown.stderr
         assert "learnt nothing" not in shown.stdout

@@ -9,6 +9,9 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from typer.main import get_command
+
+from amem.cli.app import app
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -456,6 +459,31 @@ def test_the_log_in_a_pipe_is_a_line_for_each_operation(cli: Cli) -> None:
     assert (number, parent, actor, did, state, summary) == ("1", "", "user", "wrote", "", "wrote “Tea at five.”")
 
 
+def test_the_log_folds_what_an_import_set_off_and_counts_it(cli: Cli) -> None:
+    lines = "".join(f'{{"content": "The roof of shed {number} leaks at bay {number}."}}\n' for number in range(9))
+    cli.ok("import", "-", "--format", "jsonl", input=lines)
+    folded, every = cli("log"), cli("log", "--all")
+    steps = len(every.stdout.splitlines()) - 1
+    assert steps > 3
+    assert folded.stdout.splitlines() == every.stdout.splitlines()[:4]
+    assert f"{steps - 3} further steps left out (--all shows them)" in folded.stderr
+    assert "left out" not in every.stderr
+    assert len(cli.json("log")[0]["children"]) == steps
+    rows = [line.split("\t") for line in every.stdout.splitlines()]
+    assert {row[4] for row in rows if row[6].startswith("linked") and "rewrote" not in row[6]} == {"linked"}
+
+
+def test_what_holds_no_word_finds_nothing_and_is_told_when_it_is_kept(cli: Cli) -> None:
+    cli.add("Tea at five.")
+    cli.add("五点喝茶。")
+    for question in ("*", "()", "？？？"):
+        result = cli("search", question)
+        assert result.stdout == ""
+        assert result.stderr.startswith("nothing found, as the question holds no word; ")
+    assert "it holds no word by which it would be found" in cli("add", "?").stderr
+    assert "no word" not in cli("add", "茶").stderr
+
+
 def test_an_operation_is_undone_by_its_number(cli: Cli) -> None:
     first, second = cli.add("Tea at five."), cli.add("The blue fridge is upstairs.")
     report = cli.json("undo", "1")
@@ -711,6 +739,13 @@ def test_version_and_help(cli: Cli) -> None:
         assert "A memory that agents write and people can read" in cli.ok(*words)
     for command in ("add", "search", "review", "tags", "import"):
         assert "--json" in cli.ok(command, "--help")
+
+
+def test_help_names_every_option_in_full_in_a_terminal_of_80_columns(cli: Cli) -> None:
+    for command in get_command(app).list_commands(None):
+        assert "…" not in cli.ok(command, "--help", COLUMNS="80"), command
+    cli.add("Tea at five.")
+    assert cli.json("search", "tea", "--minimum-confidence=1") == cli.json("search", "tea", "--min-confidence", "1")
 
 
 def test_the_log_calls_a_note_by_its_title_without_marks(cli: Cli):

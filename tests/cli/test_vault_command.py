@@ -29,9 +29,9 @@ def test_a_folder_and_the_notes_are_brought_into_step_and_told_so(cli: Cli, tmp_
     (folder / "Pool.md").write_text("The pool opens at six. See [[Ana lives in Lisbon]].\n")
 
     result = cli("vault", "sync", str(folder), "--dry-run")
-    assert "would change in amem: 1 added\n  added     Pool.md" in result.stdout
+    assert "would change in amem: 1 added\n  added     Pool.md (its id is written into it)" in result.stdout
     result = cli("vault", "sync", str(folder))
-    assert "change in amem: 1 added\n  added     Pool.md (its id was written into it)" in result.stdout
+    assert "change in amem: 1 added\n  added     Pool.md (its id is written into it)" in result.stdout
     assert "undo with:" in result.stderr
     assert cli.ok("vault", "sync", str(folder)) == "Nothing to do: 2 notes match their files\n"
 
@@ -110,7 +110,7 @@ def test_what_cannot_be_used_is_named_and_the_command_fails(cli: Cli, tmp_path: 
     assert result.exit_code == 1
     assert "left alone: Broken.md: line 2 of its front matter is no 'name: value': half a line" in result.stderr
     assert "Nothing to do: 1 note matches its file" in result.stdout
-    assert cli("vault", "status", str(folder)).exit_code == 0
+    assert cli("vault", "status", str(folder)).exit_code == 1
 
 
 def test_a_conflict_is_told_until_it_is_settled(cli: Cli, tmp_path: Path) -> None:

@@ -125,7 +125,7 @@ def test_jsonl_keys_become_the_notes_fields(tmp_path: Path, settings: Settings) 
     [
         ("{not json}", "not JSON"),
         ('["a list"]', "not a JSON object"),
-        ('{"text": "no content"}', "no content"),
+        ('{"text": "no content"}', "no content (unknown key 'text')"),
         ('{"content": "x", "colour": "red"}', "unknown key 'colour'"),
         ('{"content": "x", "time": "soon"}', "cannot read 'soon' as a time"),
         ('{"content": "x", "time": 5}', "a time must be text"),

@@ -53,8 +53,8 @@ def test_meaning_finds_what_words_do_not(open_collection: Callable[..., Collecti
     assert hit.matched_by == ("dense",)
 
 
-@pytest.mark.parametrize("text", ["", "   ", "\n\t　"])
-def test_an_empty_question_finds_nothing(collection: Collection, text: str) -> None:
+@pytest.mark.parametrize("text", ["", "   ", "\n\t　", "*", "()", "？？？"])
+def test_a_question_without_a_word_finds_nothing(collection: Collection, text: str) -> None:
     collection.add("Something.")
     assert collection.ask(text) == []
 

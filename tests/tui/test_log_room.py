@@ -64,7 +64,7 @@ async def test_the_log_tells_people_agents_and_machines_apart_under_their_days(m
     async with browsing(memory) as pilot:
         await enter(pilot)
         assert has(pilot, "▲ helper", "wrote", "Written by an agent")
-        assert has(pilot, "└ ◆ scripted", "rewrote", KETTLE[:14])
+        assert has(pilot, "└ ◆ scripted", "linked", KETTLE[:14])
         assert has(pilot, "▾ ● you", "wrote", KETTLE[:14])
         assert has(pilot, "● you", CAT[:8])
         assert [line.split() for line in lines(pilot) if "2026-" in line] == [

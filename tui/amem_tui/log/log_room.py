@@ -17,7 +17,7 @@ from textual.message import Message
 
 from amem.labels import counted, short_id
 from amem.note import Status
-from amem.summaries import causes_in_words, deed
+from amem.summaries import causes_in_words, deed_of
 from amem_tui import changes
 from amem_tui.dialogs import Picker
 from amem_tui.formatting import SIGNS, author, maker, one_line, title, titles_of
@@ -241,7 +241,7 @@ class LogList(CursorList):
             (f"{row.clock} ", "$muted"),
             ("  " * line.depth + mark + " ", "$warning"),
             (fit(who, 14 - 2 * min(line.depth, 3) if roomy else 1) + " ", SIGNS[author(operation.actor)][1]),
-            (fit(deed(operation.action), 12 if roomy else 8) + " ", action),
+            (fit(deed_of(operation), 12 if roomy else 8) + " ", action),
             ("undone " if operation.undone else "", "$warning"),
         ]
         more = (f"  {row.extent}" if row.extent and roomy else "") + (f" +{line.steps:,}" if line.folded else "")
