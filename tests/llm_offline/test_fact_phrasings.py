@@ -24,7 +24,13 @@ if TYPE_CHECKING:
 DATA = Path(__file__).parents[1] / "data" / "facts"
 SAID = datetime(2026, 6, 15, 9, tzinfo=UTC)
 #: Precision and recall that the rules must not fall below. Errors of the held-out half are not to be looked at.
-FLOORS = {"tuned": (1.0, 0.97), "everyday": (1.0, 0.95), "ordinary": (1.0, 0.8), "held_out": (1.0, 0.9)}
+FLOORS = {
+    "tuned": (1.0, 0.97),
+    "everyday": (1.0, 0.95),
+    "ordinary": (1.0, 0.85),
+    "diary": (1.0, 0.85),
+    "held_out": (1.0, 0.9),
+}
 
 
 def test_the_halves_speak_of_other_domains_in_both_languages() -> None:

@@ -97,9 +97,11 @@ def _new_ones(names: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
     """Match "Got a new boss, " before a name, and 换了新老板，叫."""
     listed = "|".join(map(re.escape, names))
     english = (
-        r"(?P<before>(?:^|[.!?;,\n]|\b(?:and|but))[^\S\n]*)(?:(?:(?:i|we)(?:['’]ve| have)? )?(?:just |also )?"
-        r"(?:got|have|hired|found|there(?:['’]s| is)) (?:my |our |an? ))?"
-        rf"new (?P<name>{listed})(?P<whose>)(?:,|:| -| –| —|,? (?:called|named)) "
+        r"(?P<before>(?:^|[.!?;,\n]|\b(?:and|but))[^\S\n]*)"
+        r"(?:(?:(?:i|we)(?:['’](?:ve|m|re)| have| am| are)? )?(?:just |also )?"
+        r"(?:got|have|hired|found|met|there(?:['’]s| is)|(?:training|working) with) (?:my |our |an? ))?"
+        rf"new (?P<name>{listed})(?P<whose>)(?: today| yesterday)?"
+        r"(?:,(?: an?(?= (?:mr|mrs|ms|dr)\b))?|:| -| –| —|,? (?:called|named)) "
         r"(?=(?-i:(?:Dra?\.? |[A-Z])[\w'’-]+(?: [A-Z][\w'’-]+)?)\s*(?:[.,;!\n(]|$|(?:and|who|from)\b))"
     )
     chinese = (

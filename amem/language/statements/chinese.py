@@ -51,8 +51,10 @@ _POINTER = re.compile(r"^(?:它|他|她|这|那|你|您|我(?!们?的)|什么|�
 #: Not \w alone: in 用Go写的 the name is Go.
 _IN_LATIN = r"(?:(?![\u4e00-\u9fff])[\w.+#&'-])"
 _LATIN = re.compile(rf"[A-Za-z]{_IN_LATIN}*(?: (?:[A-Z0-9]{_IN_LATIN}*|of|de))*")
-_NO_PLACE = re.compile(r"[家里楼上下边我你他她们个新一]|酒店|宿舍|学校|公司|医院|隔壁|对面|国外|乡下|农村|火星|公寓$")
-_CLASSIFIER = re.compile(r"^(?:一[个家间套所座名位种]|了|着)")
+_NO_PLACE = re.compile(
+    r"[家里楼上下边我你他她们个新一]|酒店|宿舍|学校|公司|医院|隔壁|对面|[客书]房|客厅|[主次]卧|卧室|国外|乡下|农村|火星|公寓$"
+)
+_CLASSIFIER = re.compile(r"^(?:一[个家间套所座名位种](?!人)|了|着)")
 
 
 def trimmed(text: str) -> str:
@@ -83,7 +85,7 @@ def place_in(text: str, predicates: Predicates) -> str:
         return "" if predicates.role(latin) or is_person(latin.split()[0]) else latin
     short = _PLACE_END.split(text, maxsplit=1)[0]
     plain = re.fullmatch(r"[\u4e00-\u9fff]{2,6}", short) and not _POINTER.match(short) and not _NO_PLACE.search(short)
-    if plain and short not in lexicon().chinese:
+    if plain and not any(short[:size] in lexicon().chinese for size in {len(short), len(short) - 1} - {1}):  # 客房睡
         return short
     return (
         short
@@ -117,11 +119,14 @@ def employer_in(text: str, predicates: Predicates) -> str:
     text = trimmed(text)
     if latin := latin_in(text, predicates):
         return "" if is_person(latin.split()[0]) and " " not in latin else latin
+    if (within := _IN_TOWN.match(text)) and is_place(within["town"]):
+        text = text[within.end() :]  # 杭州的阿里
     text = re.split(r"的|做|当|担任|当了|之后|以后|，", text, maxsplit=1)[0]
     text = re.sub(r"(?:总部|公司里|那里)$", "", text)
     return text if _is_org(text) else ""
 
 
+_IN_TOWN = re.compile(r"(?P<town>[^的]{2,6})的(?=.{2})")
 _NO_ORG = _pattern("no_org")
 
 
@@ -151,19 +156,25 @@ def tool_in(text: str, predicates: Predicates, *, known: bool) -> str:
     for length in range(min(len(text), 8), 1, -1):
         if predicates.role(text[:length]) is not None:
             return text[:length]
-    text = re.split(r"(?:来|做|当|作为|作|存|进行|写|拍|的)", text, maxsplit=1)[0]
+    if "的" in text:
+        return ""  # 用的是老公的电脑
+    text = re.split(r"(?:来|做|当|作为|作|存|进行|写|拍)", text, maxsplit=1)[0]
     fits = (
         re.fullmatch(r"(?!.*[点时月日号周])[\u4e00-\u9fff]{2,8}", text)
         and not _POINTER.match(text)
         and not is_place(text)
+        and text not in lexicon().chinese
     )
     return text if fits and not known else ""
+
+
+_NOTHING_NAMED = words("人 事 事情 东西 地方 感觉 样子 新 旧 老 好")
 
 
 def phrase_in(text: str) -> str:
     """A thing or doing in a few characters; '' for a pronoun or a longer story."""
     text = trimmed(text)
-    if not text or GAP in text or _POINTER.match(text) or len(text) > 16:
+    if not text or GAP in text or _POINTER.match(text) or len(text) > 16 or text in _NOTHING_NAMED:
         return ""
     return text
 
@@ -188,7 +199,9 @@ _ROLE_NOUN = re.compile(rf"(?:(?P<mine>我的)|我们的?|项目的?|公司的?)
 #: Kelpie 的数据库, Heron 缓存: of one thing's by its name.
 _ROLE_OF = re.compile(rf"(?P<owner>(?!我)[^，]{{1,20}}?)(?:的|(?<=[A-Za-z\d])\s?)主?{_USED_AS}")
 _SELF = words("我 本人 我自己 俺 我家 我们家 咱家")
-_US = words("我们 咱们 我们团队 团队 项目 公司 我们公司 我们项目 大家 本项目 该项目 这个项目 我司")
+_US = words(
+    "我们 咱们 我们团队 我们组 我们小组 我们部门 团队 项目 公司 我们公司 我们项目 大家 本项目 该项目 这个项目 我司"
+)
 _NAME = _pattern("name")
 _THING = _pattern("thing")
 #: 我们在支付服务里用, 移动端我们用: we, and where.
@@ -304,7 +317,9 @@ def _named_relative(text: str, scene: Scene) -> tuple[str, list[Fact]]:
 
 def _owned(text: str, scene: Scene) -> Subject | None:
     """我妹妹、我的数据库、小王的妹妹、她的经理."""
-    found = re.fullmatch(r"(?P<owner>我们|我|他|她|[^的]{1,12}?(?=的))的?(?P<what>[\w\u4e00-\u9fff .-]{1,12})", text)
+    found = re.fullmatch(
+        r"(?P<owner>我们|我|[他她](?!们)|[^的]{1,12}?(?=的))的?(?P<what>[\w\u4e00-\u9fff .-]{1,12})", text
+    )
     owner, what = (found["owner"], found["what"]) if found else ("", "")
     what = re.sub("^家的?(?![人里庭长乡具教的])(?=.)", "", what)
     if not owner or _NO_NAME.search(what):
@@ -372,11 +387,13 @@ def turned(text: str, predicates: Predicates) -> str:
 def replaced(text: str, predicates: Predicates) -> tuple[str, str]:
     """Whose and which role a clause says has been changed (妈妈换手机号了), for the clause that says to what."""
     found = _compiled(_names(predicates))[2].fullmatch(text)
-    return (found["who"], found["role"]) if found else ("", "")
+    return (found["who"], found["role"] or found["role2"]) if found else ("", "")
 
 
 def value_in(row: Predicate, text: str, predicates: Predicates) -> str:
     """The value that the text begins with, of the kind that the row takes; '' for none."""
+    if text.endswith("的") and row.value in ("person", "name"):
+        return ""  # 教练是前国家队的
     text = re.sub(r"^(?:每个?月|一个月|在|大概|大约|约)+", "", trimmed(text))
     match row.value:
         case "person":
@@ -412,12 +429,13 @@ def _person_of_role(text: str, predicates: Predicates) -> str:
     """A person: 老陈, 陈大夫, 浙大口腔的吴医生, Ana."""
     text = _FROM_PRACTICE.sub("", text)
     titled = _PERSON.match(text)
-    if surname := re.match(r"姓(?P<o>[\u4e00-\u9fff])", text):
+    if surname := re.match(r"姓(?!什|啥)(?P<o>[\u4e00-\u9fff])", text):
         return surname[0]
     if titled and not _NO_PERSON.search(text):
         return titled[0]
     trade = TRADES_ZH.search(text)  # 太太是护士
-    return "" if trade or _NO_PERSON.search(text) else person_in(text, predicates)
+    plain = text in lexicon().chinese or text[:2] in lexicon().chinese  # 领导换成了夜班
+    return "" if trade or plain or _NO_PERSON.search(text) else person_in(text, predicates)
 
 
 @lru_cache(maxsize=8)
@@ -440,11 +458,11 @@ def _compiled(names: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str],
         rf"(?:(?P<is>是|叫做?|为|在|位于|(?=姓[\u4e00-\u9fff]))|(?P<change>{_CHANGES})了?|(?=\s?[\d€$£¥])|(?P<sum>)(?={_SUM})|(?P<apposed>)(?=\s?{_NAMED}))\s*(?P<o>.+)"
     )
     mine = re.compile(
-        rf"(?P<what>[^，是]{{1,20}}?)\s*(?:现在|已经?|又|也|还|仍然?)*(?P<is>不再是|是|成了|成为了?)\s*(?P<whose>我们?家?的|[^，是的]{{1,8}}的)(?:新|主|现任)?"
+        rf"(?P<what>[^，是]{{1,20}}?)\s*(?:现在|已经?|又|也|还|仍然?)*(?P<is>不再是|是|成了|成为了?)\s*(?P<whose>我们?家?的|我们?(?=新)|[^，是的]{{1,8}}的)(?:新来的|新任的?|新|主|现任)?"
         rf"(?P<noun>{roles}|{_SOMETHING_USED})"
     )
     other = re.compile(
-        rf"(?P<who>[^，]{{0,12}}?)(?:最近|刚刚?|已经|又|今天|上周|上个?月)*(?:换|改)(?:了|过)?(?:个|新)*(?P<role>{roles})了?"
+        rf"(?P<who>[^，]{{0,12}}?)(?:最近|刚刚?|已经|又|今天|上周|上个?月)*(?:(?:换|改)(?:了|过)?(?:个|新)*(?P<role>{roles})|(?P<role2>{roles})(?:换|改|变))了?"
     )
     return says, mine, other
 
@@ -650,14 +668,16 @@ def _takeover(text: str, scene: Scene) -> list[Fact]:
 
 #: Around the thing whose version or date it is.
 _AFTER_THING = re.compile(r"(?:的?版本号?|的|已经?|把|将|现在|我们|把它|了|今天|昨天|刚刚?|正式)+$")
-_AFTER_EVENT = re.compile(r"(?:从[^，]{1,10}|时间|日期|的|已经?|把|将|现在|我们|把它|了|今天|昨天|刚刚?|正式)+$")
+_AFTER_EVENT = re.compile(
+    r"(?:从[^，]{1,10}|以后|今后|都|一律|时间|日期|的|已经?|把|将|现在|我们|把它|了|今天|昨天|刚刚?|正式)+$"
+)
 _BEFORE_THING = re.compile(r"^(?:每天的?|以后|今后|下次|我们|我|把|将|的|今天|昨天|刚刚?|请?记住|项目把)+")
 #: 瑜伽课换老师了，时间改成周四: whose time the next clause tells.
 _OF_EVENT = _pattern("of_event")
 _TAUGHT_BY = re.compile(r"(?:新?(?:老师|教练)(?:是|换成了?|改成了?|叫)|由)(?P<o>[^，]{2,6}?)(?:来?[教带上]课?)?了?")
 #: What 是 and 在 may say a time of.
 _EVENT = _pattern("event")
-_NO_THING = re.compile(r"[是在有和跟从到说不没]|[^\w .+#-]|.{15}")
+_NO_THING = re.compile(r"通知|宣布|要求|[是在有和跟从到说不没]|[^\w .+#-]|.{15}")
 #: Of these a thing may be the subject, too.
 _OF_THINGS = ("named", "office", "likes", "dislikes", "uses")
 _PRACTITIONER = _pattern("practitioner")
@@ -695,11 +715,15 @@ def made(shape: Shape, subject: Subject, parts: dict[str, str], scene: Scene) ->
     if kind == "phrases":
         found = [phrase_in(part) for part in listed(value)]
         return [Fact(subject.name, shape.predicate, each) for each in found if each]
+    lives = subject.name != WE or subject.we  # a company lives nowhere
     if kind == "place" and shape.aspect is not Aspect.END and (home := home_in(value, scene.predicates)):
-        lives = subject.name != WE or subject.we  # a company lives nowhere
         return [Fact(subject.name, *each) for each in home[: 1 + lives]]
+    if shape.predicate == "lives_in" and not lives:
+        return []
     if kind == "place" and not subject.first and scene.predicates.is_technology(trimmed(value)):
         return []  # Lantern 搬到阿里云了 is a move of tools
+    if parts.get("x") and kind == "employer" and {trimmed(value), parts["x"]} <= lexicon().chinese.keys():
+        return []  # 小狗从沙发跳到了阳台
     now = _cut(kind, value, scene)
     if not now and kind == "employer" and parts.get("title") and (is_place(value) or _SOME_PLACE.search(value)):
         title = _cut("title", parts["title"], scene)  # 在杭州一家出版社做编辑
@@ -748,7 +772,7 @@ def made_of_thing(shape: Shape, parts: dict[str, str], before: str, scene: Scene
 
 
 #: What is about a car or an illness, and not it.
-_ABOUT_IT = re.compile("的|家族|史|风险|模型|玩具|会员|股票|钥匙|充电|海报|轮胎|配件")
+_ABOUT_IT = re.compile("的|家族|史|前期|店|保养|网约|出租|风险|模型|玩具|会员|股票|钥匙|充电|海报|轮胎|配件")
 
 
 def _known(shape: Shape, value: str, subject: Subject, scene: Scene) -> list[Fact]:
@@ -798,7 +822,12 @@ def _tools(shape: Shape, subject: Subject, value: str, parts: dict[str, str], sc
         return []  # 爸爸的药换成了……: taken, not used
     if title := _PRACTITIONER.fullmatch(value):
         # 换到了何伟医生: a person is not used; a medical title says what role he or she has now.
-        medical = title["title"] in ("医生", "大夫", "医师") and shape.aspect is Aspect.BEGIN and subject.person
+        medical = (
+            title["title"] in ("医生", "大夫", "医师")
+            and not _NO_PERSON.search(value)
+            and shape.aspect is Aspect.BEGIN
+            and subject.person
+        )
         name = scene.cast.me.name if subject.name == WE else subject.name
         return [Fact(name, "doctor", title["name"])] if medical else []
     table = scene.predicates
@@ -853,7 +882,9 @@ _PLANNED = _pattern("planned")
 _NOT = re.compile(r"(?:不再|不|没有?|未|从不|从没|并未|并不|不是)$")
 _FORMERLY = re.compile(r"以前|曾经?|过去|从前|之前(?!的)|原来|原先|当年|本来|一度|当时")
 #: Behind the verb these make it an aside about another time, or about something else than the subject.
-_ASIDE = re.compile(r"的(?:时候|话|那天|那年|那段|人|项目|团队|同事|朋友|消息(?!队列)|公司)|时[要会应]|的时[期间]")
+_ASIDE = re.compile(
+    r"还是|的(?:计划|提案|方案|想法|打算|建议|时候|话|那天|那年|那段|人|项目|团队|同事|朋友|消息(?!队列)|公司)|时[要会应]|的时[期间]"
+)
 #: With these a time is when it began; without them, when it was so (1月我还住在北京).
 _FROM_THEN_ON = re.compile(r"现在|目前|如今|起|开始|以来|自从?|从|了|换成|改|搬到|一直")
 _FOR_NOW = re.compile(r"(?<!从)(?:今天|今晚|中午|晚上|昨天|昨晚|周末|这几天|这次|暂时|出差|先)(?!起|开始)")
@@ -869,6 +900,9 @@ _NO_ROLE = re.compile(r"[是在有说问找给跟和]|最[低高]|平均|人均|
 _FROM_NOW = re.compile("从(?:明天|后天|下周[一二三四五六日天]?|下个?月|下个星期|今天)(?:开始|起)")
 #: What begins on a day that is named so is settled, if ahead: 从下个月起搬到滨江区.
 _FROM_A_DAY = re.compile(r"(?:从|自)[^，]{1,10}(?:起|开始)|[月日号周年]起")
+#: 外公年轻时当过兵，后来在铁路局工作: all of it is told of those days.
+_LONG_AGO = re.compile(r"年轻时|年轻的?时候|(?<![月年天周])那(?:时|会儿)|上学时|读书时")
+_NOWADAYS = re.compile(r"现在|目前|如今|今年|最近|这几年")
 #: So few characters before a comma (搬家了，) name nobody else.
 _SHORT = 4
 
@@ -881,11 +915,13 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
     if role:
         scene.replaced = f"{who or '我'}的{role}"  # 换了手机号：139……
     found: list[Fact] = []
+    framed = False
     for clause in sentence.clauses:
         if GAP in clause.text:
             scene.subject, scene.opening = None, False
             continue
-        mine = _facts_of(clause.text, scene)
+        framed = _LONG_AGO.search(clause.text) is not None or (framed and not _NOWADAYS.search(clause.text))
+        mine = [] if framed else _facts_of(clause.text, scene)
         if (
             (not mine or _FROM_A_DAY.search(clause.text))
             and (lead := times(clause.text, scene.said)).named
@@ -958,8 +994,9 @@ def _of_role(text: str, scene: Scene) -> list[Fact]:
     value = apposed_in(row, match["name"]) if apposed else value_in(row, match["o"], scene.predicates)
     value = value or (match["o"] if row.name == "lives_in" and _STREET.match(match["o"]) else "")
     subject = subject_in(who, scene, told=row.personal) if value else None
-    if subject is None and value and row.personal and not who and (scene.opening or row.name != "salary"):
-        subject = scene.cast.me  # 新房东姓邵: mine, where nobody else was named
+    mine = row.personal and (scene.opening or row.name != "salary")
+    if subject is None and value and not who and (mine or (scene.opening and row.hangs_on == "works_at")):
+        subject = scene.cast.me  # 新房东姓邵, 领导换成彭姐: mine, where nobody else was named
     if subject is None or (subject.person is False and row.personal):
         return []
     name = scene.cast.me.name if row.personal and subject.name == WE else subject.name
@@ -1009,6 +1046,10 @@ def _as_told(text: str, scene: Scene) -> str:
     return f"{report['who']}{text[report.end() :]}"
 
 
+#: 下班路上碰到老同学阿峰: who 他 is by the next clause.
+_MET = re.compile(rf"(?:碰到|碰见|遇到|遇见|见到)了?老?(?:{KIN_ZH})?(?P<who>{_NAME_ZH})$")
+
+
 def _introduce(text: str, scene: Scene) -> None:
     """A clause that states nothing known may still say whom the next is about (王芳是我的同事)."""
     found = re.match(
@@ -1021,6 +1062,8 @@ def _introduce(text: str, scene: Scene) -> None:
         found = None if called["who"] in lexicon().chinese else called  # 阿杰转正，工资4500
     if found:
         subject_in(found["who"], scene)
+    elif met := _MET.search(text):
+        scene.cast.meet(Subject(met["who"], True))
 
 
 def _stated(shape: Shape, match: re.Match[str], before: str, text: str, scene: Scene) -> list[Fact] | None:
@@ -1029,7 +1072,7 @@ def _stated(shape: Shape, match: re.Match[str], before: str, text: str, scene: S
         before = _FROM_NOW.sub("", before)
     if _PLANNED.search(before) or _ASIDE.search(text, match.start()):
         return None
-    passing = shape.predicate in ("diet", "practises", "avoids") or shape.kind == "town"
+    passing = shape.predicate in ("diet", "practises", "avoids", "cannot_eat") or shape.kind == "town"
     if (passing or (shape.predicate == "likes" and shape.aspect is Aspect.END)) and _FOR_NOW.search(text):
         return None
     if shape.predicate == "uses":

@@ -27,7 +27,7 @@ GAP = "\ufffc"
 
 _PASTED = re.compile(r"```.*?(?:```|\Z)|^[ \t]*>[^\n]*$", re.DOTALL | re.MULTILINE)
 _QUOTED = _pattern("quoted")
-_QUESTION = re.compile(r"[?？][\"'”’）)\s]*$|[吗么呢][。!！\s]*$")
+_QUESTION = re.compile(r"[?？][\"'”’）)\s]*$|(?:[吗么呢]|来着)[。!！\s]*$|谁[不会家]")
 _SUPPOSED = _pattern("supposed")
 _JOKE = _pattern("joke")
 #: "Ana: I moved to Porto" in a pasted talk: whose line it is.
@@ -108,8 +108,10 @@ _POSSESSIVES = {"my", "our", "his", "her", "their", "its"}
 _SYSTEMS = words("production prod staging ci")
 _PASSING = word_list("passing")
 #: Whose they are goes without saying.
-_PARENTS = words("mum mom dad grandma grandpa granddad")
+_PARENTS = words("mum mom dad grandma grandpa granddad grandad gran granny nan nana")
 _LONGEST = 4
+#: "Joan next door", "Tom from work": where one knows somebody from.
+_BESIDE = re.compile(r"(?:next door|upstairs|downstairs|from (?:work|school|church|uni|the (?:office|gym|team)))$")
 _FORMER = words("former previous old last past")
 #: No noun phrase without an article holds one of these.
 _NO_NOUNS = ENGLISH | _CALENDAR | words("everyone everybody nobody someone something everything nothing people")
@@ -155,9 +157,9 @@ class Cast:
     people: dict[str, str] = field(default_factory=dict)
     """Persons named so far, each with its gender where that is known ('' else)."""
     thing: str | None = None
-    things: set[str] = field(default_factory=set)
-    unsure: set[str] = field(default_factory=set)
-    """Names of whom or what nothing tells which."""
+    things: dict[str, Subject] = field(default_factory=dict)
+    unsure: dict[str, Subject] = field(default_factory=dict)
+    """Of whom or what nothing tells which."""
 
     @property
     def me(self) -> Subject:
@@ -172,10 +174,10 @@ class Cast:
             return subject
         if subject.person is False:
             self.thing = subject.name
-            self.things.add(subject.name)
+            self.things[subject.name] = subject
         else:
             if subject.person is None:
-                self.unsure.add(subject.name)
+                self.unsure[subject.name] = subject
             self.people.setdefault(subject.name, _GENDER.get(subject.noun.split()[-1] if subject.noun else "", ""))
         return subject
 
@@ -219,12 +221,17 @@ class Cast:
                 return Subject(WE, False, "", "everything")
             if folded[0] == "it":
                 meant = self.things or self.unsure
-                return Subject(name := next(iter(meant)), False, "", name) if len(meant) == 1 else None
+                only = next(iter(meant.values()), None) if len(meant) == 1 else None
+                # "My email has changed, it's now ...": whose it is stays known.
+                owned = only is not None and only.person is False and only.owner
+                return only if owned or only is None else Subject(only.name, False, "", only.name)
         where = ("at", "in", "on") if folded[1:2] and folded[1] in self.predicates.persons else ("at",)
         at = next((at for at, word in enumerate(folded[:-1]) if at > 1 and word in where), 0)
         if at and (folded[0] in _POSSESSIVES or folded[0].endswith("'s")):  # "my manager at Acme"
             found = self.of(listed[:at])
             return found and replace(found, former=found.former or not _FORMER.isdisjoint(folded[at:]))
+        if len(listed) > 1 and (beside := _BESIDE.match(" ".join(folded[1:]))):
+            return self.of(listed[: len(listed) - len(beside[0].split())]) if is_person(listed[0]) else None
         pointed = folded[0] in _POSSESSIVES or folded[0] in ("the", "this")
         if thing := self._something_used(listed, folded) or (None if pointed else self._headed(listed)):
             return thing

@@ -65,7 +65,9 @@ _LEAD = re.compile(
     r"|nowadays|these days|currently|recently|today|as of (?:today|now)|at the moment|right now|good news|big news|news"
     r"|update|reminder|decision|note|remember|please (?:remember|note)|note that|remember that|guess what|in fact"
     r"|honestly|for the record|again|luckily|sadly|unfortunately|in the end|eventually|officially|personally"
-    r"|scratch that|sorry|correction|(?:it )?turns out(?: that)?|(?:earlier )?this (?:week|month|year)|yesterday"
+    r"|scratch that|sorry|correction|(?:it )?turns out(?: that)?"
+    r"|(?:(?:i|we) )?(?:just |only )?(?:found out|learnt|learned)(?: that)?"
+    r"|after (?:the|my|our) [a-z-]+|(?:earlier )?this (?:week|month|year)|yesterday"
     r"|last (?:week|month|year|night|spring|summer|autumn|fall|winter)"
     r"|(?:back )?(?:in|since|on|from|until|as of) (?:early |late |mid-?)?"
     rf"{_DATED}(?: (?:to|until|till) {_DATED})?"
@@ -81,7 +83,7 @@ _SHORT = [
 
 def expanded(text: str) -> str:
     """The clause with its short forms written out."""
-    if "'" in text or "’" in text or "can" in text:
+    if "'" in text or "’" in text or "can" in text or "got" in text:
         text = text.replace("’", "'")
         for pattern, full in _SHORT:
             text = pattern.sub(full, text)

@@ -255,7 +255,7 @@ def organisation(text: str, scene: Scene) -> str:
     if called := _CALLED.match(text):
         text = text[called.end() :]
     if after := _NAMED_AFTER.match(text):
-        return after["o"]
+        return max(after["o"], school_in(text), key=len)  # "St Anne's Primary"
     name = name_in(text, scene.predicates, lower=scene.lower)
     listed = name.split()
     if not listed or name in ("St", "Saint") or name[0].isdigit() or listed[0].casefold() in _NO_EMPLOYER:
@@ -265,13 +265,19 @@ def organisation(text: str, scene: Scene) -> str:
     return "" if len(listed) == 1 and is_person(name) else name
 
 
+#: "A good cook" is what somebody is like.
+_JUDGED = words(
+    "good great bad terrible brilliant amazing decent keen nice excellent fantastic awful better best natural"
+)
+
+
 def title_in(text: str) -> str:
     """The job title that `text` begins with: words that end in a trade, or "head of" something."""
     if heads := _HEADS.match(text):
         return heads[0]
     title = phrase_in(text)
     listed = title.casefold().split()
-    return title if listed and listed[-1] in _TRADES else ""
+    return title if listed and listed[-1] in _TRADES and listed[0] not in _JUDGED else ""
 
 
 # What a statement about tools is limited to: "in the mobile app", "for our billing service", "on my laptop".
@@ -348,7 +354,9 @@ TITLED = _pattern("titled")
 _INSIDE = re.compile(r"(?:in|at|on) (?P<o>.+)")
 _ROOM = re.compile(r"(?:the |room |floor )")
 #: Before the name of a thing: "a second-hand Skoda", "the new blue Yaris".
-_BEFORE_NAME = re.compile(r"(?:(?:an?|the|my|our) )?(?:[a-z][a-z-]+ ){0,3}?(?=[A-Z0-9])")
+_BEFORE_NAME = re.compile(
+    r"(?:(?:an?|the|my|our) )?(?:(?!(?:for|in|at|on|by|with|to|of|from|until)\b)[a-z][a-z-]+ ){0,3}?(?=[A-Z0-9])"
+)
 _AMOUNT = _pattern("amount")
 _MONEY_ZH = _pattern("money_zh")
 #: A bound on the amount is not the amount.
@@ -400,7 +408,7 @@ def person_named(text: str, scene: Scene) -> str:
     if scene.lower and not name and is_person(first := text.split(" ")[0].strip(".,")):
         return first
     other = bool(name) and (is_known_place(name) or name.casefold() in _DEMONYMS) and not is_person(name.split()[0])
-    return "" if not name or name[0].isdigit() or other else name
+    return "" if not name or name[0].isdigit() or other or title_in(name) else name
 
 
 _DEMONYMS = word_list("no tool") | word_list("demonyms")

@@ -319,6 +319,8 @@ def _with(row: Predicate, owner: str, before: Sequence[str], value: str, scene: 
         found = value_in(row.value, value, scene) if owner and not before else ""
     if row.value == "name" and _ON_A_STREET.search(found):
         return []  # "the gym moved to Mill Street"
+    if row.name == "birthday" and found.casefold().endswith("day"):
+        return []  # "Leo's birthday is on Saturday", this year
     return [Fact(subject, row.name, found)] if found else []
 
 
