@@ -15,7 +15,7 @@ from textual.keys import format_key
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from amem.errors import AmemError, InvalidInput
+from amem.errors import AmemError
 from amem_tui.client import CollectionClient, words
 from amem_tui.dialogs import HelpScreen, NotePicker
 from amem_tui.failures import FailureHandling, UnreadableScreen
@@ -83,8 +83,7 @@ class NotesApp(ThemedApp, FailureHandling):
         follow_every: float = 0.5,
     ) -> None:
         found = settings if memory is None else memory.settings
-        if found is None:
-            raise InvalidInput("a browser needs a collection, or the settings of one")
+        assert found is not None, "a browser needs a collection, or the settings of one"
         self.settings = found
         self._own_keys = own_keys(found.tui_keys, str(found.home / "config.toml"))
         #: The key that Textual's footer has at its right: a class's constant to Textual, set here by one's own keys.
@@ -233,17 +232,14 @@ class NotesApp(ThemedApp, FailureHandling):
 
     def write_elsewhere(self, note: MemoryNote) -> None:
         """Open a note's text in the person's own editor, and save what it leaves."""
-        try:
+        with self.client.refusals():
             text, problem = write_in_editor(self, note.content)
-        except InvalidInput as error:
-            self.client.refuse(error)
-            return
-        if problem:
-            self.toast(problem, error=True)
-        if text != note.content:
-            self.push_screen(NoteForm(self.client, note, text, at_once=not problem))
-        elif not problem:
-            self.toast("The text is as it was.")
+            if problem:
+                self.toast(problem, error=True)
+            if text != note.content:
+                self.push_screen(NoteForm(self.client, note, text, at_once=not problem))
+            elif not problem:
+                self.toast("The text is as it was.")
 
     @work(group="collection", exclusive=True)
     async def switch_collection(self, name: str) -> None:
@@ -272,10 +268,9 @@ class NotesApp(ThemedApp, FailureHandling):
 
     async def _move_out(self) -> None:
         """Leave every room of the collection that was open, and close it."""
-        left, self._client = self._client, None
+        left, self._client = self.client, None
         self._done_without.clear()
-        if left is not None:
-            left.left = True
+        left.left = True
         self.workers.cancel_group(self, "follow")
         for worker in list(self.workers):  # what the rooms were about to show, they will not be there to show
             if worker.node is not self:
@@ -288,9 +283,8 @@ class NotesApp(ThemedApp, FailureHandling):
                 self.uninstall_screen(room)
                 if screen.is_attached:
                     await screen.remove()
-        if left is not None:
-            await asyncio.to_thread(left.memory.close)
-            self._opened = [each for each in self._opened if each is not left.memory]
+        await asyncio.to_thread(left.memory.close)
+        self._opened = [each for each in self._opened if each is not left.memory]
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Nothing leads away from a sheet on which something may have been typed, nor anywhere before there is a room.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from amem.errors import NoteNotFound
 from amem.labels import counted, short_id
 from amem.note import LinkType
 from amem.summaries import reversal_lines
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from amem.memory_system import AgenticMemorySystem
-    from amem.note import Link, MemoryNote
+    from amem.note import Link
     from amem.storage.undo import UndoReport
 
 #: Lines of what an undo did and left alone.
@@ -37,10 +38,13 @@ def bring_back(memory: AgenticMemorySystem, id: str) -> str:
     return f"Brought back {_quoted(titles[id])}" if id in titles else "It was destroyed meanwhile"
 
 
-def pin(memory: AgenticMemorySystem, note: MemoryNote) -> str:
+def pin(memory: AgenticMemorySystem, id: str) -> str:
     """Keep a note from fading, or let it fade again."""
+    note = memory.read(id)
+    if note is None:
+        raise NoteNotFound("this note is not here any more")
     pinned = not note.pinned
-    memory.pin(note.id, pinned)
+    memory.pin(id, pinned)
     return f"{'Pinned' if pinned else 'Unpinned'} {_quoted(title(note.content))}"
 
 

@@ -84,8 +84,7 @@ class Prompt(ModalScreen[None]):
     ) -> None:
         super().__init__()
         self._heading, self._value, self._do, self._keys = heading, value, do, f"{keys}    escape cancels"
-        self._refused = ""
-        self._busy = False
+        self._refused, self._busy = "", False
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog") as box:
@@ -99,13 +98,11 @@ class Prompt(ModalScreen[None]):
         self._say(self._keys)
 
     @on(Input.Submitted)
-    def _submitted(self, event: Input.Submitted) -> None:
-        if (typed := event.value.strip()) and not self._busy:
-            self._busy = True
-            self._try(typed)
-
     @work
-    async def _try(self, typed: str) -> None:
+    async def _try(self, event: Input.Submitted) -> None:
+        if not (typed := event.value.strip()) or self._busy:
+            return
+        self._busy = True
         self._say("…")
         self._refused, before = typed, self._refused
         if refusal := await self._do(typed, typed == before):
@@ -127,10 +124,9 @@ def path_prompt(
     forms: str = "",
     then: str = "",
 ) -> Prompt:
-    """Ask for a path, where `write` writes a file and returns how many notes it holds.
+    """Ask for a path, where `write` writes a file (replacing one when asked twice) and returns how many notes it holds.
 
-    It is told whether it may replace a file: when it was asked for twice. `forms` says which endings mean what, `then`
-    what to do with the file.
+    `forms` says which endings mean what, `then` what to do with the file.
     """
 
     async def do(typed: str, again: bool) -> str:
@@ -148,10 +144,7 @@ def path_prompt(
 
 
 class Lines(OptionList, inherit_bindings=False):
-    """An option list that keeps its cursor on the same thing when it is filled anew.
-
-    A click moves the cursor, and opens only what it stands on already; what enter does is the screen's to say.
-    """
+    """An option list whose cursor stays on the same thing when it is filled anew. A second click opens that."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "cursor_up", "Up", show=False),
@@ -192,6 +185,11 @@ class Lines(OptionList, inherit_bindings=False):
             self.action_select()
         else:
             self.highlighted = clicked
+
+
+def remark_line(words: str, look: str = "$muted") -> Option:
+    """A line of a list that says something of it, and cannot be chosen."""
+    return Option(Content.styled(words, look), disabled=True)
 
 
 class Picker(ModalScreen[str | None]):
@@ -265,12 +263,11 @@ class Picker(ModalScreen[str | None]):
             self._look("", self._find)
 
     def _show(self, choices: Choices, words: str) -> None:
-        said, shown = self.query_one("#said", Static), self.query_one("#choices", OptionList)
+        said, shown, ids = self.query_one("#said", Static), self.query_one("#choices", OptionList), [*dict(choices)]
         said.update(Content(words))
         said.display = bool(words)
         shown.clear_options()
         shown.add_options([Option(line, id=id) for id, line in choices])
-        ids = [id for id, _ in choices]
         shown.highlighted = ids.index(self._chosen) if self._chosen in ids else 0 if ids else None
 
     @property
@@ -371,10 +368,7 @@ _SHOWN, _LOOKED_AT = 30, 200
 
 
 class NotePicker(Picker):
-    """Goes to the note that is chosen among those that hold the words typed, each of which may be unfinished.
-
-    The newest ones are there while nothing is typed; `but` is the id of one that is not to be chosen.
-    """
+    """Goes to a note among those that hold the words typed, at first the newest; `but` leaves out one by its id."""
 
     KEYS = "enter opens, escape closes"
     LOOK = "sheet"
@@ -403,10 +397,7 @@ class NotePicker(Picker):
 
 
 def found_by(memory: AgenticMemorySystem, words: str, limit: int = _SHOWN, *, but: str | None = None) -> list[Card]:
-    """The newest notes that hold these words, those first that have them in their titles.
-
-    Without words the newest to arrive. `but` is the id of one to leave out.
-    """
+    """The newest notes that hold these words, each perhaps unfinished, those first that have them in their titles."""
     typed = words.casefold().split()
     shelf = memory.shelf(starting=words, order="time" if typed else "recorded")
     cards = [card for card in memory.cards(shelf, 0, _LOOKED_AT if typed else limit + 1) if card.id != but]

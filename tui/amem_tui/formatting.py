@@ -42,10 +42,7 @@ _NEW_LINE = re.compile("\r\n|[\u2028\u2029]")
 
 
 def clean(text: str) -> str:
-    """Text without control characters, so that no note can send commands to the terminal; lines stay lines.
-
-    Nor any that turn the direction of what stands beside them, with which a title could pretend to be another.
-    """
+    """Text without characters that could send commands to the terminal, or turn the direction of what stands beside."""
     return without_driving(_NEW_LINE.sub("\n", text).replace("\t", "    "))
 
 

@@ -23,8 +23,7 @@ Result = TypeVar("Result")
 
 #: Seconds to wait for a key whose widget is at work, or is going away with what the key closed.
 _PATIENCE = 0.25
-#: How often an echo follows: what a key sets off sends messages of its own (Enter: something was submitted; that: it is
-#: to be searched for), each of which stands behind the echo that was sent before it.
+#: How often an echo follows: a key sets off messages of its own (something was submitted; it is to be searched for).
 _ROUNDS = 4
 #: Seconds between two looks whether a screen is there.
 _AGAIN = 0.01

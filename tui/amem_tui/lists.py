@@ -1,4 +1,4 @@
-"""A list of any length with a cursor, and text cut to the cells of its lines."""
+"""A list of any length with a cursor, and text cut to terminal cells, of which a Chinese character takes two."""
 
 from __future__ import annotations
 
@@ -30,9 +30,6 @@ Piece = tuple[str, str]
 _WORD = 12
 
 
-# Text cut and padded by terminal cells, in which a Chinese character or an emoji takes two.
-
-
 def fit(text: str, width: int) -> str:
     """The text in exactly `width` cells: padded with blanks, or cut with an ellipsis."""
     if cell_len(text) <= width:
@@ -45,10 +42,10 @@ def split_at(pieces: Sequence[Piece], characters: int) -> tuple[list[Piece], lis
     first: list[Piece] = []
     rest: list[Piece] = []
     for text, look in pieces:
-        first.append((text[:characters], look))
-        rest.append((text[characters:], look))
+        first += [(text[:characters], look)] if text[:characters] else []
+        rest += [(text[characters:], look)] if text[characters:] else []
         characters = max(0, characters - len(text))
-    return [each for each in first if each[0]], [each for each in rest if each[0]]
+    return first, rest
 
 
 def fitted(pieces: Sequence[Piece], width: int) -> tuple[list[Piece], list[Piece]]:
@@ -78,14 +75,8 @@ def begun_late(pieces: Sequence[Piece], width: int, *, show: str) -> list[Piece]
     return [("…", ""), *fitted(split_at(pieces, max(start, space + 1))[1], width - 1)[0]]
 
 
-# A list of any length with a cursor: how keys and clicks move the cursor, and the cursor what is on screen.
-
-
 class CursorList(ScrollView, can_focus=True):
-    """Entries by their place from 0, each `row_height` lines high.
-
-    Whoever derives from it says what their lines say (`pieces`). `empty` stands in a list without entries.
-    """
+    """Entries by their place from 0, each `row_height` lines high, whose lines a subclass draws (`pieces`)."""
 
     @dataclass
     class Moved(Message):
@@ -171,10 +162,7 @@ class CursorList(ScrollView, can_focus=True):
         return divmod(y + self.scroll_offset.y, self._row_height)
 
     def put_cursor(self, place: int, *, steady: bool = False) -> None:
-        """Move the cursor without saying so.
-
-        `steady` keeps the row under it where it is on the screen, or the top where the list stands at its top.
-        """
+        """Move the cursor without saying so. `steady` keeps its row where it is on the screen, but at the top."""
         top, before = self.scroll_offset.y, self.cursor
         self.set_reactive(CursorList.cursor, self.resting(self._within(place), 1))
         if steady and top:

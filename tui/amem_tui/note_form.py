@@ -38,10 +38,8 @@ if TYPE_CHECKING:
 class Draft:
     """What a person writes of a note, to be saved without undoing what others did.
 
-    `base` is the note as it was when the form was opened, None for a new one.
-
-    `given` are the fields that the person filled in or changed (content among them where it was changed); the others
-    are left to the analyst, or as they are.
+    `base` is the note as it was when the form was opened, None for a new one. `given` are the fields that the person
+    filled in or changed; the others are left to the analyst, or as they are.
     """
 
     base: MemoryNote | None
@@ -50,8 +48,7 @@ class Draft:
     def save(self, memory: AgenticMemorySystem) -> tuple[str, str]:
         """Store it, without waiting for a model; (the note's id, what came of it).
 
-        Raises StaleNote when somebody else changed a field that is changed here, NoteNotFound when the note was
-        deleted meanwhile, and whatever refuses a note.
+        Raises StaleNote when somebody else changed a field that is changed here, and NoteNotFound.
         """
         if self.base is None:
             fields = dict(self.given)
@@ -59,9 +56,10 @@ class Draft:
             return receipt.id, _received(receipt, fields, command(memory.settings, "enrich"))
         if not self.given:
             return self.base.id, "Nothing was changed"
+        gone = NoteNotFound("this note was deleted meanwhile", hint="ctrl+n saves your text as a new note")
         now = memory.read(self.base.id)
         if now is None:
-            raise _gone()
+            raise gone
         if stale := [name for name in self.given if getattr(now, name) != getattr(self.base, name)]:
             raise StaleNote(
                 f"somebody changed the {' and '.join(stale)} of this note meanwhile",
@@ -71,7 +69,7 @@ class Draft:
         for name, value in self.given.items():
             setattr(changed, name, value)
         if not memory.update(changed, wait=False):
-            raise _gone()
+            raise gone
         return changed.id, f"Changed “{one_line(title(changed.content), 50)}”"
 
 
@@ -85,25 +83,14 @@ def _received(receipt: Receipt, fields: Mapping[str, Any], enrich: str) -> str:
     if not receipt.stored:
         extra = f" ({', '.join(fields)} of yours were not added to it)" if fields else ""
         return f"Already saved: here is the note that says the same{extra}"
-    counts = {
-        "link": (receipt.links, ""),
-        "neighbour": (receipt.evolved, " updated"),
-        "older note": (receipt.superseded, " superseded"),
-        "change": (receipt.queued, " to review"),
-    }
-    parts = ["Stored", *(f"{counted(len(found), what)}{done}" for what, (found, done) in counts.items() if found)]
+    found = [("link", receipt.links, ""), ("neighbour", receipt.evolved, " updated")]
+    found += [("older note", receipt.superseded, " superseded"), ("change", receipt.queued, " to review")]
+    parts = ["Stored", *(f"{counted(len(each), what)}{done}" for what, each, done in found if each)]
     if receipt.enrichment is Enrichment.PENDING:
         parts.append("analysis follows by itself")
     elif receipt.enrichment is not Enrichment.DONE:
         parts.append(f"analysis waits ({enrich})")
     return ", ".join(parts)
-
-
-def _gone() -> NoteNotFound:
-    return NoteNotFound("this note was deleted meanwhile", hint="ctrl+n saves your text as a new note")
-
-
-# A note's text in the person's own editor, which has the terminal to itself meanwhile.
 
 
 def write_in_editor(app: App[Any], text: str) -> tuple[str, str]:
@@ -123,7 +110,6 @@ _LINES = {
     "keywords": "keywords, with commas between",
     "context": "one sentence on what it is about",
 }
-_UNDECIDED = "the analyst decides"
 _PINNED = {False: "not pinned", True: "pinned"}
 
 
@@ -151,18 +137,13 @@ class NoteForm(ModalScreen[None]):
         note = self._note
         with Vertical(id="sheet") as sheet:
             sheet.border_title = "New note" if note is None else "Edit note"
-            yield TextArea(
-                typeable(self._text),
-                id="form-draft",
-                soft_wrap=True,
-                tab_behavior="focus",
-                placeholder="What is worth remembering",
-            )
+            placeholder = "What is worth remembering"
+            yield TextArea(typeable(self._text), id="form-draft", tab_behavior="focus", placeholder=placeholder)
             with Horizontal(classes="line"):
                 yield Static(classes="of", id="of-kind")
                 yield Select[Kind](
                     [(f"{GLYPHS[kind]} {kind}", kind) for kind in Kind],
-                    prompt=_UNDECIDED,
+                    prompt="the analyst decides",
                     allow_blank=note is None,
                     value=Select.NULL if note is None else note.kind,
                     id="form-kind",
@@ -227,7 +208,7 @@ class NoteForm(ModalScreen[None]):
             sign = self.query_one(f"#of-{name}", Static)
             filled = self._note is not None and bool(getattr(self._note, name))
             machine = filled and name not in self._owned and name not in changed
-            mine = name in changed or (filled and not machine)
+            mine = name in changed or filled
             mark = ("◆ ", "$accent") if machine else ("● ", "$success") if mine else ("  ", "")
             sign.update(Content.assemble(mark, (name, "$accent" if machine else "$muted")))
             self.query_one(f"#form-{name}").set_class(machine, "-machine")
@@ -250,13 +231,9 @@ class NoteForm(ModalScreen[None]):
         return {"content": now["content"]} | changed if self._note is None else changed
 
     @property
-    def _touched(self) -> bool:
-        return self._ready and self._values() != self._before
-
-    @property
     def unsaved(self) -> str:
         """What would be lost with the form, and how it is not; "" when nothing would."""
-        return "Not saved: ctrl+s saves." if self._touched else ""
+        return "Not saved: ctrl+s saves." if self._ready and self._values() != self._before else ""
 
     def action_save(self) -> None:
         self._store(Draft(self._note, self._given()))
@@ -312,25 +289,20 @@ class NoteForm(ModalScreen[None]):
 
     def action_editor(self) -> None:
         draft = self.query_one("#form-draft", TextArea)
-        try:
+        with self._client.refusals():
             text, problem = write_in_editor(self.app, draft.text)
-        except InvalidInput as error:
-            self._client.refuse(error)
-            return
-        if text != draft.text:
-            draft.text = typeable(text)
-            draft.move_cursor(draft.document.end)
-        if problem:
-            self._notice(problem, error=True)
+            if text != draft.text:
+                draft.text = typeable(text)
+                draft.move_cursor(draft.document.end)
+            if problem:
+                self._notice(problem, error=True)
 
     def action_leave(self) -> None:
-        if self._saving:
-            return
-        if not self._touched or self._asked:
+        if self.unsaved and not self._asked and not self._saving:
+            self._asked = True
+            self._notice("Not saved. ctrl+s saves, escape once more throws the text away.", error=True)
+        elif not self._saving:
             self.dismiss()
-            return
-        self._asked = True
-        self._notice("Not saved. ctrl+s saves, escape once more throws the text away.", error=True)
 
     def _notice(self, said: str, *, error: bool = False) -> None:
         notice = self.query_one("#notice", Static)

@@ -111,15 +111,17 @@ class Block:
     entry: bool = False
 
     def lines(self, width: int) -> Iterator[Line]:
-        first, rest = _bounded(self.first, width), _bounded(self.rest, width)
-        room = max(1, width - max(first.cell_length, rest.cell_length))
-        for number, line in enumerate(wrapped(self.text, self.places, room, verbatim=self.verbatim)):
-            lead = first if number == 0 else rest
-            shift = len(lead.plain)
-            places = tuple(Place(each.start + shift, each.end + shift, each.destination) for each in line.places)
-            if self.entry:
-                places = tuple(Place(0, 0, each.destination) for each in self.places[:1])
-            yield Line(lead + line.text if shift else line.text, places, self.entry)
+        lead, rest = _bounded(self.first, width), _bounded(self.rest, width)
+        room = max(1, width - max(lead.cell_length, rest.cell_length))
+        whole = tuple(Place(0, 0, each.destination) for each in self.places[:1])
+        for line in wrapped(self.text, self.places, room, verbatim=self.verbatim):
+            places = whole if self.entry else _moved(line.places, len(lead.plain))
+            yield Line(lead + line.text if lead.plain else line.text, places, self.entry)
+            lead = rest
+
+
+def _moved(places: Iterable[Place], by: int) -> tuple[Place, ...]:
+    return tuple(replace(each, start=each.start + by, end=each.end + by) for each in places)
 
 
 def side_by_side(
@@ -139,7 +141,7 @@ def side_by_side(
             before = pad if column < len(right) and right[column] else 0
             after = pad - before + (_GAP if column < len(made) - 1 else 0)
             parts += [Content(" " * before), line.text, Content(" " * after)]
-            places += [Place(p.start + shift + before, p.end + shift + before, p.destination) for p in line.places]
+            places += [*_moved(line.places, shift + before)]
             shift += before + len(line.text.plain) + after
         yield Line(Content("").join(parts), tuple(places))
 
@@ -186,8 +188,9 @@ class Table:
                 yield Line(indent)
             for header, cell in zip(self.headers, row, strict=False):
                 name = Content.styled(f"{header.text.plain}: ", "$secondary")
-                places = tuple(Place(p.start + len(name), p.end + len(name), p.destination) for p in cell.places)
-                yield from Block(name + cell.text, places, indent, indent + Content("  ")).lines(width)
+                yield from Block(
+                    name + cell.text, _moved(cell.places, len(name)), indent, indent + Content("  ")
+                ).lines(width)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,8 +210,7 @@ class Indented:
 
     def lines(self, width: int) -> Iterator[Line]:
         for line in self.part.lines(max(1, width - self.cells)):
-            places = tuple(replace(p, start=p.start + self.cells, end=p.end + self.cells) for p in line.places)
-            yield Line(line.text.pad_left(self.cells), places, line.whole)
+            yield Line(line.text.pad_left(self.cells), _moved(line.places, self.cells), line.whole)
 
 
 class Part(Protocol):
@@ -235,10 +237,8 @@ def labelled(label: Content | str, value: Content, places: Sequence[Place] = (),
 
 def entry(head: Content, destination: Destination, *more: Content, indent: int = 0) -> Block:
     """Something to choose: a line, and below it what else there is to say."""
-    text = Content("\n").join([head, *more])
-    return Block(
-        text, (Place(0, len(text), destination),), Content(" " * indent), Content(" " * (indent + 2)), entry=True
-    )
+    text, first, rest = Content("\n").join([head, *more]), Content(" " * indent), Content(" " * (indent + 2))
+    return Block(text, (Place(0, len(text), destination),), first, rest, entry=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,34 +287,30 @@ def wrapped(text: Content, places: Sequence[Place], width: int, *, verbatim: boo
         plain = part.plain
         cuts = []
         if cell_len(plain) > width:
-            cuts = _anywhere(plain, width) if verbatim else breaks(plain, width, first=width)
+            cuts = list(_anywhere(plain, width)) if verbatim else breaks(plain, width, first=width)
         at = 0
         for line in part.divide(cuts) if cuts else [part]:
             end = at + len(line.plain)
             shown = line if verbatim else line.rstrip()
-            inside = tuple(
-                Place(
-                    max(each.start, start + at) - start - at, min(each.end, start + end) - start - at, each.destination
-                )
+            here, there = start + at, start + end
+            inside = [
+                replace(each, start=max(each.start, here) - here, end=min(each.end, there) - here)
                 for each in places
-                if each.start < start + end and each.end > start + at
-            )
-            yield Line(shown, inside)
+                if each.start < there and each.end > here
+            ]
+            yield Line(shown, tuple(inside))
             at = end
         start += len(plain) + 1
 
 
-def _anywhere(text: str, width: int) -> list[int]:
+def _anywhere(text: str, width: int) -> Iterator[int]:
     """Breaks as soon as a line is full."""
-    found: list[int] = []
     taken = 0
-    for place, char in enumerate(text):
-        cells = cell_len(char)
+    for place, cells in enumerate(map(cell_len, text)):
         if taken + cells > width and place:
-            found.append(place)
+            yield place
             taken = 0
         taken += cells
-    return found
 
 
 def _bounded(lead: Content, width: int) -> Content:
@@ -325,12 +321,6 @@ def _bounded(lead: Content, width: int) -> Content:
 
 #: Characters that are laid out while nobody notices; more are laid out in a thread.
 _AT_ONCE = 6_000
-
-
-def _characters(part: Part) -> int:
-    if isinstance(part, Indented):
-        return _characters(part.part)
-    return len(part.text.plain) if isinstance(part, Block) else _AT_ONCE
 
 
 #: A place so many lines beyond the edge is near enough to go to; farther ones the page is scrolled to first.
@@ -397,7 +387,8 @@ class Page(ScrollView, can_focus=True):
         if width < 1:
             self._take(Sheet(), 0)
             return
-        small = sum(map(_characters, parts)) <= _AT_ONCE
+        bare = (part.part if isinstance(part, Indented) else part for part in parts)
+        small = sum(len(part.text.plain) if isinstance(part, Block) else _AT_ONCE for part in bare) <= _AT_ONCE
         sheet = lay_out(parts, width) if small else await asyncio.to_thread(lay_out, parts, width)
         if parts is not self.parts:
             return  # something else is to be shown by now
@@ -437,20 +428,18 @@ class Page(ScrollView, can_focus=True):
         self.refresh(layout=bool(self.styles.auto_dimensions))
 
     def action_step(self, by: int) -> None:
-        place = self._next(by)
-        if place is not None:
+        if (place := self._next(by)) is not None:
             self.select(place)
-        elif self._chosen is not None and not self._seen(self.sheet.choices[self._chosen]):
+            return
+        top, choice = self.scroll_offset.y, None if self._chosen is None else self.sheet.choices[self._chosen]
+        if choice is not None and not (choice.first < top + self.size.height and choice.last >= top):
             self.select(None)
             self.action_step(by)
         else:
             self.scroll_relative(y=by, animate=False)
 
     def action_edge(self, way: int) -> None:
-        if way < 0:
-            self.scroll_home(animate=False)
-        else:
-            self.scroll_end(animate=False)
+        self.scroll_to(y=0 if way < 0 else self.max_scroll_y, animate=False, immediate=True)
         if self._chosen is not None:
             self.select(0 if way < 0 else len(self.sheet.choices) - 1, reveal=False)
 
@@ -475,15 +464,11 @@ class Page(ScrollView, can_focus=True):
         }
         if self._chosen in near:
             found = [place for place in near if (place - self._chosen) * by > 0]
-        elif by > 0:
-            found = [place for place, choice in near.items() if choice.first >= top]
         else:
-            found = [place for place, choice in near.items() if choice.last <= bottom]
-        return None if not found else min(found) if by > 0 else max(found)
-
-    def _seen(self, choice: Choice) -> bool:
-        top = self.scroll_offset.y
-        return choice.first < top + self.size.height and choice.last >= top
+            found = [
+                each for each, choice in near.items() if (choice.first >= top if by > 0 else choice.last <= bottom)
+            ]
+        return min(found, key=lambda place: place * by, default=None)
 
     def select(self, place: int | None, *, reveal: bool = True) -> None:
         """Choose the place of this number from the top, or none."""
@@ -503,8 +488,7 @@ class Page(ScrollView, can_focus=True):
         at = event.get_content_offset(self)
         if at is None or self.screen.get_selected_text():
             return
-        line, column = at.y + self.scroll_offset.y, at.x + self.scroll_offset.x
-        if (place := self._at(line, column)) is not None:
+        if (place := self._at(at.y + self.scroll_offset.y, at.x + self.scroll_offset.x)) is not None:
             event.stop()
             self.select(place, reveal=False)
             self.action_follow()

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 #: In the order of the bar above every screen; the first is where one starts.
 ROOMS = ("browse", "graph", "history", "timeline", "chat", "review", "log", "health")
 START = "browse"
+#: Seconds for which what is under a cursor is left unread: one that is held down passes much that nobody wants to read.
+REST = 0.04
 
 
 def open_room(room: str, client: CollectionClient) -> NotesScreen:
@@ -38,17 +40,15 @@ def open_room(room: str, client: CollectionClient) -> NotesScreen:
     return made
 
 
-# The line above every screen: which collection, which room, and the way to the others.
-#
-# Where there is little room a name shows its key as its first letter, underlined; where there is less, only the room
-# that one is in is named.
-
 #: From how many columns on names have room for their keys; cells that facts need at least.
 _WIDE, _FACTS = 100, 8
 
 
 class RoomBar(WordLine):
-    """`room` is the one we are in; `facts` is what the room says of itself, at the right; `keys` lead to rooms."""
+    """The line above every screen: `room` is the one we are in, `keys` lead to rooms, `facts` stand at the right.
+
+    Where there is little room a name shows its key as its first letter; with less only this room is named.
+    """
 
     def __init__(self, collection: str, room: str, keys: Mapping[str, str]) -> None:
         super().__init__(id="rooms")

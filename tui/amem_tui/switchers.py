@@ -20,7 +20,7 @@ from amem.collection_folders import collection_names, folder_of, listed_collecti
 from amem.errors import AmemError, CollectionExists
 from amem.labels import counted, size
 from amem_tui.client import words
-from amem_tui.dialogs import Prompt, found_by
+from amem_tui.dialogs import Lines, Prompt, found_by
 from amem_tui.formatting import clean, day, one_line, title
 from amem_tui.keymap import ROOM_KEYS
 from amem_tui.lists import fit
@@ -94,7 +94,7 @@ class CollectionsScreen(ModalScreen[None]):
         with Vertical(id="collections", classes="sheet") as sheet:
             sheet.border_title = "Collections"
             sheet.border_subtitle = Content(one_line(str(self._home), 60))
-            yield OptionList(id="choices", compact=True)
+            yield Lines(id="choices")
         yield KeyFooter()
 
     def on_mount(self) -> None:
@@ -102,16 +102,11 @@ class CollectionsScreen(ModalScreen[None]):
 
     @work(exclusive=True, group="list")
     async def _list(self) -> None:
-        shown = self.query_one("#choices", OptionList)
+        shown = self.query_one(Lines)
         # Each is opened to be counted, which may take its time; what is counted is shown.
         names = await self._client.ask(collection_names, self._home)
-        before = shown.highlighted_option
-        wanted = self._here if before is None else before.id
-        shown.clear_options()
-        for name in names:
-            shown.add_option(Option(_collection_line(name, self._here, None), id=name))
-        if names:
-            shown.highlighted = names.index(wanted) if wanted in names else 0
+        lines = [Option(_collection_line(name, self._here, None), id=name) for name in names]
+        shown.fill(lines, keep=shown.chosen or self._here)
         for name in names:
             found = await self._client.ask(listed_collection, self._home, name)
             self._listed[name] = found
@@ -124,9 +119,7 @@ class CollectionsScreen(ModalScreen[None]):
     @property
     def _chosen(self) -> str | None:
         # Keys are looked at once more when the list is on its way out already.
-        (*lists,) = self.query("#choices").results(OptionList)
-        option = lists[0].highlighted_option if lists else None
-        return None if option is None else option.id
+        return next((shown.chosen for shown in self.query(Lines)), None)
 
     @on(OptionList.OptionHighlighted)
     def _moved(self) -> None:
@@ -134,7 +127,7 @@ class CollectionsScreen(ModalScreen[None]):
 
     @on(OptionList.OptionSelected)
     def action_open(self) -> None:
-        if self._chosen is not None:
+        if self._chosen:
             self._open(self._chosen)
 
     def _open(self, name: str) -> None:
@@ -144,14 +137,13 @@ class CollectionsScreen(ModalScreen[None]):
 
     def action_copy(self) -> None:
         heading = f"Copy {self._here} to a collection called"
-        self.app.push_screen(Prompt(heading, f"{self._here}-copy", self._copy, keys="enter copies"))
+        self.app.push_screen(Prompt(heading, f"{self._here}-copy", partial(self._make, copy=True), keys="enter copies"))
 
     def action_diff(self) -> None:
         """Show what the open collection and the chosen one did since one was copied from the other."""
         from amem_tui.history.fork_screen import ForkScreen, Pair
 
-        chosen = self._chosen
-        if chosen is not None and (known := self._kin(chosen)):
+        if (chosen := self._chosen) and (known := self._kin(chosen)):
             self.app.push_screen(ForkScreen(Pair(self._client, chosen, into_other=known == "source")))
 
     def _kin(self, name: str) -> Literal["fork", "source", ""]:
@@ -164,22 +156,18 @@ class CollectionsScreen(ModalScreen[None]):
     def action_make(self) -> None:
         self.app.push_screen(Prompt("A new collection called", "", self._make, keys="enter begins it"))
 
-    async def _make(self, name: str, again: bool) -> str:
+    async def _make(self, name: str, again: bool, *, copy: bool = False) -> str:
         try:
             await self._client.ask(_free, self._home, name)
+            if copy:
+                await self._client.ask(self._client.memory.copy, name)
         except AmemError as error:
             return words(error)
-        self.call_later(self._open, name)
-        return ""
-
-    async def _copy(self, name: str, again: bool) -> str:
-        try:
-            await self._client.ask(_free, self._home, name)
-            await self._client.ask(self._client.memory.copy, name)
-        except AmemError as error:
-            return words(error)
-        self._client.say(f"{self._here} is copied to {name}; enter there opens it.")
-        self._list()
+        if copy:
+            self._client.say(f"{self._here} is copied to {name}; enter there opens it.")
+            self._list()
+        else:
+            self.call_later(self._open, name)
         return ""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

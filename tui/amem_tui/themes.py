@@ -107,10 +107,7 @@ def _luminance(colour: Color) -> float:
 
 
 def towards(colour: Color, other: Color, ground: Color, least: float) -> Color:
-    """The colour, moved as little towards another as it takes to be told from its ground (a ratio of WCAG 2.2).
-
-    A terminal's own colours stay as they are, since nobody knows them.
-    """
+    """The colour, moved as little towards another as telling it from its ground takes; a terminal's own stay."""
     if any(each.ansi is not None for each in (colour, other, ground)):
         return colour
     return _moved(colour, other, [ground], least)

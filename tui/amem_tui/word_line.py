@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, TypeAlias
 
 from rich.cells import cell_len
@@ -41,12 +42,9 @@ class WordLine(Widget):
         raise NotImplementedError
 
     def at(self, x: int) -> str:
-        stop = 0
-        for word in self.words(self.size.width):
-            stop += word.text.cell_length
-            if x < stop:
-                return word.id
-        return ""
+        words = self.words(self.size.width)
+        stops = accumulate(word.text.cell_length for word in words)
+        return next((word.id for word, stop in zip(words, stops, strict=True) if x < stop), "")
 
     def render(self) -> Content:
         words = self.words(self.size.width)
@@ -67,10 +65,7 @@ class WordLine(Widget):
 
 
 class TabStrip(WordLine):
-    """Pages or panes, the open one marked. With little room they stand closer, and the last are shortened first.
-
-    `names` says for each what it is called, and what with ever less room.
-    """
+    """Pages or panes by their `names`, each with shorter ones for less room; the open one is marked."""
 
     @dataclass
     class Chosen(Message):

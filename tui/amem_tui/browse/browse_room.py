@@ -25,7 +25,7 @@ from amem_tui.browse.note_list import (
     how_to_begin,
     how_to_widen,
     page_of,
-    read_list,
+    read_news,
 )
 from amem_tui.browse.note_pane import LinkPicker, NotePane
 from amem_tui.browse.search_line import SearchLine
@@ -34,10 +34,10 @@ from amem_tui.client import Refresher
 from amem_tui.dialogs import Question, path_prompt
 from amem_tui.formatting import one_line, title
 from amem_tui.keymap import ROOM_KEYS
-from amem_tui.rooms import NotesScreen
+from amem_tui.rooms import REST, NotesScreen
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from textual.app import ComposeResult
@@ -56,25 +56,10 @@ _NEEDS_A_NOTE = ("edit", "delete", "pin", "copy_note", "copy_id", "export")
 _NAMED = 5
 
 
-def _deletion(titles: Sequence[str]) -> Question:
-    question = "Delete this note?" if len(titles) == 1 else f"Delete {counted(len(titles), 'note')}?"
-    named = [f"  {one_line(title, 60)}" for title in titles[:_NAMED]]
-    if len(titles) > _NAMED:
-        named.append(f"  and {len(titles) - _NAMED:,} more")
-    return Question(question, "\n".join(named), key="d", yes="deletes", no="keeps", grave=True)
-
-
-def _file_name(words: str) -> str:
-    """A name for a file, of the letters and digits of these words."""
-    plain = "".join(char if char.isalnum() else " " for char in one_line(words, 60))
-    return "-".join(plain.split())[:40] or "notes"
-
-
 #: So many notes are marked at once.
 _MOST = 1000
-#: Seconds for which the note under the cursor is left unread: a cursor that is held down passes notes that nobody
-#: wants to read, and reading one slows down who types.
-_REST, _TYPING_REST = 0.04, 0.15
+#: Seconds for which the note under the cursor is left unread while one types: reading it slows that down.
+_TYPING_REST = 0.15
 #: Seconds for which keys wait for a list: as long as one waits for an answer without looking elsewhere.
 PATIENCE = 1.5
 #: Seconds for which what is typed must rest before it is counted what it leaves to narrow by.
@@ -159,10 +144,7 @@ class BrowseScreen(NotesScreen):
         return monotonic() < self._awaited and not self._line.typing
 
     def _start_over(self, listing: Listing, *, keep: str | None = None) -> None:
-        """List something else, from its top or from the note with the id `keep`.
-
-        Where words decide no more what is listed, and that note is not listed, from where the cursor stood before.
-        """
+        """List something else, from its top, from the note with the id `keep`, or from where the cursor was before."""
         place = 0
         if not self._listing.asks and self._pane.wanted is not None:
             self._before = self._notes.cursor, self._pane.wanted
@@ -189,7 +171,8 @@ class BrowseScreen(NotesScreen):
             asked = replace(asked, listing=self._listing, place=self._notes.cursor, keep=keep)
         try:
             with self.client.refusals(self._refused):
-                contents, news = await self.ask(read_list, self.memory, self.client.zone, asked, self._seen)
+                news = await self.ask(read_news, self.memory, self._seen)
+                contents = await self.ask(asked.listing.read, self.memory, self.client.zone, asked.place, asked.keep)
                 if not asked.fresh:  # the cursor may have gone on meanwhile
                     contents = replace(contents, place=contents.place + self._notes.cursor - asked.place)
                 self._show(asked, contents, news)
@@ -274,7 +257,7 @@ class BrowseScreen(NotesScreen):
     # The open note.
 
     def _rest(self) -> float:
-        return _TYPING_REST if self._line.typing else _REST
+        return _TYPING_REST if self._line.typing else REST
 
     def _told_of(self, id: str) -> tuple[str, Query | str]:
         row = self._notes.line
@@ -333,26 +316,20 @@ class BrowseScreen(NotesScreen):
             self.change(changes.unlink, self.memory, link)
 
     def _mark(self, ids: Sequence[str], marked: bool) -> None:
-        for id in ids:
-            if marked:
-                self._marked[id] = None
-            else:
-                self._marked.pop(id, None)
+        gone = () if marked else set(ids)
+        self._marked = dict.fromkeys([id for id in self._marked if id not in gone] + list(ids) * marked)
         self._notes.tick(set(self._marked))
         self._subtitle()
         self.refresh_bindings()
 
-    def _toggle(self, row: Row) -> None:
-        self._mark([row.id], row.id not in self._marked)
+    @on(NoteList.Ticked)
+    def _ticked(self, event: NoteList.Ticked) -> None:
+        self._mark([event.row.id], event.row.id not in self._marked)
 
     def action_mark(self) -> None:
         if self._notes.line is not None:
-            self._toggle(self._notes.line)
+            self._ticked(NoteList.Ticked(self._notes.line))
             self._notes.action_step(1)
-
-    @on(NoteList.Ticked)
-    def _ticked(self, event: NoteList.Ticked) -> None:
-        self._toggle(event.row)
 
     def action_undo(self) -> None:
         """Bring back the note that is gone, else take back the last step."""
@@ -378,15 +355,14 @@ class BrowseScreen(NotesScreen):
             self.client.say(f"Copied the id {self.client.note}")
 
     def action_pin(self) -> None:
-        self._with_note(lambda note: self.client.carry_out(changes.pin, self.memory, note))
+        if self.client.note is not None:
+            self.change(changes.pin, self.memory, self.client.note)
 
     @work(group="note action")
-    async def _with_note(self, do: Callable[[MemoryNote], Awaitable[object] | None]) -> None:
+    async def _with_note(self, do: Callable[[MemoryNote], object]) -> None:
         """Read the open note and do this with it."""
-        note = await self._read_open()
-        done = None if note is None else do(note)
-        if done is not None:
-            await done
+        if (note := await self._read_open()) is not None:
+            do(note)
 
     async def _read_open(self) -> MemoryNote | None:
         id = self.client.note
@@ -403,7 +379,11 @@ class BrowseScreen(NotesScreen):
         titles = [title(card.text) for card in cards.values()]
         if not titles:
             return
-        if await self.app.push_screen_wait(_deletion(titles)):
+        question = "Delete this note?" if len(titles) == 1 else f"Delete {counted(len(titles), 'note')}?"
+        named = [f"  {one_line(each, 60)}" for each in titles[:_NAMED]]
+        named += [f"  and {len(titles) - _NAMED:,} more"] if len(titles) > _NAMED else []
+        asks = Question(question, "\n".join(named), key="d", yes="deletes", no="keeps", grave=True)
+        if await self.app.push_screen_wait(asks):
             self._pane.let_go(ids)
             self._mark(ids, False)
             if not await self.client.carry_out(changes.delete_notes, self.memory, ids):
@@ -415,7 +395,9 @@ class BrowseScreen(NotesScreen):
         if not ids:
             return
         named = await self._read_open() if len(ids) == 1 else None
-        name = _file_name(title(named.content) if named is not None else f"{self.memory.settings.collection} notes")
+        words = title(named.content) if named is not None else f"{self.memory.settings.collection} notes"
+        plain = "".join(char if char.isalnum() else " " for char in one_line(words, 60))
+        name = "-".join(plain.split())[:40] or "notes"
 
         def write(path: Path, replace: bool) -> int:
             return export_chosen(self.memory, ids, path, self.client.zone, replace=replace)
@@ -451,7 +433,7 @@ class BrowseScreen(NotesScreen):
             self.client.app.switch_collection(collection)
 
     def _narrow(self, conditions: Conditions, *, keep: str | None = None) -> None:
-        self._sidebar.tick(conditions)
+        self._sidebar.show(conditions=conditions)
         self._start_over(replace(self._listing, conditions=conditions), keep=keep)
 
     def action_sidebar(self) -> None:
@@ -504,17 +486,12 @@ class BrowseScreen(NotesScreen):
 
     @on(SearchLine.Cleared)
     def _cleared(self) -> None:
-        if self._line.mode == "sidebar":
+        sidebar = self._line.mode == "sidebar"
+        self.set_focus(self._sidebar if sidebar else self._notes)
+        if sidebar:
             self._sidebar.narrow("")
             self._follow_listing()
-            self.set_focus(self._sidebar)
-        else:
-            self.set_focus(self._notes)
-            self._ask_nothing()
-
-    def _ask_nothing(self) -> None:
-        """All notes that meet the conditions again, from the one that is open."""
-        if self._listing.asks:
+        elif self._listing.asks:  # all notes that meet the conditions again, from the one that is open
             self._filter("")
 
     def _follow_listing(self) -> None:
@@ -541,8 +518,8 @@ class BrowseScreen(NotesScreen):
             self._leave_sidebar()
         elif self._listing.asks:
             self._line.put("search", "")
-            self._ask_nothing()
+            self._filter("")
         elif self._marked:
             self._mark(list(self._marked), False)
         elif self._listing.conditions:
-            self._narrow(self._listing.conditions.without_last(), keep=self._pane.wanted)
+            self._narrow(Conditions(self._listing.conditions.chosen[:-1]), keep=self._pane.wanted)

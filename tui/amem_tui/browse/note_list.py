@@ -64,7 +64,7 @@ class Row:
 
 def row_of(card: Card, zone: tzinfo, hit: Hit | None = None) -> Row:
     """The row of a note; with the hit's score and explanation where it was searched for."""
-    return Row(
+    row = Row(
         id=card.id,
         kind=card.kind,
         title=title(card.text),
@@ -76,12 +76,11 @@ def row_of(card: Card, zone: tzinfo, hit: Hit | None = None) -> Row:
         links=card.links,
         pinned=card.pinned,
         waiting=card.enrichment is not Enrichment.DONE,
-        score=None if hit is None else hit.score,
-        why="" if hit is None else one_line(hit.explanation.words(), 300),
-        excerpt=() if hit is None else _excerpt(hit),
-        faint=hit is not None and hit.support is Support.NONE,
-        catalog="" if hit is None else hit.catalog,
     )
+    if hit is None:
+        return row
+    why, faint = one_line(hit.explanation.words(), 300), hit.support is Support.NONE
+    return replace(row, score=hit.score, why=why, excerpt=_excerpt(hit), faint=faint, catalog=hit.catalog)
 
 
 def _excerpt(hit: Hit) -> tuple[tuple[str, bool], ...]:
@@ -90,8 +89,6 @@ def _excerpt(hit: Hit) -> tuple[tuple[str, bool], ...]:
     from_here = [("… ", False)] if hit.text[: part.start].strip() else []
     return (*from_here, *((clean(piece), matched) for piece, matched in part.pieces()), *goes_on)
 
-
-# The line of a row: as many columns as there is room for, each exactly as wide as planned.
 
 BARS, UNLIT = "▁▃▅▇", "·"
 PINNED, WAITING, MARKED = "▪", "◌", "✓"
@@ -113,10 +110,7 @@ def columns(width: int) -> set[str]:
 
 
 def laid_out(row: Row, width: int, *, marked: bool, year: int | None) -> list[Piece]:
-    """The row in `width` cells. Where a date has little room, one of another year than `year` (0: any) shows that.
-
-    None has the time of day stand in the place of the date.
-    """
+    """The row in `width` cells. A date with little room says its year if it is not `year` (0: any; None: the time)."""
     plan = columns(width)
     sign, by = SIGNS[row.author]
     head: list[Piece] = [(MARKED if marked else " ", "bold $accent")]
@@ -163,36 +157,28 @@ def _titled(row: Row, room: int, look: str) -> tuple[list[Piece], list[Piece]]:
 
 def _tail(row: Row, plan: set[str], year: int | None) -> list[Piece]:
     """What stands right of the title; of a note in a catalog that, not how well it is kept there."""
-    tail: list[Piece] = []
-    if row.waiting:
-        tail.append((f" {WAITING}", "$warning"))
-    if row.pinned:
-        tail.append((f" {PINNED}", "$accent"))
+    tail: list[Piece] = [(f" {WAITING}", "$warning")] * row.waiting + [(f" {PINNED}", "$accent")] * row.pinned
     if row.catalog:
         if "author" in plan:
             tail.append((f" {fit(row.catalog, min(_CATALOG, cell_len(row.catalog)))}", "$secondary"))
         plan = plan - {"strength", "layer", "links"}
     if "strength" in plan:
         strong = "$success" if row.long_term else "$secondary"
-        if "bars" in plan:
-            tail += [(f" {BARS[: row.level]}", strong), (UNLIT * (len(BARS) - row.level), "$panel-lighten-1")]
-        else:
-            tail.append((f" {BARS[row.level - 1] if row.level else ' '}", strong))
+        shown = BARS[: row.level] if "bars" in plan else BARS[row.level - 1] if row.level else " "
+        unlit = UNLIT * (len(BARS) - row.level) if "bars" in plan else ""
+        tail += [(f" {shown}", strong), (unlit, "$panel-lighten-1")]
     if "layer" in plan:
         tail.append((" L" if row.long_term else " s", "$muted"))
     if "links" in plan:
         number = str(row.links) if row.links < 1000 else f"{row.links // 1000}k"
         tail.append((f"{f'{number}↔' if row.links else '':>5}", "$muted"))
     if "date" in plan and row.score is not None:
-        tail.append((f"{row.score:>6.2f}", "$primary"))
-        if "whole_date" in plan:
-            tail.append((" " * 5, ""))
-    elif "date" in plan and year is None:
-        tail.append((f" {row.at:%H:%M}", "$muted"))
-    elif "whole_date" in plan:
-        tail.append((f" {row.at.year:04}-{row.at:%m-%d}", "$muted"))
+        tail += [(f"{row.score:>6.2f}", "$primary"), (" " * 5 * ("whole_date" in plan), "")]
     elif "date" in plan:
-        tail.append((f" {row.at:%m-%d}" if row.at.year == (year or row.at.year) else f"  {row.at.year:04}", "$muted"))
+        same = row.at.year == (year or row.at.year)
+        when = f"{row.at:%m-%d}" if same else f" {row.at.year:04}"
+        when = f"{row.at.year:04}-{row.at:%m-%d}" if "whole_date" in plan else when
+        tail.append((f" {when}" if year is not None else f" {row.at:%H:%M}", "$muted"))
     return [*tail, (" ", "")]
 
 
@@ -246,10 +232,7 @@ class NoteList(CursorList):
         explained: bool = False,
         steady: bool = False,
     ) -> None:
-        """Replace what is listed and put the cursor at `place`; `explained` gives each row two lines, as hits need.
-
-        `steady` keeps the row under the cursor where it is on the screen, or the top where the list stands at its top.
-        """
+        """Replace what is listed and put the cursor at `place`; `explained` gives each row two lines, as hits need."""
         self._row_height = 2 if explained else 1
         self._generation += 1
         self._count, self.pages = count, OrderedDict(pages)
@@ -328,20 +311,13 @@ _NAMED = 3
 
 def how_to_begin(settings: Settings, collections: Mapping[str, int | None]) -> str:
     """`collections` are those of the home with their notes, None for one that does not open."""
-    add = command(settings, 'add "The first thing to remember"')
-    return _EMPTY.format(
-        add=add, bring=command(settings, "import notes.jsonl"), others=_elsewhere(settings, collections)
-    )
-
-
-def _elsewhere(settings: Settings, collections: Mapping[str, int | None]) -> str:
     held = [(name, count) for name, count in collections.items() if count and name != settings.collection]
-    if not held:
-        return ""
     held.sort(key=lambda each: -each[1])
     named = ", ".join(f"{name} ({count:,})" for name, count in held[:_NAMED])
     more = f" and {len(held) - _NAMED} more" if len(held) > _NAMED else ""
-    return f"\nThere are notes in {named}{more}: ctrl+o opens {'it' if len(held) == 1 else 'them'}.\n"
+    others = f"\nThere are notes in {named}{more}: ctrl+o opens {'it' if len(held) == 1 else 'them'}.\n" if held else ""
+    add, bring = (command(settings, each) for each in ('add "The first thing to remember"', "import notes.jsonl"))
+    return _EMPTY.format(add=add, bring=bring, others=others)
 
 
 _LOOKED_AT = 200
@@ -365,13 +341,6 @@ def read_news(memory: AgenticMemorySystem, since: int | None) -> News:
         if each.id > since and each.created and not each.undone:
             made.setdefault(each.actor, []).extend(each.created)
     return News(newest, made)
-
-
-def news_words(counts: Mapping[str, int]) -> str:
-    """``3 new notes by ▲ scribe``."""
-    authors = [str(maker(actor)) for actor in counts]
-    more = f" and {len(authors) - _NAMED} more" if len(authors) > _NAMED else ""
-    return f"{counted(sum(counts.values()), 'new note')} by {', '.join(authors[:_NAMED])}{more}"
 
 
 def deletion_words(memory: AgenticMemorySystem, id: str, zone: tzinfo) -> tuple[str, bool]:
@@ -412,7 +381,9 @@ class NewsToasts:
                 self._tell()
 
     def _tell(self) -> None:
-        self._say(news_words(self._counts))
+        authors = [str(maker(actor)) for actor in self._counts]
+        more = f" and {len(authors) - _NAMED} more" if len(authors) > _NAMED else ""
+        self._say(f"{counted(sum(self._counts.values()), 'new note')} by {', '.join(authors[:_NAMED])}{more}")
         self._counts.clear()
         self._free = monotonic() + _PAUSE
         self._waiting = False
@@ -439,8 +410,7 @@ _ORDER_WORDS = {
 class Contents:
     """What was read: how many rows there are, the pages around `place`, and the shelf that holds the others.
 
-    `total` counts all active notes. `weaker` hits were left out; `certain` tells whether any of them surely
-    answers.
+    `total` counts all active notes. `weaker` hits were left out; `certain` tells whether any surely answers.
     """
 
     count: int
@@ -468,10 +438,8 @@ class Listing:
 
     @property
     def heading(self) -> str:
-        if self.question:
-            what = f"Search “{one_line(self.question, 40)}”"
-        else:
-            what = f"Filter “{one_line(self.starting, 40)}”" if self.starting else "Notes"
+        how = "Search" if self.question else "Filter"
+        what = f"{how} “{one_line(self.question or self.starting, 40)}”" if self.asks else "Notes"
         return f"{what} · {self.conditions.words}" if self.conditions else what
 
     @property
@@ -508,12 +476,12 @@ class Listing:
         total = memory.count(Filter())
         if self.question:
             rows, weaker, certain = self._hits(memory, zone)
-            found = next((at for at, row in enumerate(rows) if row.id == keep), None)
-            place = _within(place, len(rows), found)
+            within = max(0, min(place, len(rows) - 1))
+            place = next((at for at, row in enumerate(rows) if row.id == keep), within)
             return Contents(len(rows), {0: rows}, place, total, weaker=weaker, certain=certain)
         shelf = memory.shelf(self.conditions.filter(zone), starting=self.starting, order=self.order)
         found = None if keep is None else memory.place(shelf, keep)
-        place = _within(place, len(shelf), found)
+        place = max(0, min(place, len(shelf) - 1)) if found is None else found
         # Only what a screen can show at once, so that the first sight of a long list does not wait for more.
         near = sorted({max(0, place - PAGE // 2) // PAGE, place // PAGE, (place + PAGE // 2) // PAGE})
         pages = {page: page_of(memory, shelf, zone, page) for page in near if page * PAGE < len(shelf)}
@@ -527,7 +495,8 @@ class Listing:
         cards = memory.cards_of([hit.id for hit in hits])
         found = [(cards[hit.id], hit) for hit in hits if hit.id in cards]
         if self.hit_order != _RELEVANCE:
-            found.sort(key=lambda pair: _rank(pair[0], self.hit_order), reverse=True)
+            by = {"time": "at", "recorded": "key"}.get(self.hit_order, self.hit_order)
+            found.sort(key=lambda pair: getattr(pair[0], by), reverse=True)
         certain = best_support(every) is Support.STRONG
         return [row_of(card, zone, hit) for card, hit in found], len(every) - len(hits), certain
 
@@ -540,16 +509,6 @@ def page_of(memory: AgenticMemorySystem, shelf: Shelf, zone: tzinfo, page: int) 
     return [None if card is None else row_of(card, zone) for card in found]
 
 
-def _within(place: int, count: int, found: int | None) -> int:
-    return max(0, min(place, count - 1)) if found is None else found
-
-
-def _rank(card: Card, order: str) -> float:
-    if order == "time":
-        return card.at.timestamp()
-    return float({"recorded": card.key, "strength": card.strength, "recalls": card.recalls}[order])
-
-
 @dataclass(frozen=True, slots=True)
 class ListRequest:
     """A list to be read. `fresh` ones were asked for by the person, who then reads the note at `place`, or `keep`."""
@@ -560,16 +519,8 @@ class ListRequest:
     keep: str | None = None
 
 
-def read_list(memory: AgenticMemorySystem, zone: tzinfo, asked: ListRequest, seen: int | None) -> tuple[Contents, News]:
-    """The list, and what others wrote since the operation `seen`."""
-    news = read_news(memory, seen)
-    return asked.listing.read(memory, zone, asked.place, asked.keep), news
-
-
 def how_to_widen(listing: Listing) -> str:
-    if listing.question or listing.starting:
-        last = "the search" if listing.question else "the filter"
-    else:
-        last = listing.conditions.chosen[-1].words
+    asked = "the search" if listing.question else "the filter"
+    last = asked if listing.asks else listing.conditions.chosen[-1].words
     other = "\n/ asks for it by meaning" if listing.starting else ""
     return f"Nothing was found.\n\nescape takes away {last}{other}\ns, then All notes, shows everything"

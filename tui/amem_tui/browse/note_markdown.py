@@ -1,4 +1,4 @@
-"""Markdown as blocks of a page. Nothing in it is fetched or run."""
+"""Markdown as blocks of a page. Nothing in it is fetched or run: addresses and HTML are text, an image is its name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from textual.highlight import highlight
 
 from amem.interop.wikilinks import wikilink_at
 from amem_tui.formatting import clean
-from amem_tui.page import Address, Block, Destination, Named, Part, Place, Rule, Table, ToNote
+from amem_tui.page import Address, Block, Destination, Named, Part, Place, Rule, Table, ToNote, space
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
 
-
-# Markdown within a paragraph: emphasis, code, links and ``[[links]]``, and how the parser is set up for them.
 
 _LINK = "$primary underline"
 _NOWHERE = "$muted italic"
@@ -134,8 +132,6 @@ def _wikilink(state: StateInline, silent: bool) -> bool:
     return True
 
 
-# Markdown as blocks of a page. Nothing in it is fetched or run: addresses and HTML are text, an image is its name.
-
 #: A text longer than this is shown as it was written: nobody reads its formatting, and it would take seconds.
 LONGEST = 60_000
 _COLOURED = 8_000
@@ -174,23 +170,20 @@ def parts_of(text: str, named: Callable[[Sequence[str]], Mapping[str, str]] | No
 
 def _plain(text: str, why: str) -> list[Part]:
     said = Block(Content.styled(why, "$warning"))
-    return [said, _space(Content()), *(Block(Content(line)) for line in text.split("\n"))]
+    return [said, space(), *(Block(Content(line)) for line in text.split("\n"))]
 
 
 class _Reader:
     """Goes through the parser's tokens once; `first` and `rest` are what stands before the lines of the block."""
 
     def __init__(self, tokens: Sequence[Token], meant: Mapping[str, str | None]) -> None:
-        self._tokens, self._meant = tokens, meant
-        self._at = 0
+        self._tokens, self._meant = iter(tokens), meant
         self._leads: list[tuple[Content, Content]] = []
         self._lists: list[tuple[str, int]] = []
         self._spoken = False
 
     def read(self) -> Iterator[Part]:
-        while self._at < len(self._tokens):
-            token = self._tokens[self._at]
-            self._at += 1
+        for token in self._tokens:
             yield from self._block(token)
 
     def _block(self, token: Token) -> Iterator[Part]:
@@ -198,12 +191,12 @@ class _Reader:
             case "heading_open":
                 yield from self._apart()
                 style = _HEADINGS[int(token.tag[1]) - 1]
-                text, places = inline(self._next(), self._meant)
+                text, places = inline(next(self._tokens), self._meant)
                 yield self._made(text.stylize(style), places)
             case "paragraph_open":
                 if not token.hidden:
                     yield from self._apart()
-                yield self._made(*inline(self._next(), self._meant))
+                yield self._made(*inline(next(self._tokens), self._meant))
             case "fence" | "code_block":
                 yield from self._apart()
                 yield from self._code(token)
@@ -232,18 +225,11 @@ class _Reader:
                 self._spoken = False
             case "list_item_close" | "blockquote_close":
                 self._leads.pop()
-            case _:
-                pass
-
-    def _next(self) -> Token:
-        token = self._tokens[self._at]
-        self._at += 1
-        return token
 
     def _apart(self) -> Iterator[Part]:
         """An empty line, but not before the first block."""
         if self._spoken:
-            yield _space(self._rest())
+            yield Block(Content(), first=self._rest(), rest=self._rest())
         self._spoken = True
 
     def _made(self, text: Content, places: tuple[Place, ...]) -> Block:
@@ -261,11 +247,9 @@ class _Reader:
 
     def _bullet(self) -> tuple[Content, Content]:
         kind, number = self._lists[-1]
-        if kind == "ordered_list_open":
-            self._lists[-1] = (kind, number + 1)
-            mark = f"{number}. "
-        else:
-            mark = f"{_BULLETS[(len(self._lists) - 1) % len(_BULLETS)]} "
+        self._lists[-1] = (kind, number + 1)
+        bullet = _BULLETS[(len(self._lists) - 1) % len(_BULLETS)]
+        mark = f"{number}. " if kind == "ordered_list_open" else f"{bullet} "
         return Content.styled(mark, "$secondary"), Content(" " * len(mark))
 
     def _code(self, token: Token) -> Iterator[Part]:
@@ -284,15 +268,11 @@ class _Reader:
         rows: list[list[Block]] = []
         right: list[bool] = []
         indent = self._first()
-        while (token := self._next()).type != "table_close":
+        while (token := next(self._tokens)).type != "table_close":
             if token.type == "tr_open":
                 rows.append([])
             elif token.type in ("th_open", "td_open"):
                 if token.type == "th_open":
                     right.append("right" in str(token.attrs.get("style", "")))
-                rows[-1].append(Block(*inline(self._next(), self._meant)))
+                rows[-1].append(Block(*inline(next(self._tokens), self._meant)))
         return Table(tuple(rows[0]), tuple(map(tuple, rows[1:])), tuple(right), indent)
-
-
-def _space(lead: Content) -> Block:
-    return Block(Content(), first=lead, rest=lead)

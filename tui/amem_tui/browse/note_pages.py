@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from amem.note import Fact, Link, MemoryNote, Source
     from amem.query import Query
     from amem.retrieval.expansion import Ancestor
-    from amem.retrieval.explanation import Explanation, LegShare
+    from amem.retrieval.explanation import Explanation
     from amem.storage.links import Surroundings
     from amem.storage.note_lists import Card
     from amem.storage.operations import Version
@@ -88,14 +88,12 @@ def load_note(memory: AgenticMemorySystem, id: str, zone: tzinfo) -> OpenedNote 
         return None
 
 
-# How pages of the pane say things: fields with their labels, entries that can be chosen, bars, marks of makers.
-
-_BAR = 10
+_EDGE = Content.styled("│ ", "$foreground 25%")
 #: Of a list no more are shown; who wants all asks for them elsewhere.
 MOST = 300
 
 
-def bar(share: float, width: int = _BAR) -> Content:
+def bar(share: float, width: int = 10) -> Content:
     """A bar for a share of 0..1; what exceeds 1 fills it."""
     full = max(0, min(width, round(share * width)))
     return Content.assemble(("▰" * full, "$primary"), ("▱" * (width - full), "$foreground 25%"))
@@ -111,13 +109,7 @@ def card_title(card: Card | None, id: str, width: int = 90) -> Content:
     return Content.assemble((name, "$muted strike"), (f" {card.status}", "$muted italic"))
 
 
-# Whose words the fields of a note are: a person's, an agent's, or what a model or a rule concluded.
-
-LEGEND = (
-    (*SIGNS["person"], "in a person's words"),
-    (*SIGNS["agent"], "in an agent's"),
-    (*SIGNS["machine"], "concluded by a model or a rule"),
-)
+_VOICES = {"person": "in a person's words", "agent": "in an agent's", "machine": "concluded by a model or a rule"}
 
 
 def mark(field: str, asked: OpenedNote, owned: Mapping[str, str]) -> Content:
@@ -127,13 +119,6 @@ def mark(field: str, asked: OpenedNote, owned: Mapping[str, str]) -> Content:
     sign, colour = SIGNS[who]
     return Content.styled(f"{sign} ", colour)
 
-
-def legend(used: str) -> Content:
-    said = [Content.assemble((f"{sign} ", colour), (words, "$muted")) for sign, colour, words in LEGEND if sign in used]
-    return Content("   ").join(said)
-
-
-# The first page: the note's words, and all that is known about it.
 
 _LONG = 600
 _ENTRIES = 8
@@ -147,7 +132,9 @@ def read_note(memory: AgenticMemorySystem, asked: OpenedNote) -> list[Part]:
     parts += parts_of(words, lambda names: memory.named(names, note.id))
     about = list(_about(memory, asked))
     used = "".join(part.text.plain[:2] for part in about)
-    return [*parts, space(), Rule(), *about, space(), Block(legend(used))]
+    signs = [(*sign, _VOICES[who]) for who, sign in SIGNS.items() if sign[0] in used]
+    legend = [Content.assemble((f"{sign} ", colour), (words, "$muted")) for sign, colour, words in signs]
+    return [*parts, space(), Rule(), *about, space(), Block(Content("   ").join(legend))]
 
 
 def _head(asked: OpenedNote) -> Block:
@@ -174,17 +161,16 @@ def _status(memory: AgenticMemorySystem, note: MemoryNote) -> Iterator[Part]:
     if note.status is Status.SUPERSEDED:
         yield _warned("Superseded", " by ", note.superseded_by, cards)
     elif note.status is not Status.ACTIVE:
-        what = {Status.ARCHIVED: "Archived: faded out of searches; it comes back when it is used twice"}
-        yield remark(what.get(note.status, f"{note.status}".capitalize()), "$warning")
+        faded = ": faded out of searches; it comes back when it is used twice" * (note.status is Status.ARCHIVED)
+        yield remark(f"{note.status.capitalize()}{faded}", "$warning")
     leaning = {flag.id for flag in memory.doubted()} if flags else set()
     for flag in flags:
         said = "May be out of date" if flag.id in leaning else "Disputed, to be decided in Review (r)"
         yield _warned(f"{said}: {one_line(flag.reason, 200)}", " — ", flag.because, cards)
+    work, enrich = (command(memory.settings, each) for each in ("work", "enrich"))
     if note.enrichment is Enrichment.PENDING:
-        work, enrich = (command(memory.settings, each) for each in ("work", "enrich"))
         yield remark(f"Not analysed yet: {work} or {enrich} does it. It can be found already.", "$warning")
     elif note.enrichment is Enrichment.DEGRADED:
-        enrich = command(memory.settings, "enrich")
         yield remark(f"The model failed on this note, so only rules read it: {enrich} tries again.", "$warning")
 
 
@@ -252,9 +238,6 @@ def _fact(fact: Fact, note: MemoryNote, zone: tzinfo) -> Content:
     return Content.assemble(head, one_line(words, 300), (f"  {', '.join(times)}" if times else "", "$muted"))
 
 
-# Links from the note and to it: of what type, why, by whom, how sure.
-
-
 def read_links(memory: AgenticMemorySystem, asked: OpenedNote, *, back: bool = False) -> list[Part]:
     """What the note links to, or `back` what links to it."""
     links = memory.backlinks(asked.note.id) if back else memory.links(asked.note.id)
@@ -285,16 +268,16 @@ def _others(count: int, what: str) -> list[Part]:
 _SHOWN = 20
 _NOTHING_NEAR = """Nothing to compare with yet.
 
-This note is alone, or has no vector: the embedding model was not there when it was stored. {doctor} says which, and
-{reindex} makes the vectors that are missing."""
+This note is alone, or has no vector: the embedding model was not there when it was stored. {} says which, and {} makes
+the vectors that are missing."""
 
 
 def read_similar(memory: AgenticMemorySystem, asked: OpenedNote) -> list[Part]:
     """Each with its cosine, nearest first."""
     found = memory.similar(asked.note.id, _SHOWN)
     if not found:
-        commands = {name: command(memory.settings, name) for name in ("doctor", "reindex")}
-        return [remark(line) for line in _NOTHING_NEAR.replace("and\n", "and ").format(**commands).splitlines()]
+        said = _NOTHING_NEAR.format(*(command(memory.settings, each) for each in ("doctor", "reindex")))
+        return [remark(line) for line in said.replace("makes\n", "makes ").splitlines()]
     return [
         entry(
             Content.assemble((f"{cosine:.2f} ", "bold"), bar(cosine, 5), " ", card_title(card, card.id)),
@@ -305,13 +288,11 @@ def read_similar(memory: AgenticMemorySystem, asked: OpenedNote) -> list[Part]:
     ]
 
 
-# The note's versions, newest first, each with what changed in it.
-
 _AROUND = 80
 
 
 def read_history(memory: AgenticMemorySystem, asked: OpenedNote) -> list[Part]:
-    """What came of the note since it was written."""
+    """What came of the note since it was written, its newest version first."""
     versions = sorted(memory.history(asked.note.id), key=lambda each: -each.version)
     titles = titles_of(memory, (end for each in versions[:MOST] for end in each.changes.get("superseded_by", ())))
     parts = [part for each in versions[:MOST] for part in _version(each, asked, titles)]
@@ -331,9 +312,6 @@ def _version(each: Version, asked: OpenedNote, titles: dict[str, str]) -> Iterat
     yield space()
 
 
-# What the note came from: messages of a conversation, a file, a line of an import, with the sentence that it took.
-
-_NONE = "Written directly; there is no source behind it."
 _TEXT = 8_000
 
 
@@ -342,7 +320,7 @@ def read_sources(memory: AgenticMemorySystem, asked: OpenedNote) -> list[Part]:
     note = asked.note
     found = memory.sources([note.id]).get(note.id, [])
     if not found:
-        return [remark(_NONE)]
+        return [remark("Written directly; there is no source behind it.")]
     parts = [part for source in found[:MOST] for part in _source(source, asked, note)]
     return [*parts, *_others(len(found), "source")]
 
@@ -355,8 +333,7 @@ def _source(source: Source, asked: OpenedNote, note: MemoryNote) -> Iterator[Par
         (f"  {one_line(' '.join(part for part in where if part), 80)}", "$muted"),
     )
     yield Block(head)
-    edge = Content.styled("│ ", "$foreground 25%")
-    yield Block(_quoted(source.text, note), first=edge, rest=edge)
+    yield Block(_quoted(source.text, note), first=_EDGE, rest=_EDGE)
     yield space()
 
 
@@ -372,8 +349,6 @@ def _quoted(text: str, note: MemoryNote) -> Content:
             quoted = quoted.stylize("$text-accent", said.start, said.end)
     return quoted + Content.styled(f" … {left:,} characters more", "$muted") if left > 0 else quoted
 
-
-# Why the note is, or is not, among the hits of the search that is on; without one, what the note rests on.
 
 _NO_GROUND = """No link says what this note rests on.
 
@@ -394,9 +369,8 @@ def read_why(memory: AgenticMemorySystem, asked: OpenedNote) -> list[Part]:
     below: dict[str, list[tuple[Link, Ancestor | None]]] = {}
     for each in found[:MOST]:
         below.setdefault(each.before, []).append((each.link, each))
-    for each in found[:MOST]:
-        for link in each.also:
-            below.setdefault(resting(link), []).append((link, None))
+    for link in (link for each in found[:MOST] for link in each.also):
+        below.setdefault(resting(link), []).append((link, None))
     cards = memory.cards_of([each.id for each in found[:MOST]])
     return [remark("It rests on", "bold $primary"), *_tree(asked.note.id, below, cards)]
 
@@ -419,18 +393,28 @@ def _tree(
 def _explained(why: Explanation, cards: Mapping[str, Card]) -> Iterator[Part]:
     place = "" if why.place is None else f"{ordinal(why.place)} of {why.among:,}" if why.among else ordinal(why.place)
     if why.kept_out is not None:
-        detail = clean(why.kept_out.detail)
-        yield remark(f"Not among the hits: {detail}", "$warning")
+        yield remark(f"Not among the hits: {clean(why.kept_out.detail)}", "$warning")
         for id in why.kept_out.by:
             yield entry(card_title(cards.get(id), id), ToNote(id))
     else:
         yield Block(Content.assemble((f"{why.score:.2f} ", "bold"), bar(why.score), (f"  {place}", "$muted")))
-    yield from _passage(why)
+    part = why.passage
+    # As long as it was, so that its marks stay where they are.
+    text = Content("".join(char if char.isprintable() else " " for char in part.text))
+    if part.text:
+        for start, end in part.spans:
+            text = text.stylize("bold $accent", start, end)
+        before = "… " if why.content[: part.start].strip() else ""
+        after = " …" if why.content[part.end :].strip() else ""
+        yield Block(Content.assemble((before, "$muted"), text, (after, "$muted")), first=_EDGE, rest=_EDGE)
     shares, linked = why.shares, why.linked_share
     most = max([*(share for _, share in shares), linked, 1e-9])
     yield space()
     for leg, share in shares:
-        yield _leg(leg, share, most)
+        detail = leg.detail().split("; ")[0] if leg.matched else leg.detail()
+        sum_of = f" ({leg.scaled:.2f} × {leg.weight:.2f})" if leg.speaks else ""
+        rank = "" if leg.rank is None else ordinal(leg.rank)
+        yield _row(leg.head, rank, share, most, one_line(f"{detail}{sum_of}", 200))
         for lent in leg.lent:
             said = Content.assemble((f"{lent.where()}: ", "$muted"), card_title(cards.get(lent.id), lent.id))
             yield entry(said, ToNote(lent.id), indent=6)
@@ -444,30 +428,9 @@ def _explained(why: Explanation, cards: Mapping[str, Card]) -> Iterator[Part]:
         yield space()
         yield Block(Content.assemble((total, "$muted"), (f"{why.score:.3f}", "bold"), (told, "$muted")))
     if why.reading is not None and (words := why.reading.words()):
-        yield space()
-        yield remark(clean(words))
+        yield from (space(), remark(clean(words)))
     for note in why.notes:
         yield remark(clean(f"{note[:1].upper()}{note[1:]}."))
-
-
-def _passage(why: Explanation) -> Iterator[Part]:
-    part = why.passage
-    # As long as it was, so that its marks stay where they are.
-    text = Content("".join(char if char.isprintable() else " " for char in part.text))
-    if part.text:
-        for start, end in part.spans:
-            text = text.stylize("bold $accent", start, end)
-        before = "… " if why.content[: part.start].strip() else ""
-        after = " …" if why.content[part.end :].strip() else ""
-        edge = Content.styled("│ ", "$foreground 25%")
-        yield Block(Content.assemble((before, "$muted"), text, (after, "$muted")), first=edge, rest=edge)
-
-
-def _leg(leg: LegShare, share: float, most: float) -> Block:
-    rank = "" if leg.rank is None else ordinal(leg.rank)
-    detail = leg.detail().split("; ")[0] if leg.matched else leg.detail()
-    sum_of = f" ({leg.scaled:.2f} × {leg.weight:.2f})" if leg.speaks else ""
-    return _row(leg.head, rank, share, most, one_line(f"{detail}{sum_of}", 200))
 
 
 def _row(head: str, rank: str, share: float, most: float, detail: str) -> Block:
@@ -476,8 +439,6 @@ def _row(head: str, rank: str, share: float, most: float, detail: str) -> Block:
     first = Content.assemble((f"{head:<8}", "$secondary"), (f"{rank:>5} ", "$muted"), figure, " ", bar(share / most, 6))
     return Block(Content.assemble(first, ("  ", ""), (detail, "$muted")), rest=Content(" " * 6))
 
-
-# The pages of the open note, in their order: what they are called and how they are read.
 
 if TYPE_CHECKING:
     #: Reads a page of what is asked for, in a thread.

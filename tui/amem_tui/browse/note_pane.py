@@ -26,12 +26,10 @@ from amem_tui.word_line import TabStrip
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from datetime import tzinfo
 
     from textual.app import ComposeResult
     from textual.widget import Widget
 
-    from amem.memory_system import AgenticMemorySystem
     from amem.note import Link, MemoryNote
     from amem.query import Query
     from amem_tui.browse.note_pages import OpenedNote, Reader
@@ -39,8 +37,6 @@ if TYPE_CHECKING:
     from amem_tui.page import Part
 
 
-#: The page on which a note opens that was come to by a link: its words.
-FIRST_PAGE = next(iter(NAMES))
 #: Seconds after which a page that is being read says so.
 _PATIENCE = 0.25
 
@@ -138,32 +134,29 @@ class NotePane(Vertical):
 
     async def _show_wanted(self) -> None:
         await asyncio.sleep(self._rest())
-        if not self._opening.stale:  # or another one is wanted by now
+        if self.wanted is not None and not self._opening.stale:  # or another one is wanted by now
             with self._client.refusals():
-                await self._open_wanted()
+                await self._open(self.wanted)
         self.screen.refresh_bindings()
 
-    async def _open_wanted(self) -> None:
-        memory, id = self._client.memory, self.wanted
-        if id is None:
-            return
-        opened_note, words, gone = await self._client.ask(_load, memory, id, self._client.zone)
+    async def _open(self, id: str) -> None:
+        about = self._client.memory, id, self._client.zone
+        opened_note, words, gone = await self._client.ask(load_note, *about), "", False
+        if opened_note is None:
+            words, gone = await self._client.ask(deletion_words, *about)
         if not self.is_attached or self.wanted != id or (opened_note is None and self.leaves):
             return  # another one is shown next
-        self.gone = gone
+        self.gone, self._client.note = gone, None if opened_note is None else id
         if opened_note is None:
-            self._client.note = None
             self.show_hint(words)
             return
-        self._client.note = id
-        found, question = self._told_of(id)
-        same = self._asked is not None and self._asked.note.id == id
-        unfolded = self._asked.unfolded if self._asked is not None else frozenset()
+        (found, question), before = self._told_of(id), self._asked
+        unfolded = frozenset() if before is None else before.unfolded
         self._asked = replace(opened_note, question=question, found=found, unfolded=unfolded)
         tab, self._wanted_tab = self._wanted_tab or self.tab, None
+        same = before is not None and before.note.id == id and tab == self.tab
         if tab != self.tab:
             self.query_one(TabStrip).mark(tab, opened_note.counts)
-            same = False
         await self._turn_page(keep=same)
 
     def focus_inside(self) -> None:
@@ -177,11 +170,10 @@ class NotePane(Vertical):
     def open_tab(self, tab: str) -> None:
         if self._asked is not None and tab != self.tab:
             self.query_one(TabStrip).mark(tab, self._asked.counts)
-            self._open_page()
+            self._open_page(keep=False)
 
-    @work(exclusive=True, group="page")
-    async def _open_page(self, *, keep: bool = False) -> None:
-        await self._turn_page(keep=keep)
+    def _open_page(self, *, keep: bool) -> None:
+        self.run_worker(self._turn_page(keep=keep), exclusive=True, group="page")
 
     async def _turn_page(self, *, keep: bool) -> None:
         """Read the open page in a thread and show it, unless something else is to be shown by then."""
@@ -245,7 +237,7 @@ class NotePane(Vertical):
     def _follow_link(self, id: str) -> None:
         if self.wanted is not None:
             self.trail.append((self.wanted, self.tab))
-        self.want(id, FIRST_PAGE)
+        self.want(id, "note")
 
     @work(group="name")
     async def _look_up(self, name: str) -> None:
@@ -256,12 +248,6 @@ class NotePane(Vertical):
             self._follow_link(found[name])
         else:
             self._client.say(f"No note is called “{one_line(name, 60)}” (yet).")
-
-
-def _load(memory: AgenticMemorySystem, id: str, zone: tzinfo) -> tuple[OpenedNote | None, str, bool]:
-    """A note; where it is not there, what is to be said of it, and whether it can be brought back."""
-    opened_note = load_note(memory, id, zone)
-    return (opened_note, *(("", False) if opened_note is not None else deletion_words(memory, id, zone)))
 
 
 def _whereto(destination: Destination | None) -> str:
@@ -281,13 +267,11 @@ def _whereto(destination: Destination | None) -> str:
             return ""
 
 
-# Link the open note to another: to which, as what, and why.
-
 _TYPES: dict[str, tuple[str, ...]] = {str(type): (link_words(type),) for type in (LinkType.RELATED, *LinkType)}
 
 
 class LinkPicker(NotePicker):
-    """It closes when the link is made, so that a refusal never costs what was typed."""
+    """To which note, as what, and why. It closes when the link is made: a refusal never costs what was typed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+t", "type", "Type", priority=True),

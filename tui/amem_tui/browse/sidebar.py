@@ -64,10 +64,6 @@ class Conditions:
             left = tuple(each for each in left if each.facet != condition.facet)
         return Conditions((*left, condition))
 
-    def without_last(self) -> Conditions:
-        """One step back out."""
-        return Conditions(self.chosen[:-1])
-
     @property
     def words(self) -> str:
         """All of them: ``#tea · preference · 2026-03``."""
@@ -151,20 +147,11 @@ def read_facets(
         "layer": {layer: (_LAYERS[layer], census.layers[layer]) for layer in sorted(census.layers)},
         "status": {status: (status, census.statuses[status]) for status in Status if status in census.statuses},
     }
-    collections, more = _collections(memory, known), max(0, len(census.tags) - _TAGS)
-    return Facets(memory.settings.collection, memory.count(Filter()), collections, choices, more)
-
-
-def _collections(memory: AgenticMemorySystem, known: Mapping[str, int | None]) -> dict[str, int | None]:
-    here, home = memory.settings.collection, memory.settings.home
-    if memory.folder is None:
-        return {here: memory.count(Filter())}
-    counts = {
-        name: known[name] if name in known else listed_collection(home, name).notes
-        for name in memory.collections()
-        if name != here
-    }
-    return dict(sorted((counts | {here: memory.count(Filter())}).items()))
+    here, home, total = memory.settings.collection, memory.settings.home, memory.count(Filter())
+    others = [] if memory.folder is None else [name for name in memory.collections() if name != here]
+    counts = {name: known[name] if name in known else listed_collection(home, name).notes for name in others}
+    collections = dict(sorted((counts | {here: total}).items()))
+    return Facets(here, total, collections, choices, max(0, len(census.tags) - _TAGS))
 
 
 #: Sections that are open from the start.
@@ -219,13 +206,10 @@ class Sidebar(CursorList):
         #: Words that what is shown holds.
         self.wanted = ""
 
-    def show(self, facets: Facets) -> None:
+    def show(self, facets: Facets | None = None, conditions: Conditions | None = None) -> None:
         """Draw these; the cursor stays on its line."""
-        self._facets = facets
-        self._write()
-
-    def tick(self, conditions: Conditions) -> None:
-        self._conditions = conditions
+        self._facets = self._facets if facets is None else facets
+        self._conditions = self._conditions if conditions is None else conditions
         self._write()
 
     def narrow(self, wanted: str) -> None:
@@ -260,8 +244,7 @@ class Sidebar(CursorList):
     def _section(self, name: str, title: str, inside: list[SidebarLine], more: int = 0) -> list[SidebarLine]:
         """The heading, and below it what is to be seen; nothing at all where there is nothing."""
         ticked = any(each.chosen and each.collection is None for each in inside)
-        if self.wanted:
-            inside = [each for each in inside if self.wanted.casefold() in each.text.casefold()]
+        inside = [each for each in inside if self.wanted.casefold() in each.text.casefold()]
         if not inside:
             return []
         is_open = bool(self.wanted) or name in self._opened
@@ -304,9 +287,8 @@ class Sidebar(CursorList):
         return SidebarLine(f"{facet} {value}", one_line(label, 60), count, depth, opened, chosen, condition)
 
     def action_unfold(self) -> None:
-        line = self.line
-        if line is not None and line.opened is False:
-            self._turn(line.key)
+        if self.line is not None and self.line.opened is False:
+            self._turn(self.line.key)
 
     def action_fold(self) -> None:
         line = self.line
@@ -320,11 +302,9 @@ class Sidebar(CursorList):
 
     def action_choose(self, stay: bool = False) -> None:
         line = self.line
-        if line is None:
-            return
-        if line.condition is not None or line.key == "all" or line.collection is not None:
+        if line is not None and (line.condition is not None or line.key == "all" or line.collection is not None):
             self.post_message(self.Chosen(line, stay))
-        else:
+        elif line is not None:
             self._turn(line.key)
 
     def clicked(self, x: int, *, again: bool, double: bool) -> None:

@@ -91,8 +91,9 @@ class ConversationThread:
 
 
 class Composer(TextArea):
-    """Enter is left to the screen, which sends. Up and down in an empty input (or in what they brought back
-    unchanged) bring earlier messages back."""
+    """Enter is left to the screen, which sends. Up and down in an empty input, or in what they brought back, bring
+    earlier messages back.
+    """
 
     def __init__(self) -> None:
         super().__init__(
@@ -109,17 +110,13 @@ class Composer(TextArea):
 
     def said(self, texts: list[str]) -> None:
         """These were said before, the last one last."""
-        self._said = texts
-        self._place = None
+        self._said, self._place = texts, None
 
     def take(self) -> str:
         """What was written; the input is empty afterwards."""
-        text = self.text.strip()
-        if text:
+        if text := self.text.strip():
             self.clear()
-            self._place = None
-            if self._said[-1:] != [text]:
-                self._said.append(text)
+            self.said(self._said if self._said[-1:] == [text] else [*self._said, text])
         return text
 
     def give_back(self, text: str) -> None:
@@ -132,25 +129,18 @@ class Composer(TextArea):
         event.text = typeable(event.text.replace("\r\n", "\n").replace("\r", "\n"))
 
     async def _on_key(self, event: events.Key) -> None:
+        brought_back = "" if self._place is None else typeable(self._said[self._place])
         if event.key == "enter":
             event.prevent_default()  # no new line: the screen's key sends
-        elif event.key in ("up", "down") and self._leafs():
+        elif event.key in ("up", "down") and self.text in ("", brought_back):
             event.stop()
             event.prevent_default()
             self._leaf(-1 if event.key == "up" else 1)
 
-    def _leafs(self) -> bool:
-        if not self.text:
-            return True
-        return self._place is not None and self.text == typeable(self._said[self._place])
-
     def _leaf(self, by: int) -> None:
-        at = len(self._said) if self._place is None else self._place
-        at = max(0, at + by)
-        if at < len(self._said):
-            self._place, self.text = at, typeable(self._said[at])
-        else:
-            self._place, self.text = None, ""
+        at = max(0, (len(self._said) if self._place is None else self._place) + by)
+        self._place = at if at < len(self._said) else None
+        self.text = "" if self._place is None else typeable(self._said[self._place])
         self.move_cursor(self.document.end)
 
 
@@ -160,7 +150,6 @@ _TICK, _LONGEST_TICK = 0.06, 0.4
 _GULP = 2_000
 _GREETING = """What you tell the assistant becomes notes; what you ask is looked up in them first.
 What was recalled for an answer, and learnt from what you said, stands beside it (p)."""
-_FORGET = "Nothing is forgotten before you choose it."
 _UNTIL_THEN = " Until then what you tell is saved as a note, and what you ask is looked up."
 #: Actions whose keys only work in the input; those of the others are letters, and wait until one has left it.
 _WHILE_TYPING = frozenset(("send", "new_line", "again_now", "unfocus"))
@@ -191,8 +180,7 @@ class ChatScreen(NotesScreen):
         self.panel = RecallPanel(client.zone)
         self._who, self._problem = Static(id="who"), Static(id="problem")
         self.session: str | None = None
-        self.opened = False
-        self.missed = False
+        self.opened = self.missed = False
         self._reader = Refresher(self._read, partial(self.run_worker, group="chat"))
         self._reading = asyncio.Lock()
         self.answering: TurnView | None = None
@@ -252,9 +240,9 @@ class ChatScreen(NotesScreen):
         self._tell()
 
     def _tell(self) -> None:
-        turns = sum(1 for each in self.transcript.views if each.number is not None)
+        numbers = [each.number for each in self.transcript.views if each.number is not None]
         last = self.transcript.last
-        number = turns if last is None or last.number is None else last.number
+        number = len(numbers) if last is None or last.number is None else last.number
         self.bar.tell(f"{counted(number, 'turn')} " if number else "new chat ")
         self.transcript.greet(Content.assemble((_GREETING, "$muted")))
         self.refresh_bindings()
@@ -318,15 +306,12 @@ class ChatScreen(NotesScreen):
 
     async def _show_lines(self, run: Callable[[], Iterator[Shown]]) -> None:
         """Show what a command has to show, and have the person choose where it asks which notes are meant."""
-        lines: list[Content] = []
-        asked: list[Choices] = []
-        for each in await asyncio.wrap_future(self._thread.call(lambda: list(run()))):
-            if isinstance(each, Choices):
-                asked.append(each)
-            else:
-                lines.append(drawn(self.memory, each))
+        shown = await asyncio.wrap_future(self._thread.call(lambda: list(run())))
+        lines = [drawn(self.memory, each) for each in shown if not isinstance(each, Choices)]
         await self.transcript.remark(Content("\n").join(lines))
-        for each in asked:
+        for each in shown:
+            if not isinstance(each, Choices):
+                continue
             if chosen := await self.app.push_screen_wait(Picker("Forget which?", note_choices(each))):
                 await self._show_lines(partial(commands.hide, self.conversation, [chosen]))
 
@@ -406,9 +391,8 @@ class ChatScreen(NotesScreen):
         view = self.transcript.looked_at
         number = None if view is None else view.number
         if view is None or number is None or self.session is None:
-            recalled = () if view is None else view.recalled
-            reply = None if view is None else view.reply
-            detail = await self.ask(self.conversation.unkept_detail, recalled, reply)
+            about = ((), None) if view is None else (view.recalled, view.reply)
+            detail = await self.ask(self.conversation.unkept_detail, *about)
         else:
             detail = await self.ask(self.conversation.detail, self.session, number)
         waits = number in self._awaited and detail.learning is Learning.WAITING
@@ -434,9 +418,9 @@ class ChatScreen(NotesScreen):
     async def action_forget(self) -> None:
         chosen = self.panel.note if self.panel.has_focus else None
         if chosen is None:
-            chosen = await self.app.push_screen_wait(
-                Picker("Forget a note", words=_FORGET, prompt="words of the note", find=self._meant)
-            )
+            words = "Nothing is forgotten before you choose it."
+            picker = Picker("Forget a note", words=words, prompt="words of the note", find=self._meant)
+            chosen = await self.app.push_screen_wait(picker)
         if chosen is None:
             return
         held = await self.ask(self.memory.read, chosen)
@@ -480,23 +464,14 @@ class ChatScreen(NotesScreen):
 
     def works(self, action: str) -> bool:
         """Whether the action would do something, wherever the cursor is."""
-        answering = self.answering is not None
-        match action:
-            case "stop":
-                return answering
-            case "unfocus" | "leave":
-                return not answering
-            case "again" | "again_now":
-                return not answering and self._unanswered() is not None
-            case "chats" | "new_chat":
-                return not answering
-            case "undo":
-                return self.panel.undoable is not None
-            case "remember":
-                return bool(self.get_selected_text()) and not self.conversation.incognito
-            case "copy" | "turn":
-                return bool(self.transcript.views)
-        return True
+        answering, turns = self.answering is not None, bool(self.transcript.views)
+        again = not answering and self._unanswered() is not None
+        return {
+            **{"stop": answering, "undo": self.panel.undoable is not None, "copy": turns, "turn": turns},
+            **dict.fromkeys(("unfocus", "leave", "chats", "new_chat"), not answering),
+            **dict.fromkeys(("again", "again_now"), again),
+            "remember": bool(self.get_selected_text()) and not self.conversation.incognito,
+        }.get(action, True)
 
     def action_send(self) -> None:
         if self.answering is not None:
@@ -532,8 +507,7 @@ class ChatScreen(NotesScreen):
             super().action_leave()
 
     def action_again(self) -> None:
-        text = self._unanswered()
-        if text:
+        if text := self._unanswered():
             self._say(text)
         elif text is not None:
             self._look_who_answers()
@@ -548,12 +522,9 @@ class ChatScreen(NotesScreen):
         return "" if self.answerer.problem else None
 
     def action_panel(self) -> None:
-        if self.panel.has_focus:
-            self.remove_class("-aside")
-            self.set_focus(self.transcript)
-        else:
-            self.add_class("-aside")
-            self.set_focus(self.panel)
+        aside = not self.panel.has_focus
+        self.set_class(aside, "-aside")
+        self.set_focus(self.panel if aside else self.transcript)
         self.refresh_bindings()
 
     async def action_turn(self, by: int) -> None:
@@ -582,19 +553,16 @@ class ChatScreen(NotesScreen):
         self.transcript.scroll_relative(y=lines, animate=False)
 
     def action_copy(self) -> None:
-        looked_at = self.transcript.looked_at
-        if looked_at is not None:
+        if (looked_at := self.transcript.looked_at) is not None:
             self.app.copy_to_clipboard(looked_at.answer or looked_at.question)
             self.client.say("Copied the answer" if looked_at.answer else "Copied the question")
 
     @work(group="choose")
     async def action_chats(self) -> None:
-        found = await self.ask(self.conversation.chats)
         lines = []
-        for each in found:
+        for each in await self.ask(self.conversation.chats):
             at, turns = f"{moment(each.last_at, self.client.zone)}  ", f"{counted(each.turns, 'turn'):<9} "
-            line = Content.assemble((at, "$muted"), (turns, "$secondary"), one_line(each.opening, 80))
-            lines.append((each.id, line))
+            lines.append((each.id, Content.assemble((at, "$muted"), (turns, "$secondary"), one_line(each.opening, 80))))
         words = "" if lines else "There is no chat yet: whatever you ask begins one."
         chosen = await self.app.push_screen_wait(Picker("Chats, the last used first", lines, words=words))
         if chosen is not None and self.answering is None:
@@ -618,10 +586,8 @@ class ChatScreen(NotesScreen):
         if found is None:
             words = f"No Ollama answers at {settings.ollama_host}."
         lines = [(name, Content(one_line(name))) for name in found or ()]
-        name = await self.app.push_screen_wait(
-            Picker("Who answers from now on", lines, words=words, prompt="another model's name")
-        )
-        if name:
+        picker = Picker("Who answers from now on", lines, words=words, prompt="another model's name")
+        if name := await self.app.push_screen_wait(picker):
             with self.client.refusals():
                 wanted = with_model(settings, name)
                 await self.ask(lambda: check(wanted, full_name(wanted.llm_backend, wanted.llm_model)))

@@ -89,7 +89,8 @@ class TurnView(Page, can_focus=False):
 
     async def _draw(self) -> None:
         """Show all of it; only the lines in view are drawn, so that a text may grow to any length."""
-        self.question_parts = await asyncio.to_thread(parts_of, _lines_kept(self.question))
+        lines_kept = re.sub(r"(?<=\S)\n(?=\S)", "  \n", clean(self.question))
+        self.question_parts = await asyncio.to_thread(parts_of, lines_kept)
         self.answer_parts = await asyncio.to_thread(parts_of, self.answer, self._named) if self.answer.strip() else []
         at = "" if self.turn is None else moment(self.turn.at, self._zone)
         parts: list[Part] = [Block(Content.assemble(maker("user"), (f"  {at}", "$muted")))]
@@ -161,11 +162,9 @@ class TurnView(Page, can_focus=False):
 
     def _instead(self) -> list[Content]:
         """What memory holds, where no model says it."""
-        if self.recalled:
-            found = [(each.supports, title(each.text)) for each in best(self.recalled)]
-        else:
-            kept = () if self.turn is None else self.turn.recalled
-            found = [(each.supports, self._titles[each.note]) for each in best(kept) if each.note in self._titles]
+        kept = () if self.recalled or self.turn is None else self.turn.recalled
+        found = [(each.supports, title(each.text)) for each in best(self.recalled)]
+        found += [(each.supports, self._titles[each.note]) for each in best(kept) if each.note in self._titles]
         if not found:
             return []
         lines = [Content.styled(_HELD if any(supports for supports, _ in found) else _NEAR, "$muted")]
@@ -179,11 +178,6 @@ class TurnView(Page, can_focus=False):
     @on(events.Click)
     def _choose(self) -> None:
         self.post_message(self.Chosen(self))
-
-
-def _lines_kept(text: str) -> str:
-    """Markdown in which every line that was typed stays a line."""
-    return re.sub(r"(?<=\S)\n(?=\S)", "  \n", clean(text))
 
 
 #: So many turns are shown at once; a chat of years must not take years to open.
@@ -246,16 +240,12 @@ class Transcript(VerticalScroll):
         for turn in turns:
             if (held := shown.get(turn.number)) is not None:
                 await held.become(turn, chat.titles)
-            elif turn.number > first:
-                await self._put_in(self._kept(turn))
+            elif turn.number > first:  # where its number says; whoever reads further up goes on reading there
+                later = [place for place, each in enumerate(self.views) if (each.number or 0) > turn.number]
+                view, place = self._kept(turn), later[0] if later else len(self.views)
+                await self._turns.mount(view, before=self.views[place] if later else None)
+                self.views.insert(place, view)
         self._settle()
-
-    async def _put_in(self, view: TurnView) -> None:
-        """Show a turn where its number says; whoever reads further up goes on reading there."""
-        number = view.number or 0
-        later = next((place for place, each in enumerate(self.views) if (each.number or 0) > number), None)
-        await self._turns.mount(view, before=None if later is None else self.views[later])
-        self.views.insert(len(self.views) if later is None else later, view)
 
     async def add(self, view: TurnView) -> None:
         """Show one turn more, and go to the end."""
@@ -278,8 +268,6 @@ class Transcript(VerticalScroll):
     @on(events.Click, "#earlier")
     async def show_earlier(self) -> None:
         """Show some of the turns before the first one that is shown."""
-        if not self._earlier:
-            return
         more = [self._kept(each) for each in self._earlier[-_AT_ONCE:]]
         del self._earlier[-_AT_ONCE:]
         await self._turns.mount_all(more, after=self._greeting)
@@ -288,9 +276,9 @@ class Transcript(VerticalScroll):
 
     async def step(self, by: int) -> None:
         """Choose the turn before or after."""
-        if not self.views:
+        if self.last is None:
             return
-        at = self.views.index(self.chosen) if self.chosen is not None else len(self.views) - 1
+        at = self.views.index(self.chosen or self.last)
         if at + by < 0 and self._earlier:
             before = len(self.views)
             await self.show_earlier()
@@ -301,11 +289,9 @@ class Transcript(VerticalScroll):
 
     def choose(self, view: TurnView | None) -> None:
         """Mark a turn; None for the newest, whichever that is."""
-        if self.chosen is not None:
-            self.chosen.remove_class("-chosen")
         self.chosen = None if view is self.last else view
-        if self.chosen is not None:
-            self.chosen.add_class("-chosen")
+        for each in self.views:
+            each.set_class(each is self.chosen, "-chosen")
 
     def _kept(self, turn: Turn) -> TurnView:
         return TurnView(turn.question, self._zone, turn, self._chat.titles)
@@ -413,9 +399,8 @@ class RecallPanel(Page):
                 yield self._entry(each, whole=group.whole)
         if not detail.recalled:
             yield _heading("Recalled")
-            yield remark(
-                "Nothing was recalled." if detail.number else "Notes that come to mind for a question, and why."
-            )
+            nothing = "Nothing was recalled."
+            yield remark(nothing if detail.number else "Notes that come to mind for a question, and why.")
 
     def _entry(self, each: Recalled, *, whole: bool) -> Block:
         said = "(purged since)" if each.purged else one_line(title(each.text), _TITLE)
@@ -443,14 +428,12 @@ class RecallPanel(Page):
 
 
 def _lesson(each: Learned) -> Content:
-    sign, colour = _SIGNS[each.lesson]
+    (sign, colour), look = _SIGNS[each.lesson], ""
     said = one_line(title(each.text), _TITLE) if each.text else "(purged since)"
+    if each.undone:
+        colour, look = "$muted", "$muted strike"
     how = "taken back" if each.undone else str(each.lesson)
-    return Content.assemble(
-        (f"{sign} ", "$muted" if each.undone else colour),
-        (f"{how}  ", "$muted"),
-        (said, "$muted strike" if each.undone else ""),
-    )
+    return Content.assemble((f"{sign} ", colour), (f"{how}  ", "$muted"), (said, look))
 
 
 def _heading(words: str) -> Block:

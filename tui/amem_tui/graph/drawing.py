@@ -30,9 +30,7 @@ if TYPE_CHECKING:
     from amem_tui.graph.scene import Edge, Node, Scene
 
 
-# Lines made of dots: every cell has 2 x 4 of them, and one colour, that of the weightiest line through it.
-
-#: Unicode's numbering of the dots in a cell, by row and column.
+#: Unicode's numbering of the 2 x 4 dots in a cell, by row and column.
 _BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 _BLANK = 0x2800
 #: Along a line: how many dots are drawn, and how many are not, in turn.
@@ -56,10 +54,7 @@ def dots(cell: tuple[float, float]) -> tuple[float, float]:
 
 
 def drawn(strokes: Iterable[Stroke], width: int, height: int) -> tuple[list[str], list[list[int]]]:
-    """The strokes on so many cells as lines of text, and the rank of each cell's colour, 0 where there is nothing.
-
-    What is outside is cut off.
-    """
+    """The strokes on so many cells as lines of text, and the rank of each cell's colour, 0 where there is nothing."""
     bits, ranks = ([[0] * width for _ in range(height)] for _ in range(2))
     for stroke in strokes:
         (x, y), (right, bottom) = stroke.start, stroke.stop
@@ -79,13 +74,8 @@ def circle(middle: tuple[float, float], radius: float, rank: int) -> list[Stroke
     """A circle around a point, `radius` in dots (which are as high as wide), as short strokes."""
     count = max(12, int(radius * 3))
     turns = [2 * pi * turn / count for turn in range(count + 1)]
-    return [
-        Stroke(one, other, rank)
-        for one, other in pairwise((middle[0] + radius * cos(turn), middle[1] + radius * sin(turn)) for turn in turns)
-    ]
-
-
-# A layout as rows of text with the names of their colours: lines of dots, labels over them.
+    points = [(middle[0] + radius * cos(turn), middle[1] + radius * sin(turn)) for turn in turns]
+    return [Stroke(one, other, rank) for one, other in pairwise(points)]
 
 
 class Look(NamedTuple):
@@ -149,7 +139,8 @@ def draw(layout: Layout, chosen: str | None = None, hovered: str | None = None) 
     for id in sorted(spots, key=lambda id: (id != chosen, id != scene.centre, scene.nodes[id].hop)):
         spot = spots[id]
         if all(spot.right <= start or stop <= spot.left for start, stop, _ in over[spot.row]):
-            ground = _ground(scene.nodes[id], id == scene.centre, id == chosen, id == hovered)
+            ground = "centre" if id == scene.centre else "faded" if scene.nodes[id].faded else "node"
+            ground = "chosen" if id == chosen else "hovered" if id == hovered else ground
             over[spot.row].append((spot.left, spot.right, label(scene.nodes[id], spot.width, ground)))
     for x, y, head in _heads(layout, chosen):
         if all(not start <= x < stop for start, stop, _ in over[y]):
@@ -168,25 +159,10 @@ def label(node: Node, width: int, ground: str) -> tuple[Run, ...]:
     room = width - FRAME - cell_len(pin)
     behind = behind if cell_len(behind) < room else ""
     name = fit(node.name, max(0, room - cell_len(behind)))
-    runs = (
-        Run(" ", ground=ground),
-        Run(node.glyph, "faded" if node.faded else node.voice, LIT, ground),
-        Run(f" {name}", weak, LIT, ground),
-        Run(behind, "behind", LIT, ground),
-        Run(pin, "pin", LIT, ground),
-        Run(" ", ground=ground),
-    )
-    return tuple(run for run in runs if run.text)
-
-
-def _ground(node: Node, centre: bool, chosen: bool, hovered: bool) -> str:
-    if chosen:
-        return "chosen"
-    if hovered:
-        return "hovered"
-    if centre:
-        return "centre"
-    return "faded" if node.faded else "node"
+    voice = "faded" if node.faded else node.voice
+    parts = ((node.glyph, voice), (f" {name}", weak), (behind, "behind"), (pin, "pin"))
+    blank = Run(" ", ground=ground)
+    return (blank, *(Run(text, tone, LIT, ground) for text, tone in parts if text), blank)
 
 
 def _line(layout: Layout, edge: Edge, chosen: str | None, hovered: str | None) -> list[Stroke]:
@@ -204,15 +180,11 @@ def _line(layout: Layout, edge: Edge, chosen: str | None, hovered: str | None) -
         start, stop = _outside(start, stop, one.radius), _outside(stop, start, other.radius)
         return [Stroke(start, stop, _rank(LinkType.RELATED, level))]
     line = Stroke(start, stop, _rank(edge.type, level), LOOKS[edge.type].dashes)
-    thick = edge.strong and len(layout.scene.edges) <= _THICK
-    return [line, _beside(line)] if thick else [line]
-
-
-def _beside(line: Stroke) -> Stroke:
-    """The same line a dot to its side: both together look thick."""
-    across, down = abs(line.stop[0] - line.start[0]), abs(line.stop[1] - line.start[1])
-    x, y = (0, 1) if across >= down else (1, 0)
-    return replace(line, start=(line.start[0] + x, line.start[1] + y), stop=(line.stop[0] + x, line.stop[1] + y))
+    if not edge.strong or len(layout.scene.edges) > _THICK:
+        return [line]
+    # The same line a dot to its side: both together look thick.
+    x, y = (0, 1) if abs(stop[0] - start[0]) >= abs(stop[1] - start[1]) else (1, 0)
+    return [line, replace(line, start=(start[0] + x, start[1] + y), stop=(stop[0] + x, stop[1] + y))]
 
 
 def _outside(start: tuple[float, float], toward: tuple[float, float], radius: float) -> tuple[float, float]:
@@ -226,9 +198,7 @@ def _outside(start: tuple[float, float], toward: tuple[float, float], radius: fl
 
 
 def _heads(layout: Layout, chosen: str | None) -> list[tuple[int, int, Run]]:
-    """Which way a link points: for the chosen node's links, beside their other ends, where there is room for it; and
-    for those that say what replaces what, beside what was replaced.
-    """
+    """Which way a link points, where there is room: the chosen node's, and those that say what replaces what."""
     found: list[tuple[int, int, Run]] = []
     for edge in layout.scene.edges:
         mine = chosen in (edge.source, edge.target)
@@ -261,7 +231,9 @@ def _row(line: str, ranks: Sequence[int], over: Collection[tuple[int, int, Seque
     x = 0
     for start, stop, labels in [*over, (len(line), len(line), ())]:
         for rank, cells in groupby(range(x, start), key=ranks.__getitem__):
-            runs.append(Run("".join(line[cell] for cell in cells), *_tone(rank)))
+            level, tone = divmod(rank - 1, len(_TONES))
+            dots = "".join(line[cell] for cell in cells)
+            runs.append(Run(dots, _TONES[tone], level) if rank else Run(dots))
         runs += labels
         x = max(x, stop)
     return tuple(runs)
@@ -271,15 +243,6 @@ def _rank(tone: str, level: int) -> int:
     """A line's weight among those that cross it; 0 is no line."""
     return 1 + level * len(_TONES) + _TONES.index(str(tone))
 
-
-def _tone(rank: int) -> tuple[str, int]:
-    if rank == 0:
-        return "", PLAIN
-    level, tone = divmod(rank - 1, len(_TONES))
-    return _TONES[tone], level
-
-
-# The same scene as an indented tree, for screens on which no picture would fit.
 
 #: From this width on a row has room for what its link is called.
 _ROOMY = 56
@@ -391,10 +354,7 @@ Way = Literal["up", "down", "left", "right"]
 
 
 def beyond(layout: Layout, here: str, way: Way) -> str | None:
-    """The node to which an arrow key leads: by rows within a side, and sideways through the middle.
-
-    From the middle every node can be reached.
-    """
+    """The node to which an arrow key leads: by rows within a side, sideways through the middle, which leads to all."""
     spots, middle = layout.spots, layout.spots[layout.middle]
     one, sign = spots[here], -1 if way in ("up", "left") else 1
 
@@ -414,11 +374,7 @@ def beyond(layout: Layout, here: str, way: Way) -> str | None:
     return min(near, key=near.__getitem__, default=layout.middle if through else None)
 
 
-_NAMES = (
-    *("circle", "person", "agent", "machine", "behind", "pin"),
-    *("node", "centre", "chosen", "hovered", "faded"),
-    *(str(type) for type in LOOKS),
-)
+_NAMES = ("person", "agent", "machine", "behind", "pin", "node", "centre", "chosen", "hovered", "faded", *_TONES)
 #: How much of a line's colour is left on the background, and how well it is told from it in any theme at least.
 _STRENGTH = {FAINT: 0.38, PLAIN: 0.7, LIT: 1.0}
 _LEAST = {FAINT: 3.0, PLAIN: 4.5, LIT: 4.5}
@@ -537,11 +493,8 @@ def _between(before: Layout, after: Layout, share: float) -> Layout:
     """A layout on the way from one to another; what is new comes from where what it hangs on was."""
     spots: dict[str, Spot] = {}
     for id, spot in after.spots.items():
-        start = (
-            before.spots.get(id)
-            or before.spots.get(after.scene.via.get(id, ""))
-            or spots.get(after.scene.via.get(id, ""), spot)
-        )
+        via = after.scene.via.get(id, "")
+        start = before.spots.get(id) or before.spots.get(via) or spots.get(via, spot)
         port = round(start.port + (spot.port - start.port) * share)
         row = min(after.height - 1, round(start.row + (spot.row - start.row) * share))
         left = max(0, min(after.width - spot.width, spot.left + port - spot.port))

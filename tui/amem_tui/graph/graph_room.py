@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -43,11 +43,8 @@ if TYPE_CHECKING:
 class TypeRow(WordLine, can_focus=True):
     """A toggle for each type; its cursor is seen while it has the keyboard."""
 
-    @dataclass
     class Toggled(Message):
-        """A type was clicked."""
-
-        type: LinkType
+        """The type under the cursor was clicked."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -68,7 +65,7 @@ class TypeRow(WordLine, can_focus=True):
 
     def choose(self, id: str) -> None:
         self.type = LinkType(id)
-        self.post_message(self.Toggled(self.type))
+        self.post_message(self.Toggled())
 
     def words(self, width: int) -> Sequence[Word]:
         """One for each type, as long as there is room for all."""
@@ -96,8 +93,6 @@ class TypeRow(WordLine, can_focus=True):
         return Content.assemble((f" {look.sample} ", look.colour), (shown, colour), (count, "$muted"), end)
 
 
-# What is said of the chosen node below the picture: whose it is, and why it is linked to what.
-
 _NAMED = 46
 #: From this width on the first line has room for more than the date.
 _ROOMY = 70
@@ -106,14 +101,10 @@ _ROOMY = 70
 def about_note(graph: LocalGraph, id: str, zone: tzinfo, width: int) -> Content:
     """Its title and date in `width` cells, then its links to what is drawn: to the centre first, then the telling."""
     card = graph.cards[id]
-    about: list[Content | str | tuple[str, str]] = [(f"  {day(card.at, zone).strip()}", "$muted")]
-    if width >= _ROOMY:
-        about += [(f"  {card.kind}", "$muted"), "  ", maker(card.author)]
-    if card.status is not Status.ACTIVE:
-        about.append((f"  {card.status}", "$warning"))
-    if card.pinned:
-        about.append(("  ▪ pinned", "$accent"))
-    said = Content.assemble(*about)
+    who = Content.assemble((f"  {card.kind}", "$muted"), "  ", maker(card.author)) if width >= _ROOMY else ""
+    status = f"  {card.status}" if card.status is not Status.ACTIVE else ""
+    pinned = "  ▪ pinned" if card.pinned else ""
+    said = Content.assemble((f"  {day(card.at, zone)}", "$muted"), who, (status, "$warning"), (pinned, "$accent"))
     name = title(card.text)
     shown = fit(name, max(8, min(cell_len(name), width - said.cell_length - 2)))
     head = Content.assemble((f"{GLYPHS[card.kind]} ", "$secondary"), (shown, "bold"), said)
@@ -121,12 +112,9 @@ def about_note(graph: LocalGraph, id: str, zone: tzinfo, width: int) -> Content:
     mine.sort(
         key=lambda link: (graph.centre not in (link.source, link.target), TELLING.index(link.type), -link.confidence)
     )
-    rest = ""
-    if not mine:
-        rest = "It has no link of the types that are shown." if card.links else "Nothing is linked to this note yet."
-    elif card.links > len(mine):
-        rest = f"{counted(card.links - len(mine), 'more link')}, to notes that are not drawn"
-    last = [Content.styled(rest, "$muted")] if rest else []
+    none = "It has no link of the types that are shown." if card.links else "Nothing is linked to this note yet."
+    rest = f"{counted(card.links - len(mine), 'more link')}, to notes that are not drawn" if mine else none
+    last = [Content.styled(rest, "$muted")] if not mine or card.links > len(mine) else []
     return Content("\n").join([head, *(_link(graph, link, id) for link in mine), *last])
 
 
@@ -248,12 +236,12 @@ class GraphScreen(NotesScreen):
 
     def _tell(self) -> None:
         result, zone = self._result, self.client.zone
-        about = Content("")
-        if self._chosen is not None and result.scene is not None and self._chosen in result.scene.nodes:
+        about, chosen = Content(""), self._chosen
+        if chosen is not None and result.scene is not None and chosen in result.scene.nodes:
             if result.graph is not None:
-                about = about_note(result.graph, self._chosen, zone, self.size.width - 3)
+                about = about_note(result.graph, chosen, zone, self.size.width - 3)
             elif result.topics is not None:
-                about = about_topic(result.topics, self._chosen, zone)
+                about = about_topic(result.topics, chosen, zone)
         self.query_one("#about", Static).update(about)
         self.query_one("#about-box").scroll_home(animate=False)
         self.refresh_bindings()
@@ -304,13 +292,12 @@ class GraphScreen(NotesScreen):
             self._tell()
 
     def action_step(self, way: Way) -> None:
-        if self._on_types:
-            if way in ("left", "right"):
-                self.query_one(TypeRow).move(1 if way == "right" else -1)
-            else:
-                self.set_focus(self._shown)
-        else:
+        if not self._on_types:
             self.choose(self._shown.beyond(way))
+        elif way in ("left", "right"):
+            self.query_one(TypeRow).move(1 if way == "right" else -1)
+        else:
+            self.set_focus(self._shown)
 
     def action_next(self, by: int) -> None:
         if self._on_types:
@@ -377,13 +364,11 @@ class GraphScreen(NotesScreen):
 
     @on(TypeRow.Toggled)
     def action_hide(self) -> None:
-        self._hide(self.view.hidden ^ {self.query_one(TypeRow).type})
+        types = self.view.hidden ^ {self.query_one(TypeRow).type}
+        self._look(replace(self.view, hidden=types), chosen=self._chosen)
 
     def action_all_types(self) -> None:
-        self._hide(frozenset())
-
-    def _hide(self, types: frozenset[LinkType]) -> None:
-        self._look(replace(self.view, hidden=types), chosen=self._chosen)
+        self._look(replace(self.view, hidden=frozenset()), chosen=self._chosen)
 
     @on(events.DescendantFocus)
     @on(events.DescendantBlur)
@@ -397,28 +382,18 @@ class GraphScreen(NotesScreen):
             super().action_leave()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        view, seen_one = self.view, self._result.scene is not None
-        at_centre = not view.topics and self._chosen == view.centre
-        chosen = seen_one and self._chosen is not None and self._chosen != LOOSE
-        match action:
-            case "centre":
-                return chosen and not at_centre and not self._on_types
-            case "page":
-                return not self._on_types
-            case "read":
-                return chosen and not self._on_types
-            case "back":
-                return bool(self._trail)
-            case "depth":
-                return seen_one and not view.topics and parameters != (self._result.depth,)
-            case "overview":
-                return not view.topics
-            case "around":
-                return view.topics
-            case "types":
-                return seen_one and not view.topics
-            case "hide":
-                return self._on_types
-            case "all_types":
-                return bool(view.hidden) and not view.topics
-        return True
+        view, on_types = self.view, self._on_types
+        notes = self._result.scene is not None and not view.topics
+        chosen = self._result.scene is not None and self._chosen not in (None, LOOSE) and not on_types
+        return {
+            "centre": chosen and (view.topics or self._chosen != view.centre),
+            "page": not on_types,
+            "read": chosen,
+            "back": bool(self._trail),
+            "depth": notes and parameters != (self._result.depth,),
+            "overview": not view.topics,
+            "around": view.topics,
+            "types": notes,
+            "hide": on_types,
+            "all_types": bool(view.hidden) and not view.topics,
+        }.get(action, True)

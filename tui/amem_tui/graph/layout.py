@@ -156,10 +156,8 @@ def place(scene: Scene, width: int, height: int, *, before: Layout | None = None
         return Layout(scene, width, height, {}, scene.centre)
     seen = _from_hub(scene)
     around = places(seen, _facing(seen, before))
-    sides = [
-        sorted((id for id in around if around[id] < 0.5), key=around.__getitem__),
-        sorted((id for id in around if around[id] >= 0.5), key=around.__getitem__, reverse=True),
-    ]
+    order = sorted(around, key=around.__getitem__)
+    sides = [id for id in order if around[id] < 0.5], [id for id in reversed(order) if around[id] >= 0.5]
     for smaller in _SMALLER:
         radii = {id: smaller * _radius(node, seen, height) for id, node in seen.nodes.items()}
         if all(sum(_rows(radii[id]) for id in side) <= height for side in sides):
@@ -204,10 +202,11 @@ class _Halves:
         if len(ids) > self._height:
             yield from self._crowded(ids)
             return
-        heights = [_rows(self._radii[id]) for id in ids]
-        span = min(self._height, sum(heights) * _ROWS_EACH)
-        step, y = (span - sum(heights)) / max(1, len(ids)), (self._height - span) / 2
-        for id, rows in zip(ids, heights, strict=True):
+        heights = {id: _rows(self._radii[id]) for id in ids}
+        total = sum(heights.values())
+        span = min(self._height, total * _ROWS_EACH)
+        step, y = (span - total) / max(1, len(ids)), (self._height - span) / 2
+        for id, rows in heights.items():
             row = int(y + (step + rows) / 2)
             spot = self._spot(id, row)
             if row == self._centre.row and step >= 1 and spot.width < natural(self._scene.nodes[id]):
@@ -272,17 +271,13 @@ def _centred(spots: Mapping[str, Spot], width: int, height: int) -> dict[str, Sp
     """The spots moved so that as much room is left on each side of them."""
     if not spots:
         return {}
-    left = min(min(spot.left, spot.port - _across(spot)) for spot in spots.values())
-    right = max(max(spot.right, spot.port + _across(spot) + 1) for spot in spots.values())
-    top = min(spot.row - int(spot.radius) for spot in spots.values())
-    bottom = max(spot.row + int(spot.radius) for spot in spots.values())
+    across = {spot: round(spot.radius * ASPECT) for spot in spots.values()}
+    left = min(min(spot.left, spot.port - cells) for spot, cells in across.items())
+    right = max(max(spot.right, spot.port + cells + 1) for spot, cells in across.items())
+    top = min(spot.row - int(spot.radius) for spot in across)
+    bottom = max(spot.row + int(spot.radius) for spot in across)
     x, y = (width - right - left) // 2, (height - 1 - bottom - top) // 2
     return {id: replace(spot, row=spot.row + y, left=spot.left + x, port=spot.port + x) for id, spot in spots.items()}
-
-
-def _across(spot: Spot) -> int:
-    """Cells of its circle on either side of its port."""
-    return round(spot.radius * ASPECT)
 
 
 def natural(node: Node) -> int:

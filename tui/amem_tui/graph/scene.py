@@ -32,10 +32,7 @@ _TIES_KNOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """`hop` is how far from the centre; `voice` is person, agent or machine; `more` counts links not drawn.
-
-    `weight` is how many notes it stands for, where it stands for several.
-    """
+    """`hop` is how far from the centre; `more` counts links not drawn; `weight` the notes it stands for, if several."""
 
     id: str
     name: str
@@ -50,10 +47,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A line; one without a type is so many links of any. A `quiet` one is drawn only from the node that is chosen.
-
-    A `strong` one, which its maker was sure of, is drawn thick.
-    """
+    """A line; without a type so many links of any. A `quiet` one is drawn from a chosen node, a `strong` one thick."""
 
     source: str
     target: str
@@ -104,18 +98,14 @@ def scene_of_topics(seen: TopicMap) -> Scene | None:
     for place, topic in enumerate(seen.topics):
         hop = 0 if place == 0 else 1 if place <= _FIRST_RING else 2
         voice: Author = "person" if topic.declared else "machine"
-        nodes[topic.id] = Node(
-            topic.id, one_line(topic.name), GLYPHS[Kind.TOPIC], hop=hop, voice=voice, weight=topic.notes
-        )
+        nodes[topic.id] = Node(topic.id, one_line(topic.name), GLYPHS[Kind.TOPIC], hop, voice, weight=topic.notes)
     if seen.loose:
         hop = max(1, *(node.hop for node in nodes.values()))
         nodes[LOOSE] = Node(LOOSE, "in no topic", "·", hop=hop, faded=True, weight=seen.loose)
     drawn, known = _strongest(seen, _TIES_DRAWN if len(seen.topics) <= _MANY else 1), _strongest(seen, _TIES_KNOWN)
     order = list(nodes)
     ranked = sorted(drawn | known, key=lambda ends: sorted(order.index(id) for id in ends))
-    edges = tuple(
-        Edge(one, other, count=seen.ties[one, other], quiet=(one, other) not in drawn) for one, other in ranked
-    )
+    edges = tuple(Edge(*ends, count=seen.ties[ends], quiet=ends not in drawn) for ends in ranked)
     centre = seen.topics[0].id
     return Scene(centre, nodes, edges, _reached(nodes, edges, centre))
 
@@ -125,10 +115,8 @@ def _strongest(seen: TopicMap, most: int) -> set[tuple[str, str]]:
     size = {topic.id: max(1, topic.notes) for topic in seen.topics}
     rank = {topic.id: place for place, topic in enumerate(seen.topics)}
     # Among equals the larger topics: ids of their notes say nothing, and would make another picture of the same.
-    ties = sorted(
-        seen.ties,
-        key=lambda ends: (-seen.ties[ends] / (size[ends[0]] * size[ends[1]]), sorted(rank[id] for id in ends)),
-    )
+    share = {ends: number / (size[ends[0]] * size[ends[1]]) for ends, number in seen.ties.items()}
+    ties = sorted(share, key=lambda ends: (-share[ends], sorted(rank[id] for id in ends)))
     return {ends for id in size for ends in [ends for ends in ties if id in ends][:most]}
 
 
@@ -148,8 +136,6 @@ def _reached(nodes: Mapping[str, Node], edges: tuple[Edge, ...], centre: str) ->
     return via
 
 
-# What a look at the graph finds: a scene and what it was made of, or a sentence that says why there is none.
-
 #: With fewer notes than this around it a note is shown with what is two hops away.
 _SPARSE = 7
 _NOTHING_OPEN = """No note is open.
@@ -163,21 +149,18 @@ _NO_TOPICS = """No topics yet.
 
 Maintenance finds them where many notes are linked: run it in Health (H), or with
 
-  {maintain}
+  {}
 
 A topic of your own gathers the notes that mention it:
 
-  {declare}
+  {}
 
 o goes back to the note."""
 
 
 @dataclass(frozen=True, slots=True)
 class GraphQuery:
-    """What is looked at: the graph around `centre`, or all `topics`.
-
-    A `depth` of 0 is one hop, and two where there is little to see within one.
-    """
+    """What is looked at: the graph around `centre` (`depth` 0: one hop, two where one shows little), or all topics."""
 
     centre: str | None = None
     depth: int = 0
@@ -200,12 +183,9 @@ def read_graph(memory: AgenticMemorySystem, view: GraphQuery, limit: int, most_t
     """What a view shows of the collection as it is now, at most so many notes or topics. Takes as long as it takes."""
     if view.topics:
         topics = memory.topic_map(most_topics)
-        scene = scene_of_topics(topics)
-        if scene is None:
-            maintain, declare = (
-                command(memory.settings, words) for words in ("maintain", 'topic "my garden" --declare')
-            )
-            return GraphResult(hint=_NO_TOPICS.format(maintain=maintain, declare=declare))
+        if (scene := scene_of_topics(topics)) is None:
+            commands = (command(memory.settings, words) for words in ("maintain", 'topic "my garden" --declare'))
+            return GraphResult(hint=_NO_TOPICS.format(*commands))
         return GraphResult(scene, topics=topics)
     if view.centre is None:
         return GraphResult(hint=_NOTHING_OPEN)

@@ -20,9 +20,10 @@ from amem.labels import counted, short_id
 from amem.maintenance.cycle import CYCLES
 from amem.maintenance.health import Mark, amounts, health_lines
 from amem.storage.jobs import is_gone
+from amem.summaries import deed as did
 from amem_tui import changes
 from amem_tui.client import Refresher, in_own_thread
-from amem_tui.dialogs import Lines, Picker, Question
+from amem_tui.dialogs import Lines, Picker, Question, remark_line
 from amem_tui.formatting import clean, moment, one_line, titles_of
 from amem_tui.lists import fit
 from amem_tui.page import Block, Page, labelled, remark, space
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
     from textual.app import ComposeResult
 
-    from amem.maintenance.doctor import Finding
     from amem.maintenance.health import Health, Maintained
     from amem.maintenance.shift import MaintenanceReport
     from amem.memory_system import AgenticMemorySystem
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from amem_tui.client import CollectionClient
 
 
-_LEVELS = {"ok": Mark.GOOD, "warning": Mark.WATCH, "error": Mark.WATCH}
 #: What is said of maintenance stands in a pane of its own.
 _ELSEWHERE = ("maintenance", "maintained")
 #: The key that does something about it.
@@ -57,10 +56,7 @@ MOST_DEEDS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What was found. `deeds` are those of the last run, and `titles` name their notes.
-
-    `gone` tells that the process that held the open run has ended.
-    """
+    """What was found: `deeds` of the last run, `titles` of their notes, whether the open run's holder is `gone`."""
 
     health: Health
     turns: int
@@ -78,26 +74,19 @@ def read_state(memory: AgenticMemorySystem) -> State:
     health = memory.health()
     last = health.last
     deeds = [] if last is None or last.operation is None else memory.deeds(last.operation, MOST_DEEDS)
+    titles = titles_of(memory, (deed.note for deed in deeds))
     gone = health.open is not None and health.open.owner is not None and is_gone(health.open.owner)
-    return State(
-        health=health,
-        turns=memory.turns_waiting(),
-        read_only=memory.read_only,
-        deeds=deeds,
-        titles=titles_of(memory, (deed.note for deed in deeds)),
-        gone=gone,
-    )
+    return State(health, memory.turns_waiting(), memory.read_only, deeds, titles, gone)
 
 
 _MARKS = {Mark.GOOD: ("✓ ", "$success"), Mark.WATCH: ("! ", "$warning"), Mark.PLAIN: ("  ", "")}
-_LABEL = 14
-_LONGEST = 2_000
+_LABEL = 13
 
 
 def block(about: str, what: str, mark: Mark = Mark.PLAIN, key: str = "") -> Block:
     """What a line is about, what there is to say, and the `key` that does something about it."""
-    head = Content.assemble(_MARKS[mark], (fit(about, max(_LABEL - 1, cell_len(about))) + " ", "bold"))
-    return labelled(head, Content.assemble(one_line(what, _LONGEST), (f"  {key}" if key else "", "bold $accent")))
+    head = Content.assemble(_MARKS[mark], (fit(about, max(_LABEL, cell_len(about))) + " ", "bold"))
+    return labelled(head, Content.assemble(one_line(what, 2_000), (f"  {key}" if key else "", "bold $accent")))
 
 
 def heading(words: str) -> list[Block]:
@@ -122,14 +111,6 @@ def state_blocks(state: State, models: Sequence[tuple[str, str]] | None, zone: t
         yield block(about, what, Mark.WATCH if about == "problem" else Mark.PLAIN)
 
 
-def finding_blocks(findings: Iterable[Finding]) -> list[Block]:
-    blocks = heading("Full check")
-    for each in findings:
-        hint = f": {each.hint}" if each.hint and each.level != "ok" else ""
-        blocks.append(block(each.about, each.what + hint, _LEVELS[each.level]))
-    return blocks
-
-
 def retry_blocks(report: EnrichReport) -> list[Block]:
     errors = list(dict.fromkeys(report.errors))
     blocks = [*heading("The last try"), block("", retried(report))]
@@ -145,32 +126,12 @@ def retried(report: EnrichReport) -> str:
     return f"{report.done:,} analysed{failed}{left}"
 
 
-def by_whom(run: Maintained) -> str:
-    """The process that holds a run: ``process 4711 on host``."""
-    host, _, rest = (run.owner or "").partition(":")
-    number = rest.partition(":")[0].partition("+")[0]
-    return clean(f"process {number} on {host}")
-
-
-_ACTIONS = {
-    "promote": "promoted",
-    "demote": "demoted",
-    "fade": "faded",
-    "merge": "merged",
-    "compress": "summed up",
-    "topic": "topic",
-}
+_ACTIONS = {"promote": "promoted", "demote": "demoted", "fade": "faded", "topic": "topic"}
 _MADE = {"merge": "merged to", "compress": "summed to", "topic": "new topic"}
 _ACTION_CELLS = 12
 #: What a dry run names in other words, since nothing was done.
-_PLANNED = {
-    "promoted": "would rise",
-    "demoted": "would fall",
-    "faded": "would fade",
-    "merged": "would merge",
-    "compressed": "would sum",
-    "topic": "would write",
-}
+_PLANNED = {"promoted": "would rise", "demoted": "would fall", "faded": "would fade"}
+_PLANNED |= {"merged": "would merge", "compressed": "would sum", "topic": "would write"}
 _SIGNS = {"promoted": "$success", "demoted": "$primary", "faded": "$warning", "superseded": "$warning"}
 
 
@@ -191,27 +152,30 @@ def run_words(state: State, zone: tzinfo, *, ours: bool) -> Content:
             if each.finished is not None:
                 what = (amounts(each.counts.items()), "$muted")
                 lines.append(Content.assemble(("✓ ", "$success"), f"{each.name:<10}", what))
-        lines += [_problem(problem) for problem in last.problems]
+        lines += _problems(last.problems)
     return Content("\n").join(lines)
+
+
+def _problems(problems: Iterable[str]) -> list[Content]:
+    return [Content.assemble(("! ", "$warning"), clean(problem)) for problem in problems]
 
 
 def rehearsal_words(report: MaintenanceReport) -> Content:
     """What a dry run says that would be done."""
     head = (f"{report.cycle} maintenance, if it ran now", "bold"), ("  nothing was changed", "$muted")
     would = Content(f"  {amounts(report.counts(), planned=True)}")
-    return Content("\n").join([Content.assemble(*head), would, *map(_problem, report.problems)])
+    return Content("\n").join([Content.assemble(*head), would, *_problems(report.problems)])
 
 
 def run_lines(state: State) -> Iterator[Option]:
     """What the last run did, note by note."""
     for number, deed in enumerate(state.deeds):
-        what = _MADE.get(deed.action, "made") if deed.made else _ACTIONS.get(deed.action, deed.action)
+        what = _MADE.get(deed.action, "made") if deed.made else _ACTIONS.get(deed.action, did(deed.action))
         name = state.titles.get(deed.note, short_id(deed.note))
-        why = ["undone"] if deed.undone else []
-        why += [deed.cause] if deed.cause != name else []
+        why = ["undone"] * deed.undone + [deed.cause] * (deed.cause != name)
         yield _line(number, deed.note, what, name, "; ".join(why), dim=deed.undone)
     if len(state.deeds) >= MOST_DEEDS:
-        yield _more("and more: the log (l) has all of it")
+        yield remark_line("and more: the log (l) has all of it")
 
 
 def rehearsal_lines(memory: AgenticMemorySystem, report: MaintenanceReport) -> Iterator[Option]:
@@ -222,14 +186,7 @@ def rehearsal_lines(memory: AgenticMemorySystem, report: MaintenanceReport) -> I
         name, what = titles.get(reason.id, "a new note"), _PLANNED.get(reason.what, reason.what)
         yield _line(number, reason.id, what, name, reason.why, sign=_SIGNS.get(reason.what))
     if len(report.reasons) > len(shown):
-        yield _more(f"and {len(report.reasons) - len(shown):,} more")
-
-
-def done_words(report: MaintenanceReport) -> str:
-    goes_on = "Went on with what was stopped. " if report.resumed else ""
-    failed = f" {len(report.problems)} phases failed." if report.problems else ""
-    what = amounts(report.counts(), planned=report.dry_run)
-    return f"{goes_on}{report.cycle} maintenance: {what}.{failed}"
+        yield remark_line(f"and {len(report.reasons) - len(shown):,} more")
 
 
 def _open_words(run: Maintained, zone: tzinfo, *, gone: bool) -> Content:
@@ -237,12 +194,10 @@ def _open_words(run: Maintained, zone: tzinfo, *, gone: bool) -> Content:
     if run.owner is None or gone:
         said = f"A {run.cycle} maintenance, begun {moment(run.began, zone)}, was stopped{at}; m goes on with it."
     else:
-        said = f"{by_whom(run)} is at it: {run.cycle}, since {moment(run.began, zone)}{at}."
+        host, _, number = run.owner.partition(":")
+        process = clean(f"process {number.partition(':')[0].partition('+')[0]} on {host}")
+        said = f"{process} is at it: {run.cycle}, since {moment(run.began, zone)}{at}."
     return Content.styled(said, "$warning")
-
-
-def _problem(problem: str) -> Content:
-    return Content.assemble(("! ", "$warning"), clean(problem))
 
 
 def _line(
@@ -254,10 +209,6 @@ def _line(
     return Option(Content.assemble(did, (name, "$muted" if dim else ""), below), id=f"{number} {id}")
 
 
-def _more(words: str) -> Option:
-    return Option(Content.styled(words, "$muted"), disabled=True)
-
-
 _WHAT = {
     "nightly": "layers, fading, conflicts, merging, topics",
     "weekly": "that, and sums up what is old and fading",
@@ -265,24 +216,9 @@ _WHAT = {
 }
 
 
-def _cycle_picker(heading: str, due: str | None) -> Picker:
-    """Asks which cycle of maintenance; the one that is due is marked, and chosen first."""
-    choices = []
-    for cycle in CYCLES:
-        mark = ("  due", "$warning") if cycle == due else ""
-        choices.append((cycle, Content.assemble((f" {cycle:<9}", "bold"), (_WHAT[cycle], "$muted"), mark)))
-    return Picker(heading, choices, chosen=due or CYCLES[0], keys={cycle[0]: cycle for cycle in CYCLES})
-
-
-_BAR, _BLANK = "━", "─"
-
-
 @dataclass(slots=True)
 class Job:
-    """`title` says what is done; `phase`, `done` and `of` how far it is; `through` are the phases before this one.
-
-    `screen` shows it.
-    """
+    """What `screen` is doing: `phase`, `done` and `of` say how far it is; `through` are the phases before this one."""
 
     title: str
     screen: HealthScreen
@@ -300,12 +236,8 @@ class Job:
 
     def words(self, width: int) -> Content:
         """One line for what is done, one for the bar, in `width` cells."""
-        if self.cancelled.is_set():
-            state = "stopping…"
-        elif self.of:
-            state = f"{self.phase}  {self.done:,} of {self.of:,}".strip()
-        else:
-            state = f"{self.phase} …".strip()
+        far = f"{self.phase}  {self.done:,} of {self.of:,}" if self.of else f"{self.phase} …"
+        state = "stopping…" if self.cancelled.is_set() else far.strip()
         full = round(width * min(self.done, self.of) / self.of) if self.of else 0
         through = f"  ✓ {' '.join(self.through)}" if self.through else ""
         return Content.assemble(
@@ -313,8 +245,8 @@ class Job:
             (f"  {state}", "$primary"),
             (through, "$muted"),
             "\n",
-            (_BAR * full, "$primary"),
-            (_BLANK * (width - full), "$panel-lighten-1"),
+            ("━" * full, "$primary"),
+            ("─" * (width - full), "$panel-lighten-1"),
         )
 
     def _note(self, phase: str, done: int, of: int) -> None:
@@ -328,7 +260,6 @@ Answer = TypeVar("Answer")
 
 #: What the models said is believed for so many seconds.
 _FRESH = 20.0
-_STOPPED = "Stopped. What was done stays; the next maintenance goes on from there."
 
 
 class HealthScreen(PanedScreen):
@@ -391,10 +322,8 @@ class HealthScreen(PanedScreen):
             return
         zone = self.client.zone
         self._show_state([*state_blocks(self._state, self._models, zone), *self._below])
-        head, lines = self._rehearsal or (
-            run_words(self._state, zone, ours=self.job is not None),
-            list(run_lines(self._state)),
-        )
+        run = run_words(self._state, zone, ours=self.job is not None), list(run_lines(self._state))
+        head, lines = self._rehearsal or run
         self.query_one("#run-words", Static).update(head)
         self.query_one(Lines).fill(lines)
         self._show_why()
@@ -437,26 +366,29 @@ class HealthScreen(PanedScreen):
     @work(group="asking")
     async def action_maintain(self, dry_run: bool = False) -> None:
         heading = "Dry run: changes nothing" if dry_run else "Maintain"
-        due = None if self._state is None else self._state.health.due
-        if cycle := await self.app.push_screen_wait(_cycle_picker(heading, due)):
-            self._maintain(cycle, dry_run=dry_run)
+        due, choices = None if self._state is None else self._state.health.due, []
+        for cycle in CYCLES:
+            mark = ("  due", "$warning") if cycle == due else ""
+            choices.append((cycle, Content.assemble((f" {cycle:<9}", "bold"), (_WHAT[cycle], "$muted"), mark)))
+        picker = Picker(heading, choices, chosen=due or CYCLES[0], keys={cycle[0]: cycle for cycle in CYCLES})
+        if chosen := await self.app.push_screen_wait(picker):
+            self._maintain(chosen, dry_run=dry_run)
 
     @work(group="job")
     async def _maintain(self, cycle: str, *, dry_run: bool) -> None:
         title = f"{cycle} maintenance{', dry run' if dry_run else ''}"
         job = Job(title, self)
-
-        def maintain() -> MaintenanceReport:
-            return self.memory.maintain(cycle, dry_run=dry_run, progress=job.hear, cancelled=job.cancelled)
-
-        report = await self._carry_out(job, maintain)
-        if report is None:
+        maintain = partial(self.memory.maintain, cycle, dry_run=dry_run, progress=job.hear, cancelled=job.cancelled)
+        if (report := await self._carry_out(job, maintain)) is None:
             return
         self._rehearsal = None
         if dry_run:
             lines = await self.ask(lambda: list(rehearsal_lines(self.memory, report)))
             self._rehearsal = rehearsal_words(report), lines
-        self.client.say(f"Dry run, {done_words(report)}" if dry_run else done_words(report))
+        begun = "Dry run, " if dry_run else "Went on with what was stopped. " if report.resumed else ""
+        failed = f" {len(report.problems)} phases failed." if report.problems else ""
+        done = amounts(report.counts(), planned=report.dry_run)
+        self.client.say(f"{begun}{report.cycle} maintenance: {done}.{failed}")
         await self._settle()
         self.go_to("maintenance")
 
@@ -478,7 +410,11 @@ class HealthScreen(PanedScreen):
         job = Job("Repairing" if repair else "Checking everything", self, stoppable=False)
         findings = await self._carry_out(job, lambda: self.memory.doctor(repair=repair))
         if findings is not None:
-            self._below = finding_blocks(findings)
+            self._below = heading("Full check")
+            for each in findings:
+                hint = f": {each.hint}" if each.hint and each.level != "ok" else ""
+                mark = Mark.GOOD if each.level == "ok" else Mark.WATCH
+                self._below.append(block(each.about, each.what + hint, mark))
             wrong = sum(1 for each in findings if each.level != "ok")
             self.client.say("Everything is well." if not wrong else f"{wrong} findings; see below “Full check”.")
             await self._settle()
@@ -492,7 +428,7 @@ class HealthScreen(PanedScreen):
         try:
             return await in_own_thread(work)
         except Cancelled:
-            self.client.say(_STOPPED)
+            self.client.say("Stopped. What was done stays; the next maintenance goes on from there.")
         except AmemError as error:
             self.client.refuse(error)
         finally:

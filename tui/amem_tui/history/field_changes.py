@@ -34,26 +34,27 @@ _STYLES = {DiffKind.SAME: "", DiffKind.REMOVED: "strike $error", DiffKind.ADDED:
 
 
 def changed_text(before: str, after: str, *, around: int | None = None) -> tuple[Content, Content, Content]:
-    """Return the text before, with what is gone marked, the text after, with what is new marked, and both as one.
-
-    `around` leaves out what is unchanged, but for about so many characters beside a change.
-    """
+    """Before, with what is gone marked, after, with what is new marked, and both as one; `around` as in `condensed`."""
     pieces = word_diff(clean(before), clean(after))
     if around is not None:
         pieces = condensed(pieces, around)
     arrow = [(" → ", "$muted")] if [each.kind for each in pieces] == [DiffKind.REMOVED, DiffKind.ADDED] else []
-    old = [_styled(each) for each in pieces if each.kind is not DiffKind.ADDED]
-    new = [_styled(each) for each in pieces if each.kind is not DiffKind.REMOVED]
-    both = [*old, *arrow, *new] if arrow else [_styled(each) for each in pieces]
+    old, new, both = _sides(pieces)
+    both = [*old, *arrow, *new] if arrow else both
     return Content.assemble(*old), Content.assemble(*new), Content.assemble(*both)
 
 
 def items(before: Sequence[str], after: Sequence[str]) -> tuple[Content, Content, Content]:
     """Two lists, side by side and as one: (before, after, both)."""
     pieces = list_diff([one_line(each, 400) for each in before], [one_line(each, 400) for each in after])
-    both = [[each for each in pieces if each.kind is not gone] for gone in (DiffKind.ADDED, DiffKind.REMOVED, None)]
-    old, new, one = (Content(", ").join([Content.assemble(_styled(each)) for each in some]) for some in both)
-    return old, new, one
+    old, new, both = (Content(", ").join(map(Content.assemble, some)) for some in _sides(pieces))
+    return old, new, both
+
+
+def _sides(pieces: Sequence[Piece]) -> list[list[tuple[str, str]]]:
+    """Before, after, and both, each piece with its style."""
+    left_out = (DiffKind.ADDED, DiffKind.REMOVED, None)
+    return [[_styled(each) for each in pieces if each.kind is not gone] for gone in left_out]
 
 
 def _styled(piece: Piece) -> tuple[str, str]:
@@ -88,10 +89,7 @@ _BESIDE = 52
 
 @dataclass(frozen=True, slots=True)
 class FieldChange:
-    """A part of a page: a field that changed, what it was, what it is, and both as one.
-
-    One that is `long` stands in two columns where there is room.
-    """
+    """A part of a page: what a field was, is, and both as one. A `long` one has two columns where there is room."""
 
     name: str
     before: Content
@@ -117,10 +115,7 @@ def compared(
     around: int | None = None,
     beside: bool = True,
 ) -> list[FieldChange]:
-    """The changed fields, those that say most first; none in two columns but with `beside`.
-
-    `around` leaves out what is unchanged of a long text.
-    """
+    """The changed fields, those that say most first; none in two columns but with `beside`."""
     found = [_compared(field, *changes[field], zone, titles, around) for field in ordered_fields(changes)]
     return found if beside else [replace(each, long=False) for each in found]
 

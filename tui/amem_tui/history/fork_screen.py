@@ -20,7 +20,7 @@ from amem.labels import counted, short_id
 from amem.note import LinkType
 from amem_tui import changes
 from amem_tui.client import words
-from amem_tui.dialogs import Lines, Question
+from amem_tui.dialogs import Lines, Question, remark_line
 from amem_tui.formatting import clean, link_words, one_line, title, titles_of
 from amem_tui.history.field_changes import changed_text, compared
 from amem_tui.keymap import ROOM_KEYS
@@ -63,9 +63,9 @@ class Pair:
         here = self.client.memory
         if not self.into_other:
             yield here, self.other
-            return
-        with self.client.app.opened_beside(self.other) as source:
-            yield source, here
+        else:
+            with self.client.app.opened_beside(self.other) as source:
+                yield source, here
 
     def merge(self) -> str:
         """Merge the fork, and say what that did."""
@@ -87,7 +87,11 @@ def read_comparison(pair: Pair) -> Comparison:
     """Compare both as they are now. Raises InvalidInput for collections that have no moment in common."""
     with pair.opened() as (source, fork):
         diff = source.diff(fork)
-        titles = _titles(source, diff)
+        sides = (diff.source, diff.fork)
+        ids = {end for side in sides for link in side.links for end in (link.source, link.target)}
+        ids |= {end for side in sides for _, each in side.supersessions for end in (each.before, each.after) if end}
+        titles = titles_of(source, sorted(ids))
+        titles |= {note.id: title(note.text) for side in sides for note in side.notes if note.text}
         try:
             review = source.merge(fork, dry_run=True)
             others = [each for each in STRATEGIES if review.conflicts and each != "review"]
@@ -95,15 +99,6 @@ def read_comparison(pair: Pair) -> Comparison:
         except AmemError as error:
             return Comparison(diff, titles, {}, words(error))
     return Comparison(diff, titles, merges)
-
-
-def _titles(source: AgenticMemorySystem, diff: ForkDiff) -> dict[str, str]:
-    sides = (diff.source, diff.fork)
-    ids = {end for side in sides for link in side.links for end in (link.source, link.target)}
-    ids |= {end for side in sides for _, each in side.supersessions for end in (each.before, each.after) if end}
-    return titles_of(source, sorted(ids)) | {
-        note.id: title(note.text) for side in sides for note in side.notes if note.text
-    }
 
 
 def would_merge(found: Comparison) -> Content:
@@ -165,14 +160,12 @@ class ForkScreen(ModalScreen[None]):
         start = len(self._changes)
         self._changes += did[:_SHOWN]
         lines = [Option(self._line(each), id=str(start + place)) for place, each in enumerate(did[:_SHOWN])]
-        more = [Option(f"and {len(did) - _SHOWN:,} more", disabled=True)] if len(did) > _SHOWN else []
+        more = [remark_line(f"and {len(did) - _SHOWN:,} more", "")] if len(did) > _SHOWN else []
         return [Option(head, disabled=True), *lines, *more]
 
     def _line(self, change: Change) -> Content:
-        if isinstance(change, NoteChange):
-            about = self._title(change.id)
-        else:
-            about = f"{self._title(change.source)} → {self._title(change.target)}"
+        ids = [change.id] if isinstance(change, NoteChange) else [change.source, change.target]
+        about = " → ".join(map(self._title, ids))
         return Content.assemble((f" {change.what:<9}", _COLOURS.get(change.what, "$accent")), about)
 
     def _title(self, id: str) -> str:
@@ -207,15 +200,12 @@ class ForkScreen(ModalScreen[None]):
         return [*named, *compared(values, self._client.zone, titles)]
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action == "merge":
-            found = self._found
-            return found is not None and bool(found.merges) and found.diff.fork != Side()
-        if action == "undo":
-            return not self._pair.into_other
-        if action == "read":
-            change = self._chosen if self.query(Lines) else None
-            return change is not None and change.what != "purged"
-        return True
+        found, change = self._found, self._chosen if self.query(Lines) else None
+        return {
+            "merge": found is not None and bool(found.merges) and found.diff.fork != Side(),
+            "undo": not self._pair.into_other,
+            "read": change is not None and change.what != "purged",
+        }.get(action, True)
 
     @on(OptionList.OptionSelected)
     @work(group="read")

@@ -21,8 +21,8 @@ from amem_tui import changes
 from amem_tui.dialogs import Lines, Question
 from amem_tui.formatting import maker, moment, one_line, title
 from amem_tui.history.field_changes import FieldChange, compared, operation_head
-from amem_tui.page import Block, Page, remark, space
-from amem_tui.rooms import NotesScreen
+from amem_tui.page import Page, remark, space
+from amem_tui.rooms import REST, NotesScreen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -53,11 +53,6 @@ class Record:
     versions: tuple[Version, ...] = ()
     titles: Mapping[str, str] = field(default_factory=dict)
     causes: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def newest(self) -> int:
-        """The number of the newest version, which is how many there are."""
-        return self.versions[0].version if self.versions else 0
 
 
 def read_record(memory: AgenticMemorySystem, id: str) -> Record:
@@ -99,18 +94,8 @@ def version_line(version: Version, cause: str, zone: tzinfo) -> Content:
     return Content("\n").join([head, Content.assemble((f"      {deed(version.action)}{sure}{why}", "$muted"))])
 
 
-def change_head(version: Version, cause: str, zone: tzinfo) -> Block:
-    """Who did it, when, why, how sure, and what the model was asked."""
-    sure = "" if version.confidence is None else f", {version.confidence:.0%} sure"
-    by = [Content.assemble(("proposed by ", "$muted"), maker(version.proposed_by), (sure, "$muted"))]
-    return operation_head(version, version.operation, cause, zone, *(by if version.proposed_by else ()))
-
-
-#: A cursor that is held down passes versions nobody wants to read.
-_REST = 0.04
 _NO_NOTE = "No note is open.\n\nOpen one in Browse (b), then come back: its history is here."
 _DESTROYED = "This note was destroyed for good, and its history with it."
-_NEEDS_A_VERSION = ("compare", "whole", "undo_version", "read")
 #: By its number in the log such an operation cannot be taken back: it is itself a reversal, or final.
 _NOT_UNDONE = ("undo", "redo", "reindex")
 
@@ -157,54 +142,48 @@ class HistoryScreen(NotesScreen):
         record = None if id is None else await self.ask(read_record, self.memory, id)
         other = record is None or self._record is None or record.id != self._record.id
         self._record = record
-        zone, options = self.client.zone, []
-        if record is not None:
-            lines = ((version_line(each, record.causes[each.cause], zone), each.version) for each in record.versions)
-            options = [Option(line, id=str(number)) for line, number in lines]
+        zone, held = self.client.zone, Record("") if record is None else record
+        options = [
+            Option(version_line(each, held.causes[each.cause], zone), id=str(each.version)) for each in held.versions
+        ]
         self._versions.fill(options, keep=options[0].id if options and (self._to_newest or other) else None)
         self._to_newest = False
-        self._head(record)
+        count = held.versions[0].version if options else 0
+        self._versions.border_title = counted(count, "version")
+        self._versions.border_subtitle = f"the newest {len(options):,}" if len(options) < count else ""
+        gone = "deleted  " if held.status is Status.DELETED else ""
+        self.bar.tell(Content.assemble((gone, "$warning"), held.title, " "))
         self._show()
         self.refresh_bindings()
 
-    def _head(self, record: Record | None) -> None:
-        count = 0 if record is None else record.newest
-        self._versions.border_title = Content(counted(count, "version"))
-        shown = 0 if record is None else len(record.versions)
-        self._versions.border_subtitle = Content(f"the newest {shown:,}" if shown < count else "")
-        facts = "" if record is None or not record.versions else record.title
-        gone = "deleted  " if record is not None and record.status is Status.DELETED else ""
-        self.bar.tell(Content.assemble((gone, "$warning"), facts, " "))
-
     @on(OptionList.OptionHighlighted, "#version-list")
     def _moved(self) -> None:
-        self._show(rest=_REST)
+        self._show(rest=REST)
 
     @work(exclusive=True, group="change-shown")
     async def _show(self, rest: float = 0) -> None:
         await asyncio.sleep(rest)
         record, version = self._record, self._chosen
-        self._view.border_title = None if version is None else Content(self._sides(version))
         if record is None or version is None:
+            self._view.border_title = None
             await self._view.say(_NO_NOTE if record is None else _DESTROYED)
         else:
+            number = version.version
+            before = f"Version {number - 1} and {number}" if number > 1 else "Version 1"
+            self._view.border_title = f"Version {number} and now" if self._with_now else before
             about = self.memory, record, version, self.client.zone
             found = await self.ask(read_change, *about, with_now=self._with_now, whole=self._whole)
             nothing = "Nothing differs from the note as it is now." if self._with_now else "It changed no field."
             fields: Sequence[Part] = found or [remark(nothing)]
-            head = change_head(version, record.causes[version.cause], self.client.zone)
+            sure = "" if version.confidence is None else f", {version.confidence:.0%} sure"
+            by = Content.assemble(("proposed by ", "$muted"), maker(version.proposed_by), (sure, "$muted"))
+            proposed, cause = [by] if version.proposed_by else [], record.causes[version.cause]
+            head = operation_head(version, version.operation, cause, self.client.zone, *proposed)
             await self._view.show([head, space(), *fields], about=(record.id, version.version, self._with_now))
         self.refresh_bindings()
 
-    def _sides(self, version: Version) -> str:
-        if self._with_now:
-            return f"Version {version.version} and now"
-        return f"Version {version.version - 1} and {version.version}" if version.version > 1 else "Version 1"
-
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if not self.query(Lines):
-            return action not in _NEEDS_A_VERSION
-        version, record = self._chosen, self._record
+        version, record = self._chosen if self.query(Lines) else None, self._record
         if action in ("compare", "whole"):
             return version is not None
         if action == "undo_version":

@@ -25,7 +25,7 @@ from amem_tui.history.field_changes import compared, operation_head
 from amem_tui.history.history_room import HistoryScreen
 from amem_tui.lists import CursorList, Piece, fit
 from amem_tui.page import Block, Page, remark, space
-from amem_tui.rooms import NotesScreen
+from amem_tui.rooms import REST, NotesScreen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence, Set
@@ -49,17 +49,11 @@ class LogRow:
     note: str | None
 
     @property
-    def who(self) -> str:
-        return maker(self.operation.actor).plain
-
-    @property
     def extent(self) -> str:
         """What else it did: ``and 2 more, 3 links``."""
-        others = len({*self.operation.created, *self.operation.notes}) - 1
-        parts = [f"and {others:,} more"] if others > 0 else []
-        if self.operation.links:
-            parts.append(counted(self.operation.links, "link"))
-        return ", ".join(parts)
+        others, links = len({*self.operation.created, *self.operation.notes}) - 1, self.operation.links
+        parts = [f"and {others:,} more" if others > 0 else "", counted(links, "link") if links else ""]
+        return ", ".join(part for part in parts if part)
 
 
 def read_rows(memory: AgenticMemorySystem, ids: Sequence[int], zone: tzinfo) -> dict[int, LogRow]:
@@ -73,18 +67,13 @@ def read_rows(memory: AgenticMemorySystem, ids: Sequence[int], zone: tzinfo) -> 
     for each in found:
         id = about[each.id]
         words = titles.get(id or "") or one_line(causes.get(each.cause, ""))
-        rows[each.id] = LogRow(each, each.at.astimezone(zone).strftime("%H:%M"), words, id)
+        rows[each.id] = LogRow(each, f"{each.at.astimezone(zone):%H:%M}", words, id)
     return rows
 
 
 def _first(operation: Operation | None) -> str | None:
     return None if operation is None else next(iter((*operation.created, *operation.notes)), None)
 
-
-# The lines of the log: operations under their days, what one set off below it, folded where that is much.
-#
-# Made once for the whole log (a hundred thousand operations take a fifth of a second, in a thread) and mended in
-# place when something is folded. Pure.
 
 #: What set off more than this is folded until somebody wants to see it.
 _OPEN = 3
@@ -101,11 +90,15 @@ class OutlineLine(NamedTuple):
 
 
 class Outline:
-    """`toggled` are the operations that somebody folded or unfolded by hand. Without an `order` there are none."""
+    """Operations under their days, what one set off below it, folded where that is much.
+
+    Made once for the whole log (a hundred thousand take a fifth of a second, in a thread) and mended in place when
+    something is folded. `toggled` are those that somebody folded or unfolded by hand.
+    """
 
     def __init__(self, order: LogOrder | None = None, toggled: Set[int] = frozenset()) -> None:
-        columns = ([], [], []) if order is None else (order.ids.tolist(), order.parents.tolist(), order.days.tolist())
-        ids, parents, days = columns
+        columns = () if order is None else (order.ids, order.parents, order.days)
+        ids, parents, days = [column.tolist() for column in columns] or ([], [], [])
         here = set(ids)
         self._days: dict[int, int] = dict(zip(ids, days, strict=True))
         self._children: dict[int, list[int]] = {}
@@ -234,7 +227,8 @@ class LogList(CursorList):
             return [("  …", "")]
         operation, roomy = row.operation, width >= _ROOMY
         mark = ("▸" if line.folded else "▾") if line.steps else ("└" if line.depth else " ")
-        who = row.who if roomy else row.who[:1]
+        who = maker(operation.actor).plain
+        who = who if roomy else who[:1]
         action = "strike $muted" if operation.undone else "bold"
         pieces = [
             (f"{operation.id:>6} " if roomy else " ", "$muted"),
@@ -287,8 +281,7 @@ def read_doings(memory: AgenticMemorySystem, operation: int) -> tuple[Doings, di
 def operation_parts(found: Doings, cards: Mapping[str, Card], cause: str, zone: tzinfo) -> list[Part]:
     """What an operation did, as parts of a page."""
     titles, operation = {id: title(card.text) for id, card in cards.items()}, found.operation
-    parent = f"set off by operation {operation.parent}"
-    above = [] if operation.parent is None else [Content.styled(parent, "$muted")]
+    above = [] if operation.parent is None else [Content.styled(f"set off by operation {operation.parent}", "$muted")]
     parts: list[Part] = [operation_head(operation, operation.id, cause, zone, *above), space()]
     made = [id for id in found.changes if id in operation.created]
     if len(made) > _IN_FULL:
@@ -297,14 +290,14 @@ def operation_parts(found: Doings, cards: Mapping[str, Card], cause: str, zone: 
         if id in made and len(made) > _IN_FULL:
             continue
         parts.append(Block(_named("wrote" if id in made else "changed", id, cards).stylize("bold $secondary")))
-        told = {field: fields[field] for field in _TELLING if field in fields} if id in made else fields
-        parts += compared(told, zone, titles, around=_AROUND, beside=False)
-    lines = [_link(each, titles) for each in found.links]
-    for each in found.reviews:
-        lines.append(_line("proposed for" if each.operation == operation.id else "decided on", each.note, titles))
-    lines += [_line("possibly out of date:", id, titles) for id in found.flagged]
-    lines += [_line("stated again:", id, titles) for id in found.witnessed]
-    parts += map(Block, lines)
+        shown = {field: fields[field] for field in _TELLING if field in fields} if id in made else fields
+        parts += compared(shown, zone, titles, around=_AROUND, beside=False)
+    told = [("proposed for" if each.operation == operation.id else "decided on", each.note) for each in found.reviews]
+    told += [("possibly out of date:", id) for id in found.flagged] + [("stated again:", id) for id in found.witnessed]
+    parts += [Block(_link(each, titles)) for each in found.links]
+    parts += [
+        Block(Content.assemble((f"{what} ", "$muted"), one_line(titles.get(id, short_id(id)), 80))) for what, id in told
+    ]
     more = len({*operation.created, *operation.notes}) - len(found.changes)
     if more > 0:
         parts.append(remark(f"… and {more:,} notes more"))
@@ -329,17 +322,9 @@ def _link(link: LinkChange, titles: Mapping[str, str]) -> Content:
     )
 
 
-def _line(what: str, id: str, titles: Mapping[str, str]) -> Content:
-    return Content.assemble((f"{what} ", "$muted"), one_line(titles.get(id, short_id(id)), 80))
-
-
-#: A cursor that is held down passes operations nobody wants to read of.
-_REST = 0.05
 _SINCE = {"all": "All time", "today": "Today", "7d": "The last 7 days", "30d": "The last 30 days"}
 _EVERYBODY = "everybody"
-_NEVER = "Nothing has happened yet."
 _NOTHING = "Nothing has happened {when}{who}.\n\ns looks further back, a at what others did."
-_NEEDS_A_LINE = ("undo_one", "read", "fold", "unfold", "fold_away")
 #: What cannot be taken back by its number.
 _NOT_UNDONE = ("undo", "redo", "purge", "reindex")
 
@@ -362,19 +347,19 @@ class LogScreen(NotesScreen):
 
     @work(exclusive=True, group="log")
     async def load(self) -> None:
-        outline = await self.ask(_read, self.memory, self._since, self._actor, self._list.outline.toggled)
+        since = None if self._since == "all" else self._since
+        order = await self.ask(self.memory.log_order, since, actor=self._actor)
+        outline = await self.ask(Outline, order, self._list.outline.toggled)
         self._list.show(outline)
-        self._list.border_title = self._heading()
+        who = Content("All authors") if self._actor is None else maker(self._actor)
+        self._list.border_title = Content.assemble(who, f", {self._when}")
         self.bar.tell(f"{counted(outline.count, 'operation')} ")
         self._show()
         self.refresh_bindings()
 
-    def _heading(self) -> Content:
-        who = Content("All authors") if self._actor is None else maker(self._actor)
-        return Content.assemble(who, f", {self._when(self._since)}")
-
-    def _when(self, since: str) -> str:
-        return _SINCE[since].lower() if since in _SINCE else f"since {since}"
+    @property
+    def _when(self) -> str:
+        return _SINCE[self._since].lower() if self._since in _SINCE else f"since {self._since}"
 
     @on(LogList.Wanted)
     @work(group="rows")
@@ -384,36 +369,31 @@ class LogScreen(NotesScreen):
 
     @on(LogList.Moved)
     def _moved(self) -> None:
-        self._show(_REST)
+        self._show(REST)
 
     @work(exclusive=True, group="doings")
     async def _show(self, rest: float = 0) -> None:
         await asyncio.sleep(rest)
         line = self._list.line
         if line is None:
-            everything = self._actor is None and self._since == "all"
             who = "" if self._actor is None else f" by {maker(self._actor).plain}"
-            await self._view.say(_NEVER if everything else _NOTHING.format(when=self._when(self._since), who=who))
+            nothing = _NOTHING.format(when=self._when, who=who)
+            await self._view.say(nothing if who or self._since != "all" else "Nothing has happened yet.")
             return
         found, cards, cause = await self.ask(read_doings, self.memory, line.id)
         self._view.border_title = Content(f"Operation {line.id}")
         await self._view.show(operation_parts(found, cards, cause, self.client.zone), about=line.id)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if not self.query(LogList):
-            return action not in _NEEDS_A_LINE
-        line, row = self._list.line, self._list.row
-        if action == "undo_one":
-            return row is not None and not row.operation.undone and row.operation.action not in _NOT_UNDONE
-        if action == "read":
-            return row is not None and row.note is not None
-        if action == "fold":
-            return line is not None and line.steps > 0
-        if action == "unfold":
-            return line is not None and line.folded
-        if action == "fold_away":
-            return line is not None and (line.depth > 0 or (line.steps > 0 and not line.folded))
-        return True
+        line, row = (self._list.line, self._list.row) if self.query(LogList) else (None, None)
+        done = None if row is None else row.operation
+        return {
+            "undo_one": done is not None and not done.undone and done.action not in _NOT_UNDONE,
+            "read": row is not None and row.note is not None,
+            "fold": line is not None and line.steps > 0,
+            "unfold": line is not None and line.folded,
+            "fold_away": line is not None and (line.depth > 0 or (line.steps > 0 and not line.folded)),
+        }.get(action, True)
 
     def action_fold(self) -> None:
         self._list.toggle()
@@ -473,7 +453,3 @@ class LogScreen(NotesScreen):
             await self.ask(self.memory.actors, None if chosen == "all" else chosen)
             self._since = chosen
             self.load()
-
-
-def _read(memory: AgenticMemorySystem, since: str, actor: str | None, toggled: set[int]) -> Outline:
-    return Outline(memory.log_order(None if since == "all" else since, actor=actor), toggled)

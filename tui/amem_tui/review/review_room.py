@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from textual import events, getters, on, work
@@ -18,11 +18,11 @@ from amem.note_changes import field_name
 from amem.rendering import text_of
 from amem.storage.reviews import Flag, Review
 from amem_tui import changes
-from amem_tui.dialogs import Lines
+from amem_tui.dialogs import Lines, remark_line
 from amem_tui.formatting import clean, day, maker, moment, one_line, titles_of
 from amem_tui.history.field_changes import compared
 from amem_tui.page import Block, Page, remark, space, wrapped
-from amem_tui.rooms import NotesScreen
+from amem_tui.rooms import REST, NotesScreen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -61,12 +61,12 @@ def since(note: MemoryNote) -> datetime | None:
 
 def read_conflict(memory: AgenticMemorySystem, conflict: Conflict) -> Dispute:
     """The two sides with the chains they stand in. Raises NoteNotFound."""
-    notes = {note.id: note for id in (conflict.earlier, conflict.later) for note in memory.succession(id)}
+    pair = conflict.earlier, conflict.later
+    notes = {note.id: note for id in pair for note in memory.succession(id)}
     # Of two notes of one time the verdict says which is the earlier.
-    sides = [notes.pop(conflict.earlier), notes.pop(conflict.later)]
+    sides = [notes.pop(id) for id in pair]
     before = [note for note in notes.values() if note.status is not Status.ACTIVE]
-    before.sort(key=lambda note: str(since(note)))
-    return Dispute((*before, *sides), (conflict.earlier, conflict.later), conflict)
+    return Dispute((*sorted(before, key=lambda note: str(since(note))), *sides), pair, conflict)
 
 
 def read_chain(memory: AgenticMemorySystem, id: str, newer: str = "") -> Dispute:
@@ -86,16 +86,12 @@ _SETTLED = 50
 class Waiting:
     """All of it, at most `MOST` of each at hand; `counts` says how many there are. `settled` waits for nobody."""
 
-    reviews: tuple[Review, ...] = ()
-    conflicts: tuple[Conflict, ...] = ()
-    settled: tuple[Link, ...] = ()
-    flags: tuple[Flag, ...] = ()
-    counts: Mapping[str, int] = field(default_factory=dict)
-    titles: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def total(self) -> int:
-        return sum(self.counts.values())
+    reviews: Sequence[Review]
+    conflicts: Sequence[Conflict]
+    settled: Sequence[Link]
+    flags: Sequence[Flag]
+    counts: Mapping[str, int]
+    titles: Mapping[str, str]
 
     def item(self, option: str | None) -> Review | Flag | Conflict | Link | None:
         """Return what the line of that id is about; None for a chain, and for no line."""
@@ -113,15 +109,14 @@ class Waiting:
 def read_waiting(memory: AgenticMemorySystem) -> Waiting:
     """Everything that waits, oldest first, conflicts the newest first."""
     reviews, conflicts, flags = memory.reviews(), memory.conflicts_open(), memory.doubted()
-    settled = memory.supersessions(_SETTLED)
     counts = {"rewrites": len(reviews), "conflicts": len(conflicts), "flags": len(flags)}
     reviews, conflicts, flags = reviews[:MOST], conflicts[:MOST], flags[:MOST]
+    settled = memory.supersessions(_SETTLED)
     ids = [each.note for each in reviews]
     ids += [id for each in conflicts for id in (each.earlier, each.later)]
     ids += [id for each in settled for id in (each.source, each.target)]
     ids += [id for each in flags for id in (each.note, each.because)]
-    waiting = tuple(reviews), tuple(conflicts), tuple(settled), tuple(flags)
-    return Waiting(*waiting, counts, titles_of(memory, ids))
+    return Waiting(reviews, conflicts, settled, flags, counts, titles_of(memory, ids))
 
 
 NOTHING = {
@@ -142,16 +137,13 @@ def options(section: str, waiting: Waiting, chain_of: str | None) -> list[Option
     found = list(_lines(section, waiting, chain_of))
     left = waiting.counts.get(section, 0) - sum(not each.disabled for each in found if waits(each))
     if left > 0:
-        found.append(Option(Content.styled(f"… {left:,} more when these are decided", "$muted"), disabled=True))
-    return found or [Option(Content.styled(NOTHING[section], "$muted"), disabled=True)]
+        found.append(remark_line(f"… {left:,} more when these are decided"))
+    return found or [remark_line(NOTHING[section])]
 
 
 def _lines(section: str, waiting: Waiting, chain_of: str | None) -> Iterator[Option]:
     def line(id: str, note: str, *below: str | tuple[str, str] | Content) -> Option:
         return Option(Content.assemble(waiting.title(note), "\n  ", *below), id=id)
-
-    def heading(words: str) -> Option:
-        return Option(Content.styled(words, "bold $primary"), disabled=True)
 
     if section == "rewrites":
         for review in waiting.reviews:
@@ -162,16 +154,16 @@ def _lines(section: str, waiting: Waiting, chain_of: str | None) -> Iterator[Opt
             yield line(f"flag {flag.id}", flag.note, (one_line(flag.reason), "$muted"))
     else:
         if chain_of is not None:
-            yield heading("The open note")
+            yield remark_line("The open note", "bold $primary")
             yield Option(Content("  its chain"), id=f"chain {chain_of}")
         if waiting.conflicts and (chain_of is not None or waiting.settled):
-            yield heading("To decide")
+            yield remark_line("To decide", "bold $primary")
         for each in waiting.conflicts:
             how = (f"{_BELOW.get(str(each.verdict.label), str(each.verdict.label))}  ", "$secondary")
             later = (waiting.title(each.later), "$muted")
             yield line(f"conflict {each.earlier} {each.later}", each.earlier, how, later)
         if waiting.settled:
-            yield heading("Decided: what took whose place")
+            yield remark_line("Decided: what took whose place", "bold $primary")
         for link in waiting.settled:
             place = ("in place of  ", "$secondary"), (waiting.title(link.target), "$muted")
             yield line(f"settled {link.target} {link.source}", link.source, *place)
@@ -179,21 +171,16 @@ def _lines(section: str, waiting: Waiting, chain_of: str | None) -> Iterator[Opt
 
 def item_head(item: Review | Flag, waiting: Waiting, zone: tzinfo) -> Block:
     """Which note, who would change it or because of what it is doubted, and since when one may decide."""
+    lines, reason = [Content.styled(waiting.title(item.note), "bold")], one_line(item.reason, 400)
     if isinstance(item, Review):
-        reason = one_line(item.reason, 400)
-        lines = [
-            Content.assemble("proposed by ", maker(item.made_by), (f", {item.confidence:.0%} sure", "$muted")),
-            *([Content.assemble(("because ", "$muted"), reason)] if reason else []),
-        ]
+        lines.append(Content.assemble("proposed by ", maker(item.made_by), (f", {item.confidence:.0%} sure", "$muted")))
+        lines += [Content.assemble(("because ", "$muted"), reason)] if reason else []
         since = f"since {moment(item.created_at, zone)}, open until {day(item.expires_at, zone)}"
     else:
-        lines = [
-            Content.assemble(("may be out of date: ", "$warning"), one_line(item.reason, 400)),
-            Content.assemble(("because of  ", "$muted"), waiting.title(item.because)),
-        ]
+        lines.append(Content.assemble(("may be out of date: ", "$warning"), reason))
+        lines.append(Content.assemble(("because of  ", "$muted"), waiting.title(item.because)))
         since = f"since {moment(item.at, zone)}"
-    name = Content.styled(waiting.title(item.note), "bold")
-    return Block(Content("\n").join([name, *lines, Content.styled(since, "$muted")]))
+    return Block(Content("\n").join([*lines, Content.styled(since, "$muted")]))
 
 
 def dispute_head(dispute: Dispute) -> Content:
@@ -203,23 +190,19 @@ def dispute_head(dispute: Dispute) -> Content:
         return Content.styled("Decided: a number makes that note the current one, = makes both current.", "$muted")
     verdict = conflict.verdict
     label = "They contradict each other" if verdict.label == "contradicts" else "The later may overturn the earlier"
-    lines = [
-        Content.assemble((label, "bold"), "  ", maker(verdict.judge), (f"  {verdict.confidence:.0%} sure", "$muted"))
-    ]
-    if verdict.reason:
-        lines.append(Content(one_line(verdict.reason, 400)))
-    if conflict.waits:
-        lines.append(Content.styled(f"It waits, since {conflict.waits}.", "$muted"))
-    return Content("\n").join(lines)
+    sure = (f"  {verdict.confidence:.0%} sure", "$muted")
+    reason = f"\n{one_line(verdict.reason, 400)}" if verdict.reason else ""
+    waits = (f"\nIt waits, since {conflict.waits}." if conflict.waits else "", "$muted")
+    return Content.assemble((label, "bold"), "  ", maker(verdict.judge), sure, reason, waits)
 
 
 def timeline(dispute: Dispute, zone: tzinfo, width: int) -> list[Option]:
     """The notes, the oldest first, each with a number, when it was so, and whether it holds now."""
     notes = enumerate(dispute.notes, start=1)
-    return [Option(_moment_of(place, note, dispute, zone, width), id=note.id) for place, note in notes]
+    return [Option(_of_time(place, note, dispute, zone, width), id=note.id) for place, note in notes]
 
 
-def _moment_of(place: int, note: MemoryNote, dispute: Dispute, zone: tzinfo, width: int) -> Content:
+def _of_time(place: int, note: MemoryNote, dispute: Dispute, zone: tzinfo, width: int) -> Content:
     began = day(since(note), zone)
     until = day(note.valid_to, zone) if note.valid_to is not None else "now" if note.status is Status.ACTIVE else ""
     held = {Status.ACTIVE: ("● current", "$success"), Status.SUPERSEDED: ("○ superseded", "$muted")}
@@ -239,7 +222,6 @@ def waits(option: Option) -> bool:
 
 
 _SECTIONS = {"rewrites": "Rewrites", "conflicts": "Conflicts", "flags": "May be out of date"}
-_REST = 0.04
 _AROUND = 120
 
 
@@ -247,6 +229,7 @@ class ReviewScreen(NotesScreen):
     """Three sections; in each a list, and beside it what a decision needs to be seen."""
 
     _chain = getters.query_one("#chain", Lines)
+    _tabs = getters.query_one(TabbedContent)
     ROOM = "review"
     AUTO_FOCUS = "#rewrites-list"
 
@@ -272,7 +255,7 @@ class ReviewScreen(NotesScreen):
 
     @property
     def _section(self) -> str:
-        return self.query_one("#sections", TabbedContent).active
+        return self._tabs.active
 
     @property
     def _list(self) -> Lines:
@@ -295,15 +278,15 @@ class ReviewScreen(NotesScreen):
     @work(exclusive=True, group="review")
     async def load(self) -> None:
         waiting = self._waiting = await self.ask(read_waiting, self.memory)
-        tabs = self.query_one("#sections", TabbedContent)
         for section, words in _SECTIONS.items():
             count = waiting.counts[section]
-            tabs.get_tab(section).label = Content(f"{words} {count:,}" if count else words)
+            self._tabs.get_tab(section).label = Content(f"{words} {count:,}" if count else words)
             keep = f"chain {self._chain_of}" if self._to_chain and section == "conflicts" else None
             _fill(self.query_one(f"#{section}-list", Lines), options(section, waiting, self._chain_of), keep)
         self._to_chain = False
-        self.bar.tell(f"{waiting.total:,} to decide " if waiting.total else "Nothing waits ")
-        if self._arriving and waiting.total:
+        total = sum(waiting.counts.values())
+        self.bar.tell(f"{total:,} to decide " if total else "Nothing waits ")
+        if self._arriving and total:
             self._go_to(next(each for each in _SECTIONS if waiting.counts[each]))
         self._arriving = False
         self._show()
@@ -312,7 +295,7 @@ class ReviewScreen(NotesScreen):
     @on(OptionList.OptionHighlighted)
     def _moved(self, event: OptionList.OptionHighlighted) -> None:
         if event.option_list is not self._chain:
-            self._show(rest=_REST)
+            self._show(rest=REST)
 
     @work(exclusive=True, group="shown")
     async def _show(self, rest: float = 0) -> None:
@@ -360,28 +343,23 @@ class ReviewScreen(NotesScreen):
         if self._waiting is None:
             return action in ("leave", "undo", "redo", "visit")
         item = self._chosen
-        match action:
-            case "decide":
-                return isinstance(item, Flag if parameters[0] in ("keep", "retract") else Review)
-            case "whole":
-                return isinstance(item, Review)
-            case "hold":
-                there = 0 if self._dispute is None or self._section != "conflicts" else len(self._dispute.notes)
-                return isinstance(parameters[0], int) and parameters[0] <= there
-            case "keep_both":
-                return isinstance(item, Conflict | Link)
-            case "succession":
-                return self.client.note is not None
-            case "read":
-                return self._list.chosen is not None
-        return True
+        there = 0 if self._dispute is None or self._section != "conflicts" else len(self._dispute.notes)
+        about = parameters[0] if parameters else None
+        return {
+            "decide": isinstance(item, Flag if about in ("keep", "retract") else Review),
+            "whole": isinstance(item, Review),
+            "hold": isinstance(about, int) and about <= there,
+            "keep_both": isinstance(item, Conflict | Link),
+            "succession": self.client.note is not None,
+            "read": self._list.chosen is not None,
+        }.get(action, True)
 
     def action_section(self, by: int) -> None:
         names, self._arriving = list(_SECTIONS), False
         self._go_to(names[(names.index(self._section) + by) % len(names)])
 
     def _go_to(self, section: str) -> None:
-        self.query_one("#sections", TabbedContent).active = section
+        self._tabs.active = section
 
     @on(TabbedContent.TabActivated)
     def _turned(self) -> None:

@@ -30,11 +30,6 @@ if TYPE_CHECKING:
     from amem_tui.serving.page_server import WebPage
 
 
-# The window around the browser, by pywebview: its menu, its place, and how it ends.
-#
-# Told to close, it first has the browser quit, which asks where something that was typed would be lost. It closes
-# with the browser behind it, whoever ended that, and where the browser does not answer.
-
 #: In the home: where the window was last.
 _KEPT = "window.json"
 #: The page's colours, for what of the window is seen before it and around it.
@@ -81,13 +76,13 @@ def keep_place(home: Path, place: WindowPlace) -> None:
 class NoteWindow(Watcher):
     """A window on the page of a browser; `choose` does there what the menu offers, and is False where none is open.
 
-    `webview` is pywebview, and `keys` are a person's own by what they do.
+    Told to close, it first has the browser quit, which asks where something that was typed would be lost. It closes
+    with the browser behind it, whoever ended that, and where the browser does not answer. `webview` is pywebview, and
+    `keys` are a person's own by what they do.
     """
 
     def __init__(self, webview: Any, home: Path, keys: Mapping[str, str]) -> None:
-        self._webview = webview
-        self._home = home
-        self._keys = keys
+        self._webview, self._home, self._keys = webview, home, keys
         self._window: Any = None
         self._choose: Callable[[str], bool] = lambda what: False
         self._over = threading.Event()
@@ -174,8 +169,7 @@ class NoteWindow(Watcher):
         if place.x is None or place.y is None:
             return
         frame.moveTo(place.x, place.y)
-        seen = any(screen.availableGeometry().intersects(frame) for screen in QApplication.screens())
-        if not seen:
+        if not any(screen.availableGeometry().intersects(frame) for screen in QApplication.screens()):
             frame.moveCenter(QApplication.primaryScreen().availableGeometry().center())
         native.move(frame.topLeft())
 
@@ -185,9 +179,8 @@ class NoteWindow(Watcher):
             return WindowPlace.model_construct(width=window.width, height=window.height, x=window.x, y=window.y)
         maximized = native.isMaximized()
         at = native.normalGeometry() if maximized else native
-        return WindowPlace.model_construct(
-            width=at.width(), height=at.height(), x=at.x(), y=at.y(), maximized=maximized
-        )
+        place = {"width": at.width(), "height": at.height(), "x": at.x(), "y": at.y()}
+        return WindowPlace.model_construct(**place, maximized=maximized)
 
 
 _SIGNS = {"slash": "/"}
@@ -226,11 +219,10 @@ def open_desktop(settings: Settings, *, env_file: str | None = None) -> None:
 
 def check_extra() -> None:
     """Raise MissingExtra where the packages that a window needs are not installed."""
-    names = ("webview", "qtpy") if sys.platform == "linux" else ("webview",)
-    missing = [name for name in names if importlib.util.find_spec(name) is None]
-    if missing:
-        package = {"webview": "pywebview", "qtpy": "Qt"}[missing[0]]
-        raise MissingExtra(f"amem desktop needs {package}", hint=f"{_INSTALL}; {_ELSEWHERE}")
+    needed = {"webview": "pywebview", "qtpy": "Qt"} if sys.platform == "linux" else {"webview": "pywebview"}
+    for name, package in needed.items():
+        if importlib.util.find_spec(name) is None:
+            raise MissingExtra(f"amem desktop needs {package}", hint=f"{_INSTALL}; {_ELSEWHERE}")
 
 
 def check_display() -> None:

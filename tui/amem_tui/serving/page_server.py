@@ -65,12 +65,13 @@ class Session(AppService):
             f"{begun}{shlex.join(command)}",
             write_bytes=page.send_bytes,
             write_str=page.send_str,
-            close=self._close,
+            close=self._close_page,
             download_manager=DownloadManager(),
         )
-        self._page = page
-        self._watcher = watcher
-        self._left = False
+        self._page, self._watcher, self._left = page, watcher, False
+
+    async def _close_page(self) -> None:
+        await self._page.close()
 
     async def run(self) -> None:
         """Show the browser until it ends; the page then says so, also where somebody killed it."""
@@ -101,16 +102,15 @@ class Session(AppService):
         """Hand what the page says on to the browser. Raises ValueError, TypeError or LookupError for what it may not
         say."""
         what, *given = json.loads(message)
-        if what == "stdin":
-            await self.send_bytes(given[0].encode())
-        elif what == "resize":
-            await self.set_terminal_size(*bounded(given[0]))
-        elif what == "ping":
-            await self._page.send_json(["pong", given[0]])
-        elif what == "blur":
-            await self.blur()
-        elif what == "focus":
-            await self.focus()
+        match what:
+            case "stdin":
+                await self.send_bytes(given[0].encode())
+            case "resize":
+                await self.set_terminal_size(*bounded(given[0]))
+            case "ping":
+                await self._page.send_json(["pong", given[0]])
+            case "blur" | "focus":
+                await getattr(self, what)()
 
     async def stop(self) -> None:
         """Ask the browser to end, and end it where it does not."""
@@ -124,9 +124,6 @@ class Session(AppService):
             with contextlib.suppress(ProcessLookupError):
                 self._process.kill()
             await self._process.wait()
-
-    async def _close(self) -> None:
-        await self._page.close()
 
 
 def bounded(size: Mapping[str, Any]) -> tuple[int, int]:
@@ -182,12 +179,6 @@ async def _until_stopped(page: WebPage, begun: Callable[[], None]) -> None:
         await page.stop()
 
 
-# The browser on a web page of this machine: textual-serve runs it, a page of our own shows it.
-#
-# Whoever reaches the page can read and change every note, so nothing else may reach it: it listens on 127.0.0.1
-# alone, is found only under a key made for this run, answers to no other host name (a foreign page may have pointed
-# its own at this address) and takes a connection from no other page. The page asks nothing of any other host.
-
 if TYPE_CHECKING:
     Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -217,16 +208,19 @@ def listening(port: int) -> socket.socket:
 
 
 class WebPage:
-    """Serves the browser that `command` runs; each page that is opened runs one, of which `watcher` hears."""
+    """Serves the browser that `command` runs; each page that is opened runs one, of which `watcher` hears.
+
+    Whoever reaches the page can read and change every note, so nothing else may reach it: it listens on 127.0.0.1
+    alone, is found only under a key made for this run, answers to no other host name (a foreign page may have pointed
+    its own at this address) and takes a connection from no other page. The page asks nothing of any other host.
+    """
 
     def __init__(
         self, command: Sequence[str], heard: socket.socket, *, title: str, watcher: Watcher | None = None
     ) -> None:
-        self._socket = heard
-        self._title = title
+        self._socket, self._title, self._command = heard, title, command
         self._port: int = heard.getsockname()[1]
         self._key = secrets.token_urlsafe(24)
-        self._command = command
         self._watcher = Watcher() if watcher is None else watcher
         self._sessions: set[Session] = set()
         self._runner: web.AppRunner | None = None
@@ -238,14 +232,9 @@ class WebPage:
 
     async def start(self) -> None:
         app = web.Application(middlewares=[self._guarded])
-        app.add_routes(
-            [
-                web.get(f"/{self._key}/", self._page),
-                web.get(f"/{self._key}/page.js", _script),
-                web.get(f"/{self._key}/ws", self._session),
-                web.static("/static", Path(textual_serve.__file__).parent / "static"),
-            ]
-        )
+        pages = {"": self._page, "page.js": _script, "ws": self._session}
+        app.add_routes([web.get(f"/{self._key}/{name}", handler) for name, handler in pages.items()])
+        app.add_routes([web.static("/static", Path(textual_serve.__file__).parent / "static")])
         # A page's key would stand in every line of an access log.
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=_PATIENCE)
         await self._runner.setup()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from calendar import month_abbr
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, ClassVar
@@ -27,7 +28,6 @@ SHADES = "·░▒▓█"
 WEEKDAYS = "MTWTFSS"
 #: A column is as wide as this, in cells; months have three letters and a space.
 MONTH_CELLS = 4
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def months(window: Window, cells: int) -> Iterator[tuple[int, str]]:
         days = [day for row in range(WEEK) if (day := window.day(column, row)) is not None]
         first = next((day for day in days if day.day == 1), None)
         if first is not None and column * cells >= free and (window.weeks - column) * cells >= MONTH_CELLS - 1:
-            name = f"{first.year:04}" if first.month == 1 else _MONTHS[first.month - 1]
+            name = f"{first.year:04}" if first.month == 1 else month_abbr[first.month]
             yield column, name
             free = column * cells + len(name) + 1
 
@@ -156,11 +156,9 @@ class HeatMap(Widget, can_focus=True):
 
     def show(self, days: Days, day: date | None = None) -> None:
         """Show these, and go to `day`; where none is given, stay."""
-        first = self.days is None
+        wanted = day or (days.today if self.days is None else self.day)
+        self._last = monday(days.today) if self.days is None else self._last
         self.days = days
-        if first:
-            self._last = monday(days.today)
-        wanted = day if day is not None else (days.today if first else self.day)
         with self.prevent(HeatMap.Chosen):
             self.day = days.within(wanted.toordinal())
         self.refresh()
@@ -192,12 +190,11 @@ class HeatMap(Widget, can_focus=True):
             self._go(day.toordinal())
 
     def action_page(self, by: int) -> None:
-        if self.days is not None:
-            target = self.days.within(self.day.toordinal() + by * self.window.weeks * WEEK)
+        if (days := self.days) is not None:
+            target = days.within(self.day.toordinal() + by * self.window.weeks * WEEK)
             # Before the first note there is nothing to see.
-            full = monday(self.days.first) + (self.window.weeks - 1) * WEEK
-            last = self._last + monday(target) - monday(self.day)
-            self._last = max(last, min(full, monday(self.days.last)))
+            full = min(monday(days.first) + (self.window.weeks - 1) * WEEK, monday(days.last))
+            self._last = max(self._last + monday(target) - monday(self.day), full)
             self.day = target
             self.refresh()
 

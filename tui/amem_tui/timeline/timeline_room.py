@@ -22,10 +22,10 @@ from amem.query import Filter
 from amem_tui import changes
 from amem_tui.browse.note_list import NoteList, page_of
 from amem_tui.client import Refresher
-from amem_tui.dialogs import Lines, Prompt
+from amem_tui.dialogs import Lines, Prompt, remark_line
 from amem_tui.formatting import GLYPHS, day, one_line, title
 from amem_tui.page import Block, Page, lay_out, space
-from amem_tui.rooms import PanedScreen
+from amem_tui.rooms import REST, PanedScreen
 from amem_tui.timeline.calendar import SHADES, Days, HeatMap, days_of, streak
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
 
     from amem.maintenance.forgetting_preview import FadePreview, Foreseen, Outlook
-    from amem.memory_system import AgenticMemorySystem
     from amem.storage.note_lists import Shelf
     from amem_tui.browse.note_list import Row
     from amem_tui.client import CollectionClient
@@ -136,8 +135,6 @@ def filter_of(day: date, zone: tzinfo) -> Filter:
     return Filter(since=since, until=until)
 
 
-# What will fade or change layer within so many days, as lines of a list.
-
 #: Days that one looks ahead, in the order of the keys.
 STEPS = (7, 30, 90, 365)
 FARTHEST = 36_500
@@ -151,12 +148,6 @@ _WORDS = {"faded": "fade", "demoted": "fall back", "promoted": "rise"}
 def stepped(days: int, by: int) -> int:
     """One step farther ahead (`by` is 1) or nearer (-1), or where one is."""
     return next((each for each in STEPS[::by] if (each - days) * by > 0), days)
-
-
-def outlook_words(preview: FadePreview) -> str:
-    """``3 fade, 1 rises``."""
-    said = [f"{number:,} {_WORDS[what]}" for what, number in preview.counts.items() if number]
-    return ", ".join(sorted(said, key=lambda words: not words.endswith("fade"))) or "nothing"
 
 
 def lines_of(preview: FadePreview) -> list[Option]:
@@ -175,7 +166,7 @@ def lines_of(preview: FadePreview) -> list[Option]:
     ]
     left = sum(preview.counts.values()) - len(lines)
     more = [f"and {left:,} more"] if left > 0 else [] if lines else ["Nothing fades or moves."]
-    return [*lines, *(Option(Content.styled(words, "$muted"), disabled=True) for words in more)]
+    return [*lines, *map(remark_line, more)]
 
 
 def _why(note: Foreseen) -> str:
@@ -187,8 +178,6 @@ def _why(note: Foreseen) -> str:
     return f"{then.retention:.0%} kept after {counted(round(then.age_days), 'day')}, {used}"
 
 
-#: A cursor that is held down passes days and notes that nobody wants to see; this short rest leaves them unread.
-_REST = 0.04
 _NO_NOTE = """No note is chosen.
 
 Go to a day that has notes, or to one of those that will fade."""
@@ -243,11 +232,10 @@ class TimelineScreen(PanedScreen):
     @work(exclusive=True, group="days")
     async def _reload(self) -> None:
         here = self.client.note if self.client.note != self._opened else None
-        days, at = await self.ask(_read_days, self.memory, here)
-        self._opened = self.client.note
-        if here is not None:
-            self._note = here
-        self._heat.show(days, None if at is None else at.astimezone(self.client.zone).date())
+        cards = {} if here is None else await self.ask(self.memory.cards_of, [here])
+        days = days_of(await self.ask(self.memory.days), await self.ask(self.memory.today))
+        self._opened, self._note = self.client.note, here or self._note
+        self._heat.show(days, cards[here].at.astimezone(self.client.zone).date() if here in cards else None)
         self._heat.border_title = _spanned(days)
         self.bar.tell(f"{counted(sum(days.counts.values()), 'note')} on {counted(len(days.counts), 'day')} ")
         await self._show_day()
@@ -256,7 +244,7 @@ class TimelineScreen(PanedScreen):
     @on(HeatMap.Chosen)
     @work(exclusive=True, group="days")
     async def _to_day(self) -> None:
-        await asyncio.sleep(_REST)
+        await asyncio.sleep(REST)
         await self._show_day()
         if self._of_day.line is not None:
             self._choose(self._of_day.line.id)
@@ -264,8 +252,8 @@ class TimelineScreen(PanedScreen):
     async def _show_day(self) -> None:
         """List the notes of the day under the cursor; the first of them is chosen where no other note is."""
         day, shown = self._heat.day, self._of_day
-        shelf, rows = await self.ask(_read_day, self.memory, day, self.client.zone)
-        self._shelf = shelf
+        shelf = self._shelf = await self.ask(self.memory.shelf, filter_of(day, self.client.zone))
+        rows = await self._read_page(0)
         place = shown.cursor if day == self._day_shown else 0
         if day != self._day_shown and self._note is not None:
             place = next((at for at, row in enumerate(rows) if row is not None and row.id == self._note), 0)
@@ -298,7 +286,7 @@ class TimelineScreen(PanedScreen):
 
     @work(exclusive=True, group="curve")
     async def _draw(self) -> None:
-        await asyncio.sleep(_REST)
+        await asyncio.sleep(REST)
         await self._show_forgetting()
 
     async def _show_forgetting(self) -> None:
@@ -319,7 +307,8 @@ class TimelineScreen(PanedScreen):
         with self.client.refusals():
             preview = await self.ask(self.memory.fade, days, most=MOST)
             shown.fill(lines_of(preview))
-            pane.border_subtitle = outlook_words(preview)
+            said = [f"{preview.counts[what]:,} {words}" for what, words in _WORDS.items() if preview.counts.get(what)]
+            pane.border_subtitle = ", ".join(said) or "nothing"
             return
         pane.border_subtitle = "cannot be told"
 
@@ -332,9 +321,7 @@ class TimelineScreen(PanedScreen):
             # The footer may ask before there is anything in the room.
             there = any(shown.count for shown in self.query(NoteList))
             return (self.pane == "heat" and there) or self._under_cursor is not None
-        if action == "pin":
-            return self._pinnable is not None
-        return True
+        return action != "pin" or (self._under_cursor or self._note) is not None
 
     @property
     def _under_cursor(self) -> str | None:
@@ -345,21 +332,18 @@ class TimelineScreen(PanedScreen):
             return self.focused.chosen
         return self._note if self.pane == "forgetting" else None
 
-    @property
-    def _pinnable(self) -> str | None:
-        return self._under_cursor or self._note
-
     @on(NoteList.Opened)
     @on(OptionList.OptionSelected)
+    @on(HeatMap.Opened)
     def action_open(self) -> None:
         if self._under_cursor is not None:
             self.client.app.read_note(self._under_cursor)
-        elif self.pane == "heat":
+        elif self.pane == "heat" and self._of_day.count:
             self.go_to("day-notes")
 
     def action_pin(self) -> None:
-        if self._pinnable is not None:
-            self.change(_pin, self.memory, self._pinnable)
+        if (note := self._under_cursor or self._note) is not None:
+            self.change(changes.pin, self.memory, note)
 
     def action_today(self) -> None:
         self.go_to("heat")
@@ -381,23 +365,6 @@ class TimelineScreen(PanedScreen):
         self._set_ahead(min(int(typed), FARTHEST))
         return ""
 
-    @on(HeatMap.Opened)
-    def _day_opened(self) -> None:
-        if self._of_day.count:
-            self.go_to("day-notes")
-
-
-def _read_day(memory: AgenticMemorySystem, day: date, zone: tzinfo) -> tuple[Shelf, list[Row | None]]:
-    """The order of a day's notes, the latest first, and the first page of them."""
-    shelf = memory.shelf(filter_of(day, zone))
-    return shelf, page_of(memory, shelf, zone, 0)
-
-
-def _read_days(memory: AgenticMemorySystem, note: str | None) -> tuple[Days, datetime | None]:
-    """Every day's number of notes, and the time that this note speaks of."""
-    card = None if note is None else memory.cards_of([note]).get(note)
-    return days_of(memory.days(), memory.today()), None if card is None else card.at
-
 
 def _spanned(days: Days) -> str:
     """``2026-03-01 to 2026-03-04, 3 days in a row``."""
@@ -405,10 +372,3 @@ def _spanned(days: Days) -> str:
         return "Notes by day"
     row = streak(days)
     return f"{days.first} to {days.last}" + (f", {row:,} days in a row" if row > 1 else "")
-
-
-def _pin(memory: AgenticMemorySystem, id: str) -> str:
-    note = memory.read(id)
-    if note is None:
-        raise NoteNotFound("this note is not here any more")
-    return changes.pin(memory, note)
