@@ -6,14 +6,14 @@ import asyncio
 import functools
 from typing import TYPE_CHECKING, Any
 
-from amem.checks import bordered
+from amem.checks import validated
 from amem.memory_system import AgenticMemorySystem
 
 if TYPE_CHECKING:
     from types import TracebackType
 
 
-@bordered
+@validated
 class AsyncMemory:
     """Every method of AgenticMemorySystem as a coroutine: ``await memory.add("...")``.
 

@@ -216,7 +216,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 LONG_TEXTS = frozenset({"content", "document", "items", "messages", "prompt", "queries", "query", "question", "text"})
 
 
-def bordered(cls: Class, *, constructor: bool = True) -> Class:
+def validated(cls: Class, *, constructor: bool = True) -> Class:
     """Check what is handed to the public methods that a class itself defines, and to its `constructor`.
 
     They then raise InvalidInput, naming the argument, before anything is done.

@@ -377,7 +377,7 @@ class Languages:
         return sum(dense_trust(embedder, text) for text in self.tried) < _MOSTLY * len(self.tried)
 
 
-class LanguagesOf:
+class LanguageCache:
     """The languages of one collection, looked at anew when a fiftieth of it has changed."""
 
     def __init__(self) -> None:
@@ -443,7 +443,7 @@ class LanguageAdvice:
         self._store, self._settings = collection.store, collection.settings
         self._embedder = collection.vectorizer.embedder
         self._notify = notify
-        self._languages = LanguagesOf()
+        self._languages = LanguageCache()
         self._met = self._settled = False
         self._rest = 0
 

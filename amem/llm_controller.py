@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem import checks
 from amem.analysts.choose import chat_model, make_chat
-from amem.checks import bordered
+from amem.checks import validated
 from amem.errors import InvalidInput
 from amem.llm.model_names import full_name
 from amem.settings import load_settings
@@ -36,7 +36,7 @@ class BaseLLMController(ABC):
         """The model's answer; `response_format` is OpenAI's: ``json_schema``, ``json_object`` or None."""
 
 
-@bordered
+@validated
 class _ChatController(BaseLLMController):
     """Completes prompts with a chat model that is made at the first one, so that making a controller costs nothing."""
 
@@ -62,7 +62,7 @@ class _ChatController(BaseLLMController):
         return self.chat.complete(prompt, schema=_schema(response_format), temperature=temperature)
 
 
-@bordered
+@validated
 class OpenAIController(_ChatController):
     """A model of OpenAI, or of a server that speaks its protocol (setting ``api_base``)."""
 
@@ -71,7 +71,7 @@ class OpenAIController(_ChatController):
         self.model = model
 
 
-@bordered
+@validated
 class OllamaController(_ChatController):
     """A model served by Ollama (setting ``ollama_host``)."""
 
@@ -80,7 +80,7 @@ class OllamaController(_ChatController):
         self.model = model
 
 
-@bordered
+@validated
 class SGLangController(_ChatController):
     """A model served by SGLang, through its OpenAI-compatible endpoint."""
 
@@ -90,7 +90,7 @@ class SGLangController(_ChatController):
         self.model = model
 
 
-@bordered
+@validated
 class LLMController:
     """A-Mem's controller: ``LLMController("ollama", "llama3.2").llm.get_completion(prompt)``.
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from amem.checks import bordered
+from amem.checks import validated
 from amem.collection_folders import collection_names, existing_folder, folder_of
 from amem.note import EVERYONE, MemoryNote
 from amem.scoped import ScopedMemory
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 __all__ = ["AgenticMemorySystem", "MemoryNote"]
 
 
-@bordered
+@validated
 class AgenticMemorySystem(ScopedMemory):
     """One collection of notes that analyse, link and evolve themselves, and can be found again.
 

@@ -84,7 +84,7 @@ class Scope:
         """Whether a note with this metadata is within it."""
         return self.covers(Scope.of(metadata))
 
-    def and_(self, other: Scope) -> Scope:
+    def intersection(self, other: Scope) -> Scope:
         """What is within both. Raises InvalidInput where that can be nothing."""
         for name in SCOPES:
             one, more = getattr(self, name), getattr(other, name)

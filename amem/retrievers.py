@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from amem import checks
-from amem.checks import bordered
+from amem.checks import validated
 from amem.errors import CollectionExists, CollectionNotFound, InvalidInput
 from amem.index.chroma import (
     BATCH,
@@ -97,7 +97,7 @@ class EmbeddingFunction:
         return False
 
 
-@bordered
+@validated
 class ChromaRetriever:
     """A collection in memory. Two of one name in one process are two collections.
 
@@ -186,7 +186,7 @@ class ChromaRetriever:
         self.collection, self._index = collection, ChromaIndex(collection)
 
 
-@bordered
+@validated
 class PersistentChromaRetriever(ChromaRetriever):
     """A collection in a folder, ``~/.chromadb`` unless named.
 
@@ -225,7 +225,7 @@ class PersistentChromaRetriever(ChromaRetriever):
         self.collection_name = collection_name
 
 
-@bordered
+@validated
 class CopiedChromaRetriever(PersistentChromaRetriever):
     """A private copy of a collection in a folder; what is done to it never reaches the original.
 

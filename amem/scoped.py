@@ -14,7 +14,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, cast
 
 from amem import checks
-from amem.checks import bordered
+from amem.checks import validated
 from amem.clock import parse_time
 from amem.errors import InvalidInput, NoteNotFound, ReviewNotFound, StorageReadOnly
 from amem.labels import short_id
@@ -77,7 +77,7 @@ def _of_any(method: Method) -> Method:
     return cast("Method", read)
 
 
-@bordered
+@validated
 class ScopedMemory:
     """What one scope's owner may see and do of a collection; `AgenticMemorySystem.scoped` makes one.
 
@@ -111,7 +111,7 @@ class ScopedMemory:
         from amem.writing.intake import open_scope
 
         return ScopedMemory(
-            self, self.scope.and_(open_scope(user_id=user_id, agent_id=agent_id, session_id=session_id))
+            self, self.scope.intersection(open_scope(user_id=user_id, agent_id=agent_id, session_id=session_id))
         )
 
     def tools(self) -> Toolbox:
@@ -145,7 +145,7 @@ class ScopedMemory:
         if session is not None:
             with self._store.read() as read, read.within(scope):
                 session = read.chats.resolve(session)
-                scope = scope.and_(Scope(**read.chats.scope_of(session).ids))
+                scope = scope.intersection(Scope(**read.chats.scope_of(session).ids))
         return Assistant(
             self if scope == self.scope else ScopedMemory(self, scope),
             self._store,
@@ -418,8 +418,8 @@ class ScopedMemory:
         EmbedderMismatch.
         """
         asked = self._asked(query, filter=filter or Filter(), touch=touch, minimum_score=minimum_score)
-        placing = self._parts.placing
-        return placing.context(asked, budget_tokens, placing.counter(tokenizer), order=order, core=core)
+        context_builder = self._parts.context_builder
+        return context_builder.context(asked, budget_tokens, context_builder.counter(tokenizer), order=order, core=core)
 
     def core_notes(
         self,
@@ -435,7 +435,7 @@ class ScopedMemory:
         ``[背景知识]`` where most are in Chinese. Counts as no use. `filter` and `tokenizer` as in `context`.
         """
         within = self.within(filter).in_zone(self._zone)
-        return self._parts.placing.core(budget_tokens, within, self._parts.placing.counter(tokenizer))
+        return self._parts.context_builder.core(budget_tokens, within, self._parts.context_builder.counter(tokenizer))
 
     def core_chosen(
         self, most: int, count: Callable[[str], int] | None = None, *, scope: Scope = EVERYONE
@@ -468,7 +468,7 @@ class ScopedMemory:
         arguments and errors as in `context`.
         """
         asked = self._asked(query, filter=filter or Filter(), touch=touch, minimum_score=minimum_score)
-        counter = self._parts.placing.counter(tokenizer)
+        counter = self._parts.context_builder.counter(tokenizer)
         model = self._parts.models.sufficer() if ask_model else None
         judge, name = (None, "") if model is None else (model.judge, model.name)
         return self._parts.tiers.read(asked, budget_tokens, counter, order=order, judge=judge, model=name)
@@ -1100,7 +1100,7 @@ class ScopedMemory:
         """The scope that is asked for, within this one. Raises InvalidInput where that can be nothing."""
         if self.scope == EVERYONE:
             return asked
-        return self.scope if asked == NOBODY else self.scope.and_(asked)
+        return self.scope if asked == NOBODY else self.scope.intersection(asked)
 
     def _asked(self, query: str | Query, **how: Any) -> Query:
         """The question as it is asked of the scope's notes; `how` is for one that is no Query, which says it itself."""

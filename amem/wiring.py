@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from amem.maintenance.topics import Topics
     from amem.note import Receipt
     from amem.protocols import Analyst, Embedder, Reranker
-    from amem.retrieval.context import Placing
+    from amem.retrieval.context import ContextBuilder
     from amem.retrieval.lookups import FactQueries, NoteLists
     from amem.retrieval.recall import JoinedRecall, Recall
     from amem.retrieval.tiers import TierReader
@@ -345,18 +345,18 @@ class Parts:
         return FactQueries(self.collection)
 
     @service
-    def placing(self) -> Placing:
+    def context_builder(self) -> ContextBuilder:
         """Contexts for prompts."""
-        from amem.retrieval.context import Placing
+        from amem.retrieval.context import ContextBuilder
 
-        return Placing(self.joined_recall, self.store, self.settings, self.predicates)
+        return ContextBuilder(self.joined_recall, self.store, self.settings, self.predicates)
 
     @service
     def tiers(self) -> TierReader:
         """A large collection, read from the top."""
         from amem.retrieval.tiers import TierReader
 
-        return TierReader(self.recall, self.store, self.placing)
+        return TierReader(self.recall, self.store, self.context_builder)
 
     # -- what is true where notes disagree -----------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from amem.checks import bordered
+from amem.checks import validated
 from amem.conversation.chat_learning import ChatLearning, taught
 from amem.conversation.extractive import NAMES_NO_MODEL
 from amem.conversation.messages import check_asked
@@ -74,7 +74,7 @@ class _Saying:
         return self.rules is not None
 
 
-@partial(bordered, constructor=False)
+@partial(validated, constructor=False)
 class Assistant:
     """A chat that remembers.
 

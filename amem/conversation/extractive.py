@@ -21,7 +21,7 @@ from amem.note import Kind, Status
 from amem.query import Filter, Query
 from amem.rendering import holding_text, mark
 from amem.retrieval.confidence import CALIBRATION, Support, best_support, supporting, told_over
-from amem.retrieval.entailment import Told, Verdict, bounds, deciding, deciding_then, is_over, terms_of_people
+from amem.retrieval.entailment import Premise, Verdict, bounds, deciding, deciding_then, is_over, terms_of_people
 from amem.retrieval.explanation import passage, spans
 from amem.retrieval.question import Intent, Period
 
@@ -541,9 +541,9 @@ class _Answer:
         ago = self._now - self._at(id)
         return any(state.lasts is not None and ago > state.lasts for state in states_asked(self._question))
 
-    def _told(self, note: MemoryNote) -> Told:
+    def _told(self, note: MemoryNote) -> Premise:
         gone = tuple(fact for fact in note.facts if not fact.holds and fact.object)
-        return Told(holding_text(note.content, note.overturned), note.at or self._now, gone)
+        return Premise(holding_text(note.content, note.overturned), note.at or self._now, gone)
 
     def tell_whether_then(self, period: Period) -> bool:
         """Say yes or no to whether something was so in a time by what was noted until its end; whether that tells."""
@@ -561,7 +561,7 @@ class _Answer:
         ]
         notes.sort(key=lambda note: note.at or self._now)
         question = self._question.replace(period.words, " ")
-        told = [Told(note.content, note.at or self._now) for note in notes]
+        told = [Premise(note.content, note.at or self._now) for note in notes]
         found = deciding_then(question, told, period.since, period.until)
         if found is None:
             return False

@@ -20,7 +20,7 @@ from amem.llm.prompts import CHINESE, count_words, line, load_prompt
 from amem.llm.prompts import note as shown_note
 from amem.query import Query
 from amem.rendering import doubt_of, text_of, text_within
-from amem.retrieval.budget import as_recalled, core_text, told_by_others
+from amem.retrieval.budget import as_recalled, core_text, redundant_summaries
 from amem.retrieval.confidence import Support, best_support, share_held, supporting, telling, weights_of
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ def evidence(memory: Memory, hits: Sequence[Hit]) -> Evidence:
         held = session.notes.get_many([hit.id for hit in some], history=False)
         found.notes.update(held)
         found.told.update(tellers(session, list(held)))
-        found.retold.update(told_by_others(session, held, beside, supporting(hits)))
+        found.retold.update(redundant_summaries(session, held, beside, supporting(hits)))
     return found
 
 

@@ -133,7 +133,7 @@ def _folded(line: str) -> str:
 _REPEATED = 0.8
 
 
-def told_by_others(
+def redundant_summaries(
     session: Session, notes: Mapping[str, MemoryNote], beside: Collection[str], supporting: Sequence[str]
 ) -> set[str]:
     """Of the recalled `notes`, those that only sum up an episode of which others tell; those `beside` the point do not.

@@ -25,7 +25,7 @@ from amem.retrieval.budget import (
     comparable,
     harmless,
     pick,
-    told_by_others,
+    redundant_summaries,
 )
 from amem.retrieval.confidence import Support, best_support, supporting
 from amem.retrieval.explanation import bounds, passage
@@ -321,7 +321,7 @@ class Chosen:
     entry: Entry
 
 
-class Placing:
+class ContextBuilder:
     """Makes contexts from one collection and its catalogs."""
 
     def __init__(
@@ -416,7 +416,7 @@ class Placing:
         repeated: set[str] = set()
         for session, some in self._recall.reading(hits):
             held = session.notes.get_many([hit.id for hit in some], history=False, known_at=query.filter.known_at)
-            repeated |= told_by_others(session, held, beside, supporting(hits))
+            repeated |= redundant_summaries(session, held, beside, supporting(hits))
             vectors |= session.vectors.of_notes([id for id in held if comparable(held[id].content)])
             notes |= held
         hits = [hit for hit in hits if hit.id in notes]

@@ -57,7 +57,7 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Premise:
     """A note as it is asked: what of it still holds, when it was said, and the facts it states to be so no more."""
 
     text: str
@@ -351,7 +351,7 @@ def _words(text: str) -> list[str]:
 
 
 def deciding(
-    question: str, notes: Sequence[Told], now: datetime, bearing: Sequence[bool] | None = None
+    question: str, notes: Sequence[Premise], now: datetime, bearing: Sequence[bool] | None = None
 ) -> tuple[int, Verdict] | None:
     """The place of the first of these notes, the latest first, that bears on the question where it decides it.
 
@@ -375,7 +375,7 @@ def deciding(
 
 
 def deciding_then(
-    question: str, notes: Sequence[Told], since: datetime, until: datetime
+    question: str, notes: Sequence[Premise], since: datetime, until: datetime
 ) -> tuple[list[int], Verdict | None] | None:
     """The places of the notes, the earliest first, by which what a question asks was so between two moments or was not,
     and which of the two; no verdict where it changed meanwhile. None where nothing tells.
@@ -412,7 +412,7 @@ def terms_of_people(question: str) -> list[list[str]]:
     return [index_terms(" ".join(words)) for words in named]
 
 
-def is_over(question: str, notes: Sequence[Told], now: datetime) -> int | None:
+def is_over(question: str, notes: Sequence[Premise], now: datetime) -> int | None:
     """The place of the note, of these from the latest on, that tells of the event by which the state is over that a
     question asks about; None where none does, or a later one says that it is so."""
     states = [] if asks_how_things_were(question) else states_asked(question)
@@ -444,7 +444,7 @@ def is_over(question: str, notes: Sequence[Told], now: datetime) -> int | None:
     return None
 
 
-def _is_ahead(each: Statement, note: Told, now: datetime) -> bool:
+def _is_ahead(each: Statement, note: Premise, now: datetime) -> bool:
     """Whether a statement is of a day to come."""
     days = _days(each, note.at)
     return bool(days) and all(first > now.date() for first, _ in days)

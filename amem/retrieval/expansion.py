@@ -134,7 +134,9 @@ def walk(session: Session, start: str, depth: int, *, most: int | None = None) -
         fresh: list[str] = []
         places = {id: place for place, id in enumerate(frontier)}
         links = session.links.behind(frontier, most=most)
-        for link in sorted(links, key=lambda each: (places[resting(each)], -surety(each), each.at, ground(each))):
+        for link in sorted(
+            links, key=lambda each: (places[resting(each)], -effective_confidence(each), each.at, ground(each))
+        ):
             here, there = resting(link), ground(link)
             if there in found:
                 found[there].also.append(link)
@@ -149,7 +151,7 @@ def walk(session: Session, start: str, depth: int, *, most: int | None = None) -
     return found
 
 
-def surety(link: Link) -> float:
+def effective_confidence(link: Link) -> float:
     """How far a link is relied on, 0..1: its confidence, weighed by use."""
     return min(1.0, max(0.0, link.confidence * link.weight))
 
@@ -251,7 +253,7 @@ def _offers(ties: Iterable[Tie], frontier: Mapping[str, Lift], hop: int) -> dict
     offers: dict[str, Lift] = {}
     for tie in ties:
         here, there = tie.here, tie.there
-        worth = frontier[here].relevance * FACTORS[tie.type] * tie.surety / sqrt(tie.fan)
+        worth = frontier[here].relevance * FACTORS[tie.type] * tie.effective_confidence / sqrt(tie.fan)
         if here != there and (there not in offers or worth > offers[there].relevance):
             step = Via(here, str(tie.type), hop, tie.reason)
             offers[there] = Lift(worth, (step, *frontier[here].via))
@@ -362,7 +364,7 @@ def causes(
         for id, way in ways.items():
             worth = direct[seed]
             for link in way.path:
-                worth *= _STEP * surety(link) * sqrt(min(1.0, _GROUNDS / grounds[resting(link)]))
+                worth *= _STEP * effective_confidence(link) * sqrt(min(1.0, _GROUNDS / grounds[resting(link)]))
             if worth >= least and worth > max(direct.get(id, 0.0), found[id].relevance if id in found else 0.0):
                 found[id] = Lift(worth, _via(way.path))
     allowed = passing(found)

@@ -20,7 +20,7 @@ from amem.language import query_terms
 from amem.retrieval.explanation import ordinal
 from amem.retrieval.fact_leg import FactsLeg
 from amem.retrieval.legs import Answer, Asked, Leg, ListAnswer, MeaningLeg, SpeakerLeg, TimeLeg, is_among
-from amem.retrieval.question_times import Dating
+from amem.retrieval.question_times import TimeResolver
 from amem.retrieval.words import LateLeg, LexicalLeg
 
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ class LegFusion:
         self._rrf_k = settings.rrf_k if settings.fusion == "rrf" else None
         local = zone(settings.timezone)
         senses = MeaningLeg(dense), LexicalLeg(settings, frequencies)
-        self._dating = Dating(senses, local)
+        self._times = TimeResolver(senses, local)
         self._legs: tuple[Leg, ...] = (
             *senses,
             LateLeg(settings, frequencies),
@@ -201,9 +201,9 @@ class LegFusion:
             TimeLeg(senses, local),
         )
 
-    def settle(self, asked: Asked, event: Vector | None) -> Asked:
+    def resolve_time(self, asked: Asked, event: Vector | None) -> Asked:
         """The question with the event that it measures time by, if any, looked up; `event` is that one's vector."""
-        return replace(asked, reading=self._dating.settle(asked, event))
+        return replace(asked, reading=self._times.resolve(asked, event))
 
     def ask(self, asked: Asked, wanted: Collection[str], also: Sequence[int]) -> LegResults:
         """Ask the `wanted` legs; `fused` knows the notes `also` given."""

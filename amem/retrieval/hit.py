@@ -207,7 +207,7 @@ def spread_over(groups: Sequence[Group], scores: Sequence[float], k: int) -> lis
 # Which conditions of a filter a note fails, each in words that say what the note is instead.
 
 
-def failed(session: Session, wanted: Filter, key: int, note: MemoryNote, zone: tzinfo) -> dict[str, str]:
+def failed_conditions(session: Session, wanted: Filter, key: int, note: MemoryNote, zone: tzinfo) -> dict[str, str]:
     """The conditions of the filter that the note fails, by field, in words; times are told in `zone`.
 
     Each condition is tried alone. `statuses` says nothing: what hides a note tells more. The least cosine, which is
@@ -314,7 +314,7 @@ def _not_ranked(session: Session, query: Query, ranking: Ranking, key: int, note
         if cosine != cosine:  # nan
             return KeptOut("below_cosine", f"it has no vector yet, so nobody knows whether its cosine is {least:.3f}")
         return KeptOut("below_cosine", f"its cosine {cosine:.3f} is below the least asked for, {least:.3f}")
-    broken = failed(session, query.filter, key, note, zone)
+    broken = failed_conditions(session, query.filter, key, note, zone)
     hidden = "statuses" in broken or (not broken and note.status is Status.DELETED)
     told = [words for words in broken.values() if words]
     if hidden and note.status is not Status.ACTIVE:

@@ -100,7 +100,7 @@ class ScoringAnswer:
         return {}
 
 
-def to_the_point(asked: Asked, keys: Keys) -> Floats:
+def relevance_of(asked: Asked, keys: Keys) -> Floats:
     """How much each of these notes means and says what is asked, 0..1, as those legs have it; 1 if neither was asked.
 
     For legs that know something of a note which is worth nothing where the note has nothing to do with the question.
@@ -394,7 +394,7 @@ class StatedTimeAnswer(ScoringAnswer):
     def scores(self, keys: Keys) -> tuple[Floats, Floats]:
         rows = self.asked.session.notes.columns(keys.tolist(), ["content"])
         states = np.array([states_a_time(rows[key][0]) for key in keys.tolist()], dtype=np.float64)
-        return states, states * to_the_point(self.asked, keys)
+        return states, states * relevance_of(self.asked, keys)
 
     def matched(self, key: int) -> tuple[str, ...]:
         return ("says when",)

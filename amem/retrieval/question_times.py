@@ -410,7 +410,7 @@ _LEADS = re.compile(r"^(?:自从|自|从|在|当|等|到|那么|请问|问一下
 
 
 @dataclass(frozen=True, slots=True)
-class Happening:
+class NamedEvent:
     """The event and where its words stand."""
 
     event: Event
@@ -418,7 +418,7 @@ class Happening:
     end: int
 
 
-def event_of(text: str) -> Happening | None:
+def event_of(text: str) -> NamedEvent | None:
     """What happened that the question measures time by; None where it does not, or says it with nothing to look for."""
     for match in _ENGLISH.finditer(text):
         if match["verb"] and _PHRASES.fullmatch(match["verb"]):
@@ -429,7 +429,7 @@ def event_of(text: str) -> Happening | None:
         end = match.start("what") + len(what)
         if content_terms(what):
             before = match["side"].casefold() in ("before", "until", "till", "prior to")
-            return Happening(Event(text[match.start("side") : end], what.strip(), before), match.start("side"), end)
+            return NamedEvent(Event(text[match.start("side") : end], what.strip(), before), match.start("side"), end)
     for match in _CHINESE.finditer(text):
         what, start = match["what"], match.start()
         if lead := _LEADS.match(what):
@@ -437,7 +437,7 @@ def event_of(text: str) -> Happening | None:
         if _NO_EVENT.search(what) or (match["short"] and _ENDS_A_WORD.search(what)) or not content_terms(what):
             continue
         before = (match["side"] or match["short"]).endswith("前")
-        return Happening(Event(text[start : match.end()], what, before), start, match.end())
+        return NamedEvent(Event(text[start : match.end()], what, before), start, match.end())
     return None
 
 
@@ -452,13 +452,13 @@ _NOTES = 10
 _TOLD = 0.3
 
 
-class Dating:
-    """Finds what a question's time hangs on with the same legs that answer it; `legs` are asked for events."""
+class TimeResolver:
+    """Finds the days that a question's time means, with the legs that answer it; `legs` are asked for events."""
 
     def __init__(self, legs: Sequence[Leg], zone: tzinfo) -> None:
         self._legs, self._zone = legs, zone
 
-    def settle(self, asked: Asked, event: Vector | None) -> Reading:
+    def resolve(self, asked: Asked, event: Vector | None) -> Reading:
         """The reading with the days of its time; `event` is the vector of its event's words, where there is one.
 
         An event that no note tells of leaves it without a period: nothing is known about when it was.

@@ -271,7 +271,7 @@ class Ranker:
         standing = Priors(query, reading, self._settings)
         # 3b. Put the question to the legs, on the days that it means.
         window = self._turns.window_of(session)
-        asked = self._legs.settle(
+        asked = self._legs.resolve_time(
             Asked(session, query, reading, vector, eligible, self._settings.candidates, window), event
         )
         diversity = self._settings.diversity if query.diversity is None else query.diversity

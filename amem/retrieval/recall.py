@@ -11,7 +11,7 @@ import numpy as np
 
 from amem.checks import is_wordless
 from amem.clock import zone
-from amem.collection import LanguagesOf, dense_trust
+from amem.collection import LanguageCache, dense_trust
 from amem.errors import NoteNotFound
 from amem.language import normalize
 from amem.protocols import Literate
@@ -23,7 +23,7 @@ from amem.retrieval.fusion import LEG as RERANK
 from amem.retrieval.fusion import Reranking, pool
 from amem.retrieval.hit import Hit, groups_of, kept_out, spread_over
 from amem.retrieval.ranking import Priors, Ranked, Ranker, legs_of
-from amem.retrieval.router import as_it_is
+from amem.retrieval.router import plain_reading
 from amem.retrieval.words import LateLeg, LexicalAnswer
 from amem.storage.usage import Uses
 
@@ -85,7 +85,7 @@ class Recall:
         self._ranker = Ranker(self._dense, settings, predicates, self._reranking, trust)
         nearness = self._nearness if isinstance(embedder, Literate) else None
         self._confidences = Confidences(self._ranker.frequencies, Slots(settings, predicates), trust, nearness)
-        self._languages = LanguagesOf()
+        self._languages = LanguageCache()
         self._uses = uses or Uses(collection.store, collection.clock)
 
     def search(self, query: Query) -> list[Hit]:
@@ -140,7 +140,7 @@ class Recall:
     def explain(self, query: Query, id: str) -> Explanation:
         """Why the note is among the hits, or what kept it out. Counts as no use. Raises NoteNotFound."""
         asked = [query] if query.text.strip() else []
-        question = self._understand(asked, {}).get(query.text, _Question(as_it_is(query.text)))
+        question = self._understand(asked, {}).get(query.text, _Question(plain_reading(query.text)))
         self._reranking.prepare(asked)
         with self.store.read() as session, session.within(query.filter.scope):
             note = session.notes.get_many([id], history=False, deleted=True).get(id)

@@ -109,7 +109,7 @@ class Router:
     def read(self, text: str, now: datetime, zone: tzinfo) -> Reading:
         """What `text` asks, said at `now` by somebody in `zone`. Takes any text, in time proportional to its length."""
         if not self._on or len(text) > _LONGEST:
-            return as_it_is(text)
+            return plain_reading(text)
         rest = _asking(_QUOTED.sub(_hidden, text))
         period, event, taken, left_out = _times(rest, now, zone)
         rest = _hide(rest, taken)
@@ -144,7 +144,7 @@ class Router:
         )
 
 
-def as_it_is(text: str) -> Reading:
+def plain_reading(text: str) -> Reading:
     """The question as its words stand, read for nothing."""
     return Reading(text, (Intent.GENERAL,), text)
 

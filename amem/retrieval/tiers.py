@@ -21,7 +21,7 @@ from amem.retrieval.context import (
     source_entry,
 )
 from amem.retrieval.ranking import EligibleNotes
-from amem.retrieval.router import as_it_is
+from amem.retrieval.router import plain_reading
 from amem.retrieval.sufficing import Read, Verdict, lines_of, notes_suffice, page_suffices, wanted
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from amem.llm.tokenizers import Counter
     from amem.note import MemoryNote, Source
     from amem.query import Query
-    from amem.retrieval.context import Chosen, Found, Placed, Placing
+    from amem.retrieval.context import Chosen, ContextBuilder, Found, Placed
     from amem.retrieval.hit import Hit
     from amem.retrieval.recall import Recall
     from amem.retrieval.sufficing import Wanted
@@ -143,7 +143,7 @@ class _Source:
 
 
 @dataclass(slots=True)
-class _Descent:
+class _Progress:
     """How far the reading of one question has come."""
 
     query: Query
@@ -172,7 +172,7 @@ class _Descent:
     def cost(self, entries: Iterable[Entry]) -> int:
         return sum(self.counter(each.written) + 1 for each in entries)
 
-    def settle(self, name: str, read: Sequence[str], entries: Sequence[Entry], rule: Verdict) -> Verdict:
+    def record(self, name: str, read: Sequence[str], entries: Sequence[Entry], rule: Verdict) -> Verdict:
         """Put a tier on record: by the model's word where there is one, and anything to show it, else by the rule."""
         verdict, by = rule, ""
         if self.judge is not None and entries and name != SOURCES:
@@ -186,10 +186,10 @@ class _Descent:
 class TierReader:
     """Reads one collection from the top."""
 
-    def __init__(self, recall: Recall, store: Store, placing: Placing) -> None:
+    def __init__(self, recall: Recall, store: Store, contexts: ContextBuilder) -> None:
         self._recall = recall
         self._store = store
-        self._placing = placing
+        self._contexts = contexts
 
     def read(
         self,
@@ -205,64 +205,64 @@ class TierReader:
 
         `judge` is asked, in the name of `model`, instead of the rules. Raises InvalidInput.
         """
-        settings = self._placing.settings
+        settings = self._contexts.settings
         budget = checks.whole("budget_tokens", settings.context_tokens if budget is None else budget, least=0)
         order = checked_order(settings.context_order if order is None else order)
         room = budget - counter(framed([""]))
-        found = self._placing.find(query, room)
-        descent = self._begun(query, budget, room, counter, found, judge, model)
+        found = self._contexts.find(query, room)
+        progress = self._start(query, budget, room, counter, found, judge, model)
         found = replace(found, hits=tuple(hit for hit in found.hits if hit.kind is not Kind.TOPIC))
         if found.hits:
             for tier in (self._topics, self._members, self._others, self._origins):
-                tier(descent, found)
-                if descent.answered:
+                tier(progress, found)
+                if progress.answered:
                     break
-        return self._result(descent, order)
+        return self._result(progress, order)
 
-    def _begun(
+    def _start(
         self, query: Query, budget: int, room: int, counter: Counter, found: Found, judge: Judge | None, model: str
-    ) -> _Descent:
-        reading = next((hit.explanation.reading for hit in found.hits), None) or as_it_is(query.text)
+    ) -> _Progress:
+        reading = next((hit.explanation.reading for hit in found.hits), None) or plain_reading(query.text)
         asked = wanted(reading)
         with self._store.read() as session:
             frequency = session.text.document_frequency(telling(asked.subject))
             total = session.notes.count()
-        return _Descent(query, budget, room, counter, asked, frequency, total, judge, model)
+        return _Progress(query, budget, room, counter, asked, frequency, total, judge, model)
 
     # -- topics ---------------------------------------------------------------------------------------------------
 
-    def _topics(self, descent: _Descent, found: Found) -> None:
-        pages = self._pages(descent, found)
+    def _topics(self, progress: _Progress, found: Found) -> None:
+        pages = self._pages(progress, found)
         if not pages:
-            descent.settle(TOPICS, (), (), Verdict(False, "no topic's page is about this"))
+            progress.record(TOPICS, (), (), Verdict(False, "no topic's page is about this"))
             return
-        asked, best = descent.asked, _best(found)
+        asked, best = progress.asked, _best(found)
         verdicts = [
             Verdict(False, f"it is stale: {page.stale}")
             if page.stale
-            else page_suffices(asked, page.note, best, descent.frequency, descent.total)
+            else page_suffices(asked, page.note, best, progress.frequency, progress.total)
             for page in pages
         ]
         place = next((n for n, verdict in enumerate(verdicts) if verdict.suffices), 0)
         page, rule = pages[place], verdicts[place]
-        descent.members = page.members
-        if page.stale or (asked.detail and descent.judge is None):
+        progress.members = page.members
+        if page.stale or (asked.detail and progress.judge is None):
             # Nobody needs to read it to know that it does not suffice.
-            descent.settle(TOPICS, (), (), rule)
+            progress.record(TOPICS, (), (), rule)
         else:
-            rule = descent.settle(TOPICS, [page.note.id], [page.entry], rule)
+            rule = progress.record(TOPICS, [page.note.id], [page.entry], rule)
         if rule.suffices or (asked.overview and page.stale and not page.wrong):
-            descent.pages = [page]
+            progress.pages = [page]
         elif asked.overview and not page.stale:
             # It is about something else, and so are its notes.
-            descent.members = frozenset()
+            progress.members = frozenset()
 
-    def _pages(self, descent: _Descent, found: Found) -> list[_Page]:
+    def _pages(self, progress: _Progress, found: Found) -> list[_Page]:
         """The pages that may be read: those about the subject first, and none that tells of what the filter hides."""
-        given = descent.query.filter
+        given = progress.query.filter
         if given.as_of is not None or given.known_at is not None or (given.kinds and Kind.TOPIC not in given.kinds):
             return []
-        asked = replace(descent.query, k=_PAGES, filter=replace(given, kinds=(Kind.TOPIC,)), expand=False, touch=False)
+        asked = replace(progress.query, k=_PAGES, filter=replace(given, kinds=(Kind.TOPIC,)), expand=False, touch=False)
         hits = self._recall.search(asked)
         with self._store.read() as session:
             notes = session.notes.get_many([hit.id for hit in hits], history=False)
@@ -274,10 +274,10 @@ class TierReader:
                 if given != Filter() and eligible.passing_ids(mine) != mine:
                     continue
                 stale, wrong = self._stale(session, note, mine, found)
-                written = page_entry(note, _title(note), descent.room, descent.counter, self._placing.zone)
+                written = page_entry(note, _title(note), progress.room, progress.counter, self._contexts.zone)
                 if written is not None:
                     held.append(_Page(note, _title(note), mine, stale, wrong, written))
-        weights = weights_of(descent.asked.subject, descent.frequency, descent.total)
+        weights = weights_of(progress.asked.subject, progress.frequency, progress.total)
         about = {page.note.id: share_held(weights, f"{page.title}\n{page.note.content}") for page in held}
         return sorted((page for page in held if about[page.note.id] > 0), key=lambda page: -about[page.note.id])
 
@@ -310,55 +310,55 @@ class TierReader:
 
     # -- notes ----------------------------------------------------------------------------------------------------
 
-    def _members(self, descent: _Descent, found: Found) -> None:
+    def _members(self, progress: _Progress, found: Found) -> None:
         # Those of a page that is kept stand on it.
-        own = tuple(hit for hit in found.hits if hit.id in descent.members and not descent.pages)
+        own = tuple(hit for hit in found.hits if hit.id in progress.members and not progress.pages)
         if own:
-            self._notes(descent, MEMBERS, replace(found, hits=own), _MEMBERS_PART)
+            self._notes(progress, MEMBERS, replace(found, hits=own), _MEMBERS_PART)
 
-    def _others(self, descent: _Descent, found: Found) -> None:
-        read = {each.hit.id for each in descent.notes} | (descent.members if descent.pages else set())
+    def _others(self, progress: _Progress, found: Found) -> None:
+        read = {each.hit.id for each in progress.notes} | (progress.members if progress.pages else set())
         rest = replace(found, hits=tuple(hit for hit in found.hits if hit.id not in read))
-        self._notes(descent, NOTES, rest, _NOTES_PART)
+        self._notes(progress, NOTES, rest, _NOTES_PART)
 
-    def _notes(self, descent: _Descent, name: str, found: Found, part: float) -> None:
-        room = int(descent.room * part) - descent.spent
-        fresh = self._placing.choose(found, descent.query.text, room, descent.counter, []) if room > 0 else []
-        descent.notes += fresh
-        read = [Read.of(each.hit, each.note, each.entry.text) for each in descent.notes]
-        rule = notes_suffice(descent.asked, read, descent.frequency, descent.total)
-        entries = [each.entry for each in descent.notes]
-        descent.settle(name, [each.hit.id for each in fresh], entries if fresh else (), rule)
+    def _notes(self, progress: _Progress, name: str, found: Found, part: float) -> None:
+        room = int(progress.room * part) - progress.spent
+        fresh = self._contexts.choose(found, progress.query.text, room, progress.counter, []) if room > 0 else []
+        progress.notes += fresh
+        read = [Read.of(each.hit, each.note, each.entry.text) for each in progress.notes]
+        rule = notes_suffice(progress.asked, read, progress.frequency, progress.total)
+        entries = [each.entry for each in progress.notes]
+        progress.record(name, [each.hit.id for each in fresh], entries if fresh else (), rule)
 
     # -- sources --------------------------------------------------------------------------------------------------
 
-    def _origins(self, descent: _Descent, found: Found) -> None:
-        room = descent.room - descent.spent
-        weights = weights_of(descent.asked.subject, descent.frequency, descent.total)
-        known = {normalize(each.note.content) for each in descent.notes}
-        every = [each for each in self._sources(descent, found) if normalize(each[1].text) not in known]
+    def _origins(self, progress: _Progress, found: Found) -> None:
+        room = progress.room - progress.spent
+        weights = weights_of(progress.asked.subject, progress.frequency, progress.total)
+        known = {normalize(each.note.content) for each in progress.notes}
+        every = [each for each in self._sources(progress, found) if normalize(each[1].text) not in known]
         every.sort(key=lambda each: -share_held(weights, each[1].text))
-        words = query_terms(descent.asked.subject)
+        words = query_terms(progress.asked.subject)
         for note, source in every:
-            entry = source_entry(source, note, words, min(_LONGEST, room - 1), descent.counter, self._placing.zone)
+            entry = source_entry(source, note, words, min(_LONGEST, room - 1), progress.counter, self._contexts.zone)
             if entry is not None:
-                descent.sources.append(_Source(note, source, entry))
-                room -= descent.cost([entry])
-        read = [Read(each.note, each.entry.text, verbatim=True) for each in descent.sources]
-        rule = notes_suffice(descent.asked, read, descent.frequency, descent.total)
+                progress.sources.append(_Source(note, source, entry))
+                room -= progress.cost([entry])
+        read = [Read(each.note, each.entry.text, verbatim=True) for each in progress.sources]
+        rule = notes_suffice(progress.asked, read, progress.frequency, progress.total)
         if not read:
             rule = Verdict(False, "no source says more than its notes")
-        descent.settle(
-            SOURCES, [each.note.id for each in descent.sources], [each.entry for each in descent.sources], rule
+        progress.record(
+            SOURCES, [each.note.id for each in progress.sources], [each.entry for each in progress.sources], rule
         )
 
-    def _sources(self, descent: _Descent, found: Found) -> list[tuple[MemoryNote, Source]]:
+    def _sources(self, progress: _Progress, found: Found) -> list[tuple[MemoryNote, Source]]:
         """The sources of the notes that were found, and others that hold the words, of notes that may answer."""
         pairs = {source.id: (found.notes[hit.id], source) for hit in found.hits for source in hit.sources}
         with self._store.read() as session:
-            more = session.sources.search(query_terms(descent.asked.subject), _SOURCES)
+            more = session.sources.search(query_terms(progress.asked.subject), _SOURCES)
             made = session.sources.notes_of([source.id for source in more])
-            eligible = EligibleNotes(session, descent.query.filter)
+            eligible = EligibleNotes(session, progress.query.filter)
             notes = session.notes.get_many(sorted(eligible.passing_ids(made.values())), history=False)
         for source in more:
             if source.id not in pairs and (note := notes.get(made.get(source.id, ""))) is not None:
@@ -367,33 +367,33 @@ class TierReader:
 
     # -- the result -----------------------------------------------------------------------------------------------
 
-    def _result(self, descent: _Descent, order: str) -> Tiers:
-        counter = descent.counter
+    def _result(self, progress: _Progress, order: str) -> Tiers:
+        counter = progress.counter
         while True:
-            notes = ordered(descent.notes, order)
-            entries = [each.entry for held in (descent.pages, notes, descent.sources) for each in held]
+            notes = ordered(progress.notes, order)
+            entries = [each.entry for held in (progress.pages, notes, progress.sources) for each in held]
             text = framed([each.written for each in entries])
             size = counter(text) if text else 0
-            if size <= descent.budget or not entries:
+            if size <= progress.budget or not entries:
                 break
             # What a tokenizer makes of the whole can be a token or two more than of the parts.
-            (descent.notes or descent.sources or descent.pages).pop()
-        used = [each.hit.id for each in notes] + [each.note.id for each in descent.sources]
-        if descent.query.touch and used:
+            (progress.notes or progress.sources or progress.pages).pop()
+        used = [each.hit.id for each in notes] + [each.note.id for each in progress.sources]
+        if progress.query.touch and used:
             self._recall.opened(list(dict.fromkeys(used)))
         return Tiers(
-            query=descent.query.text,
+            query=progress.query.text,
             text=text,
-            answered_by=descent.tiers[-1].name if descent.answered else "",
-            tiers=tuple(descent.tiers),
+            answered_by=progress.tiers[-1].name if progress.answered else "",
+            tiers=tuple(progress.tiers),
             pages=tuple(
                 Page(each.note.id, each.title, each.entry.text, counter(each.entry.written), each.stale)
-                for each in descent.pages
+                for each in progress.pages
             ),
             notes=tuple(placed(each, counter) for each in notes),
-            sources=tuple(_source_text(each, counter) for each in descent.sources),
+            sources=tuple(_source_text(each, counter) for each in progress.sources),
             tokens=size,
-            budget=descent.budget,
+            budget=progress.budget,
             counted_by=counter.name,
             exact=counter.exact,
         )

@@ -88,7 +88,7 @@ class Frequencies:
             return found
 
 
-def telling(frequencies: Mapping[str, int], total: int) -> list[str]:
+def selective_terms(frequencies: Mapping[str, int], total: int) -> list[str]:
     """The terms worth asking for, in order: those held by some note but not by most; the rarest one in any case.
 
     In a large collection the commonest are left out too, as far as two rarer ones remain, to bound what ranking costs.
@@ -302,7 +302,7 @@ class LexicalLeg:
             return before.among(asked)
         terms = asked_terms(asked.reading.lexical)
         counts = self._frequencies.of(asked.session, terms) if terms else {}
-        known = telling(counts, self._frequencies.total)
+        known = selective_terms(counts, self._frequencies.total)
         places, keys, worth = self._scorer.postings(asked.session, known)
         if not len(keys):
             return None

@@ -102,14 +102,14 @@ _TIES = (
 class Tie:
     """A link from the note `here`, one of its ends, to the other; one of `fan` of its type on that side of `here`.
 
-    `surety` is how far it is relied on, 0..1: its confidence, weighed by use.
+    `effective_confidence` is how far it is relied on, 0..1: its confidence, weighed by use.
     """
 
     here: str
     there: str
     type: LinkType
     reason: str
-    surety: float
+    effective_confidence: float
     fan: int
 
     @classmethod
@@ -117,8 +117,8 @@ class Tie:
         """A tie from its row; what is wrong with a damaged one raises."""
         ends = row["source"], row["target"]
         there = ends[row["here"] == ends[0]]
-        surety = min(1.0, max(0.0, row["confidence"] * row["weight"]))
-        return cls(row["here"], there, LinkType(row["type"]), row["reason"], surety, row["fan"])
+        effective_confidence = min(1.0, max(0.0, row["confidence"] * row["weight"]))
+        return cls(row["here"], there, LinkType(row["type"]), row["reason"], effective_confidence, row["fan"])
 
 
 #: What a link says, the most telling first: of a hub's links these are the ones to see.

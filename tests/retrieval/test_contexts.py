@@ -310,7 +310,7 @@ def test_the_budget_is_never_exceeded_whatever_counts(
 ) -> None:
     context = motley.context(question, budget, order=order, core=core, tokenizer=counter, touch=False)
     assert context.tokens <= budget
-    count = motley.parts.placing.counter(counter)
+    count = motley.parts.context_builder.counter(counter)
     assert context.tokens == (count(context.text) if context.text else 0)
     placed = [note.id for note in (*context.core, *context.notes)]
     assert len(set(placed)) == len(placed)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from amem.retrieval.entailment import Told, Verdict, is_beside, is_over, verdict
+from amem.retrieval.entailment import Premise, Verdict, is_beside, is_over, verdict
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_a_yes_to_how_things_are_wants_a_statement_that_is_so_still(
     ],
 )
 def test_an_event_ends_a_state_until_it_is_said_anew(question: str, state: str, event: str) -> None:
-    before, after = Told(state, MAY), Told(event, MAY + timedelta(days=30))
+    before, after = Premise(state, MAY), Premise(event, MAY + timedelta(days=30))
     assert is_over(question, [after, before], NOVEMBER) == 0
     assert is_over(question, [before], NOVEMBER) is None
     assert is_over(question, [replace(before, at=NOVEMBER), after], NOVEMBER) is None
@@ -198,4 +198,4 @@ def test_an_event_ends_a_state_until_it_is_said_anew(question: str, state: str, 
     ],
 )
 def test_what_ends_nothing_of_what_is_asked_does_not(question: str, event: str) -> None:
-    assert is_over(question, [Told(event, MAY)], NOVEMBER) is None
+    assert is_over(question, [Premise(event, MAY)], NOVEMBER) is None
