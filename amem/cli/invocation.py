@@ -181,8 +181,10 @@ class Invocation:
         add = f'{self.command("add")} "..."'
         names = [name for name in collection_names(settings.home) if name != settings.collection]
         others = ", ".join(names[:_NAMED])
-        if settings.agent:  # which has this collection and no other
-            return CollectionNotFound(f"no notes in {settings.collection} yet", hint=f"{add} keeps one")
+        if settings.agent:  # which has this collection and reads its catalogs
+            lists = [self.in_collection(name).command("list") for name in settings.catalogs if name in names]
+            beside = f"; what it reads beside them: {'; '.join(lists)}" if lists else ""
+            return CollectionNotFound(f"no notes in {settings.collection} yet", hint=f"{add} keeps one{beside}")
         if others:
             return CollectionNotFound(
                 f"no notes in {settings.collection} yet", hint=f"-c names another: {others}; or {add}"

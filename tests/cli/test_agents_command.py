@@ -184,11 +184,13 @@ def test_a_missing_catalog_leaves_no_empty_collection(cli: Cli) -> None:
     assert cli.json("collections") == []
 
 
-def test_an_agent_without_notes_is_told_of_no_other_collection(crew: Cli) -> None:
+def test_an_agent_without_notes_is_told_of_its_catalogs_and_of_no_other_collection(crew: Cli) -> None:
+    crew.ok("-c", "diary", "add", "The kettle is green.")
     said = crew("--agent", "writer", "list").stderr
 
     assert "no notes in drafts yet" in said
-    assert "team" not in said
+    assert f"what it reads beside them: amem --home {crew.home} --collection team list" in said
+    assert "diary" not in said
 
 
 @pytest.mark.parametrize("command", ["delete", "pin", "keep", "retract", "purge"])
