@@ -192,14 +192,6 @@ class Invocation:
         return CollectionNotFound("no notes yet", hint=f"{add} keeps one; {self.command('demo')} shows some")
 
 
-def invocation(context: typer.Context) -> Invocation:
-    """The global options that a command was called with."""
-    hold_words(context)
-    found = context.obj
-    assert isinstance(found, Invocation)
-    return found
-
-
 def hold_words(context: typer.Context) -> None:
     """Hold the words that a command was called with against their limit. Raises InvalidInput."""
     from amem import checks

@@ -104,6 +104,7 @@ def edit(
     id: Id,
     given: NoteFields,
     content: Annotated[str | None, option("--content", "New text; - reads standard input.")] = None,
+    append: Annotated[str | None, option("--append", "Text to add at its end; - reads standard input.")] = None,
     tag: Annotated[Texts, option("--tag -t", "These tags instead; repeatable.")] = None,
     add_tag: Annotated[Texts, option("--add-tag", "Add this tag; repeatable.")] = None,
     remove_tag: Annotated[
@@ -113,11 +114,15 @@ def edit(
     meta: Annotated[Texts, option("--meta", "Set metadata, key=value; repeatable.")] = None,
 ) -> Shown:
     """Change a note: the given fields, or its text in $EDITOR. What you edit, machines leave alone."""
+    if content is not None and append is not None:
+        raise typer.BadParameter("--content and --append exclude each other")
+    text = append if content is None else content
+    text = _standard_input() if text == "-" else text
     with call.memory() as memory:
         note = memory.read(memory.resolve(id))
         assert note is not None
         fields = given.given(
-            content=_standard_input() if content == "-" else content,
+            content=text if append is None else f"{note.content.rstrip()}\n{text}",
             tags=tag,
             timestamp=stamp(time, memory.settings.timezone),
             metadata={**note.metadata, **pairs(meta)} if meta else None,

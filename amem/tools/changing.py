@@ -63,12 +63,14 @@ def _write(memory: ScopedMemory, given: Mapping[str, Any]) -> Any:
 
 def _changed(memory: ScopedMemory, given: Mapping[str, Any]) -> dict[str, Any]:
     note = memory.note(given["id"])
-    fields = {name: value for name, value in given.items() if name not in ("id", "time")}
+    fields = {name: value for name, value in given.items() if name not in ("id", "time", "append")}
     if "time" in given:
         fields["timestamp"] = given["time"]
     if not fields:
         raise InvalidInput("there is nothing to change", hint="give content, tags, kind or time")
-    memory.update(note.id, wait=False, **fields)
+    if given.get("append") and "content" in fields:
+        fields["content"] = f"{note.content.rstrip()}\n{fields['content']}"
+    memory.update(note, wait=False, **fields)
     changed = memory.note(note.id)
     # What an analyst made of the new text came after it, as a version of its own.
     later = [each for each in memory.history(note.id) if each.version > note.version]
@@ -206,6 +208,7 @@ TOOLS = (
         {
             "content": TEXT | {"description": "What to remember, understandable by itself."},
             "id": ID | {"description": "Change this note."},
+            "append": FLAG | {"description": "With id: add content at its end."},
             "tags": LABELS,
             "kind": TEXT | {"enum": [str(kind) for kind in Kind if kind is not Kind.TOPIC]},
             "time": _WHEN,

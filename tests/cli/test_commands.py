@@ -91,6 +91,14 @@ def editor(tmp_path: Path, code: str) -> str:
 WRITE = "open(path, 'w', encoding='utf-8').write({})"
 
 
+def test_edit_adds_to_the_end_of_a_note(cli: Cli) -> None:
+    id = cli.add("To pack: 护照。")
+    cli.ok("edit", id, "--append", "And the tickets.")
+    cli.ok("edit", id, "--append", "-", input="还有充电器。\n")
+    assert cli.json("show", id)["content"] == "To pack: 护照。\nAnd the tickets.\n还有充电器。"
+    assert "exclude each other" in cli.refused("edit", id, "--append", "x", "--content", "y", code=2)
+
+
 def test_edit_opens_the_editor_on_the_text(cli: Cli, tmp_path: Path) -> None:
     id = cli.add("Tea at five.")
     command = editor(tmp_path, WRITE.format("text.replace('five', 'six，加糖') + '\\n'"))

@@ -226,6 +226,15 @@ async def test_a_client_lists_what_came_last_and_the_tags_in_use(host: Host) -> 
         assert (tags["kitchen"], tags["灯"]) == (2, 1)
 
 
+async def test_a_client_adds_to_the_end_of_a_note(host: Host) -> None:
+    async with host.inside() as client:
+        id = (await answer(client, "write", content="To pack: 护照。"))["id"]
+        assert (await answer(client, "write", id=id, content="And the tickets.", append=True))["status"] == "updated"
+        assert (await answer(client, "read", id=id))["content"] == "To pack: 护照。\nAnd the tickets."
+        assert (await answer(client, "undo"))["reverted"]
+        assert (await answer(client, "read", id=id))["content"] == "To pack: 护照。"
+
+
 async def test_what_a_client_deletes_is_hidden_and_undone_by_its_number_or_as_its_last(host: Host) -> None:
     async with host.inside() as client:
         id = (await answer(client, "write", content="The port is 8377."))["id"]
