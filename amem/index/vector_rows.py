@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from amem.token_vectors import product
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
@@ -542,7 +544,7 @@ class _Among:
         if at:
             slack = self.in_bytes.scores_of_many(vectors, out[:, :at])
         for part in filter(len, self.whole):
-            np.matmul(vectors, part.T, out=out[:, at : at + len(part)])
+            product(vectors, part.T, out[:, at : at + len(part)])
             at += len(part)
         return out, slack
 

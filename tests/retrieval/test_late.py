@@ -129,11 +129,16 @@ def test_words_are_packed_small_and_bounded() -> None:
     assert len(tokens.packed()) == MOST * PACKED
 
 
+@pytest.mark.parametrize("width", [0, 128, 1000])
 @pytest.mark.parametrize("count", [0, 1, 5, 6, 300])
-def test_a_product_by_blocks_is_the_product(count: int) -> None:
+def test_a_product_by_blocks_is_the_product(count: int, width: int) -> None:
     dice = np.random.default_rng(count)
-    rows, matrix = (dice.standard_normal(shape).astype(np.float32) for shape in ((count, 384), (384, 128)))
-    assert product(rows, matrix) == pytest.approx(rows @ matrix, abs=1e-4)
+    rows, columns = (dice.standard_normal((many, 384)).astype(np.float32) for many in (count, width))
+    held = np.zeros((count, width + 2), dtype=np.float32)
+    assert product(rows, columns.T) == pytest.approx(rows @ columns.T, abs=1e-4)
+    product(rows, columns.T, held[:, 1:-1])
+    assert held[:, 1:-1] == pytest.approx(rows @ columns.T, abs=1e-4)
+    assert not held[:, [0, -1]].any()
 
 
 def test_words_without_a_meaning_of_their_own_are_left_out() -> None:
