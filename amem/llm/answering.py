@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from amem.analysis import Analysis, Evolution
-    from amem.llm.guarded import Usage
     from amem.protocols import ChatModel
 
 
@@ -162,16 +161,10 @@ class _Reader:
 
     def __init__(self, chat: ChatModel, prompts: Path | None = None) -> None:
         self._ladder = Ladder(chat, prompts=prompts)
-
-    @property
-    def name(self) -> str:
-        """The model's."""
-        return self._ladder.name
-
-    @property
-    def usage(self) -> Usage:
-        """What the calls cost, and which rungs gave the answers."""
-        return self._ladder.usage
+        #: The model's.
+        self.name = self._ladder.name
+        #: What the calls cost, and which rungs gave the answers.
+        self.usage = self._ladder.usage
 
 
 class Answerer(_Reader):

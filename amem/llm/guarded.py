@@ -202,6 +202,11 @@ class GuardedChat:
         wait: Any = None,
     ) -> None:
         self._chat = chat
+        self.name = chat.name
+        #: What the calls cost; of a model that does not say, an estimate.
+        self.usage = chat.usage if isinstance(chat, Metered) else Usage()
+        #: Tokens that prompt and answer share, and that an answer may have; 0 when the model does not say.
+        self.window, self.max_tokens = int(getattr(chat, "window", 0)), int(getattr(chat, "max_tokens", 0))
         self._retries = retries
         self._budget = budget
         self._ledger = ledger
@@ -209,26 +214,6 @@ class GuardedChat:
         self._breaking = chat if isinstance(chat, Breaking) and cancelled is not None else None
         self._breaker = breaker or Breaker()
         self._wait = wait
-        self._unmetered = Usage()
-
-    @property
-    def name(self) -> str:
-        return self._chat.name
-
-    @property
-    def usage(self) -> Usage:
-        """What the calls cost; of a model that does not say, an estimate."""
-        return self._chat.usage if isinstance(self._chat, Metered) else self._unmetered
-
-    @property
-    def window(self) -> int:
-        """Tokens that prompt and answer share; 0 when the model does not say."""
-        return int(getattr(self._chat, "window", 0))
-
-    @property
-    def max_tokens(self) -> int:
-        """Tokens an answer may have; 0 when the model does not say."""
-        return int(getattr(self._chat, "max_tokens", 0))
 
     def complete(self, prompt: str, *, schema: Mapping[str, object] | None = None, temperature: float = 0.0) -> str:
         """The model's answer. Raises what the model raises, BudgetSpent and Cancelled."""
@@ -307,7 +292,7 @@ class GuardedChat:
 
     def _guess(self, asked: str, said: str) -> None:
         if not isinstance(self._chat, Metered):
-            self._unmetered.add(tokens_in=tokens(asked), tokens_out=tokens(said))
+            self.usage.add(tokens_in=tokens(asked), tokens_out=tokens(said))
 
     @contextmanager
     def _entered(self) -> Iterator[None]:

@@ -256,17 +256,10 @@ class Ladder:
     def __init__(self, chat: ChatModel, *, prompts: Path | None = None) -> None:
         self._chat = chat
         self._prompts = prompts
-        self._unmetered = Usage()
-
-    @property
-    def name(self) -> str:
-        """The model's."""
-        return self._chat.name
-
-    @property
-    def usage(self) -> Usage:
-        """What the calls cost; of a chat model that does not say, only the calls are counted."""
-        return self._chat.usage if isinstance(self._chat, Metered) else self._unmetered
+        #: The model's.
+        self.name = chat.name
+        #: What the calls cost; of a chat model that does not say, only the calls are counted.
+        self.usage = chat.usage if isinstance(chat, Metered) else Usage()
 
     def ask(self, question: Question[Answer]) -> Answered[Answer]:
         """The answer from the first rung that holds.
@@ -322,7 +315,7 @@ class Ladder:
     def _complete(self, prompt: str, schema: Mapping[str, object] | None) -> str:
         answer = self._chat.complete(prompt, schema=schema)
         if not isinstance(self._chat, Metered):
-            self._unmetered.add()
+            self.usage.add()
         return answer
 
 

@@ -21,7 +21,7 @@ from platformdirs import user_data_path
 from amem.errors import AmemError, InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from amem.settings import Settings
 
@@ -158,9 +158,9 @@ def uninstall(name: str) -> list[str]:
     return gone
 
 
-def units_folder(environment: Mapping[str, str] | None = None) -> Path:
+def units_folder() -> Path:
     """Where a user's systemd units are."""
-    named = (os.environ if environment is None else environment).get("XDG_CONFIG_HOME")
+    named = os.environ.get("XDG_CONFIG_HOME")
     return (Path(named) if named else Path.home() / ".config") / "systemd" / "user"
 
 

@@ -22,7 +22,7 @@ from amem.note import Kind, LinkType, Scope, Status
 from amem.storage.vectors import text_hash
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from numpy.typing import NDArray
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from amem.maintenance.topic_notes import Draft, Keeper, Known, Mark
     from amem.note import MemoryNote
     from amem.storage.store import Session
+
+    Web = Mapping[str, Mapping[str, float]]
 
 
 # Which notes are to be looked at, and what joins a topic that there is.
@@ -127,10 +129,7 @@ class Words:
 class Declared:
     """Finds the notes of declared topics in one collection."""
 
-    def __init__(
-        self,
-        collection: Collection,
-    ) -> None:
+    def __init__(self, collection: Collection) -> None:
         self._store = collection.store
         self._dense = collection.dense
         self._vectorizer = collection.vectorizer
@@ -388,11 +387,6 @@ def _active(session: Session, ids: AbstractSet[str]) -> set[str]:
     states = session.notes.columns(list(keys.values()), ("status",))
     return {id for id, key in keys.items() if states[key] == (Status.ACTIVE,)}
 
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    Web = Mapping[str, Mapping[str, float]]
 
 #: The same web always falls into the same communities.
 _SEED = 7

@@ -343,7 +343,6 @@ def safety_notes(session: Session, predicates: Predicates, allowed: Filter) -> l
 
 def fitting(cores: Sequence[Core], most: int, size: Callable[[Core], int]) -> list[Core]:
     """All of them, shortened until they fit into `most` tokens by `size`; only where no cut is enough, the first."""
-    shown = list(cores)
     steps: tuple[Callable[[Core], Core], ...] = (
         *(_whole, _sentence, _clause, _fact),
         *(partial(_cut, most=most) for most in _CUTS),

@@ -353,11 +353,11 @@ class Ranker:
     ) -> list[Ranked]:
         rows = asked.eligible.rows(found)
         relevance = {key: min(1.0, again.relevance(rows[key].id, way.relevance)) for key, way in found.items()}
+        ceilings = {key: value * standing.most(rows[key].kind) for key, value in relevance.items()}
         if k is not None:
-            ceilings = {key: value * standing.most(rows[key].kind) for key, value in relevance.items()}
             bar = _bar(ceilings.values(), k, standing.floor)
             relevance = {key: value for key, value in relevance.items() if ceilings[key] >= bar}
-        priors = standing.of(asked.session, list(relevance), self._timely(asked, relevance, standing))
+        priors = standing.of(asked.session, list(relevance), self._timely(asked, ceilings, standing.floor))
         order = sorted(relevance, key=lambda key: (rows[key].at, key), reverse=True)
         order.sort(key=lambda key: -round(relevance[key] * priors[key].factor, 12))
         return [
@@ -373,17 +373,15 @@ class Ranker:
             for key in order[:k]
         ]
 
-    def _timely(self, asked: Asked, relevance: Mapping[int, float], standing: Priors) -> Mapping[int, float]:
+    def _timely(self, asked: Asked, ceilings: Mapping[int, float], floor: float) -> Mapping[int, float]:
         """How well the times of the notes that are to the point go with "recently", "next" and the like.
 
         To the point are those that the floor of the prior could lift above the best: cutting leaves none of them out.
         """
         recency = asked.reading.recency
-        if recency is None or not relevance:
+        if recency is None or not ceilings:
             return {}
-        rows = asked.eligible.rows(relevance)
-        ceilings = {key: value * standing.most(rows[key].kind) for key, value in relevance.items()}
-        least = standing.floor * max(ceilings.values())
+        least = floor * max(ceilings.values())
         keys = [key for key, value in ceilings.items() if value >= least]
         moment = asked.query.filter.as_of or asked.session.now
         return timely(asked.session, recency, keys, moment, self._zone, self._predicates())

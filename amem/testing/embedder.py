@@ -24,21 +24,14 @@ class HashEmbedder:
     """
 
     def __init__(self, dimension: int = 64) -> None:
-        self._dimension = dimension
-
-    @property
-    def name(self) -> str:
-        return f"hash-{self._dimension}"
-
-    @property
-    def dimension(self) -> int:
-        return self._dimension
+        self.dimension = dimension
+        self.name = f"hash-{dimension}"
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         """One unit row per text, the same in every process."""
         import numpy as np
 
-        rows = np.zeros((len(texts), self._dimension), dtype=np.float32)
+        rows = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for row, text in zip(rows, texts, strict=True):
             # A text without any term still needs a direction; its own characters give it one.
             for term in index_terms(text) or [f"\0{text}"]:
@@ -51,8 +44,8 @@ class HashEmbedder:
     def _direction(self, term: str) -> Vector:
         import numpy as np
 
-        stream = hashlib.shake_128(term.encode("utf-8", "surrogatepass")).digest((self._dimension + 7) // 8)
-        bits = np.unpackbits(np.frombuffer(stream, dtype=np.uint8))[: self._dimension]
+        stream = hashlib.shake_128(term.encode("utf-8", "surrogatepass")).digest((self.dimension + 7) // 8)
+        bits = np.unpackbits(np.frombuffer(stream, dtype=np.uint8))[: self.dimension]
         return bits.astype(np.float32) * 2 - 1
 
 
@@ -62,9 +55,7 @@ class HashEmbedder:
 class WordReranker:
     """Scores a passage by the share of the question's words that are in it; reads every language."""
 
-    @property
-    def name(self) -> str:
-        return "words"
+    name = "words"
 
     def load(self) -> None:
         """Nothing is to be loaded."""

@@ -74,16 +74,8 @@ class ScriptedChat:
         self.schemas: list[Mapping[str, object] | None] = []
         self.conversations: list[tuple[Message, ...]] = []
         self._script = Script[Scripted]("answers", answers)
-        self._name = name
-        self._usage = Usage()
-
-    @property
-    def name(self) -> str:
-        return self._name
-
-    @property
-    def usage(self) -> Usage:
-        return self._usage
+        self.name = name
+        self.usage = Usage()
 
     def complete(self, prompt: str, *, schema: Mapping[str, object] | None = None, temperature: float = 0.0) -> str:
         self.prompts.append(prompt)
@@ -105,7 +97,7 @@ class ScriptedChat:
         else:
             said = answer
         text = said if isinstance(said, str) else json.dumps(dict(said), ensure_ascii=False)
-        self._usage.add(tokens_in=len(asked.split()), tokens_out=len(text.split()))
+        self.usage.add(tokens_in=len(asked.split()), tokens_out=len(text.split()))
         yield from re.findall(r"\s*\S+\s*$|\s*\S+|\s+", text)
         if ending is not None:
             raise ending
@@ -145,16 +137,8 @@ class ScriptedAnalyst:
         self._analyses = Script[Analysis]("analyses", _plain if analyses is None else analyses)
         self._evolutions = Script[Evolution]("evolutions", Evolution() if evolutions is None else evolutions)
         self._extractions = Script[Extraction]("extractions", Extraction() if extractions is None else extractions)
-        self._local = local
-        self._name = name
-
-    @property
-    def name(self) -> str:
-        return self._name
-
-    @property
-    def local(self) -> bool:
-        return self._local
+        self.local = local
+        self.name = name
 
     def analyze(self, draft: Draft, vocabulary: Vocabulary) -> Analysis:
         self.drafts.append(draft)

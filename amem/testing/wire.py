@@ -87,24 +87,9 @@ class Fault(StrEnum):
 
     @property
     def on_the_wire(self) -> bool:
-        """Whether the server or the connection is broken, not the text."""
-        return self in _WIRE
-
-
-_WIRE = frozenset(
-    (
-        Fault.ERROR,
-        Fault.FAILING,
-        Fault.BUSY,
-        Fault.LIMITED,
-        Fault.DENIED,
-        Fault.RESET,
-        Fault.CUT,
-        Fault.SLOW,
-        Fault.TRICKLE,
-        Fault.NOT_OLLAMA,
-    )
-)
+        """Whether the server or the connection is broken, not the text, as by all faults above `EMPTY`."""
+        faults = list(Fault)
+        return faults.index(self) < faults.index(Fault.EMPTY)
 
 
 def spoil(fault: Fault | None, text: str) -> str:
