@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import tzinfo
 
-    from amem.conversation.questions import Answer
+    from amem.conversation.questions import Answer, Citation
     from amem.conversation.reply import Learnt, Replayed, Reply
     from amem.conversation.session import Conversation
     from amem.memory_system import AgenticMemorySystem
@@ -273,8 +273,12 @@ def _citations(answer: "Answer", local: "tzinfo") -> "Iterator[tuple[str, ...]]"
     for each in answer.citations:
         # A note that replaced a hit, or speaks against it, need be none of the hits.
         hit = hits.get(each.note)
-        said = ("", each.line) if hit is None else (said_on(hit, local), hit.text)
+        said = (_day(each, local), each.text) if hit is None else (said_on(hit, local), hit.text)
         yield f"[{each.number}]", short_id(each.note), *said, *([each.catalog] if each.catalog else [])
+
+
+def _day(cited: "Citation", local: "tzinfo") -> str:
+    return "" if cited.at is None else f"{cited.at.astimezone(local):%Y-%m-%d}"
 
 
 def _draw(page: Page, answer: "Answer", text: str, local: "tzinfo") -> None:
@@ -284,7 +288,8 @@ def _draw(page: Page, answer: "Answer", text: str, local: "tzinfo") -> None:
     hits = {hit.id: hit for hit in answer.hits}
     for each in answer.citations:
         hit = hits.get(each.note)
-        day, words = ("", styled(one_line(each.line))) if hit is None else (said_on(hit, local), shown(hit))
+        day = _day(each, local) if hit is None else said_on(hit, local)
+        words = styled(one_line(each.text)) if hit is None else shown(hit)
         head = styled(f"{f'[{each.number}]':<5}", (short_id(each.note), "cyan"), (f"  {day}  ", "dim"))
         page.write(head, (f"{each.catalog}  " if each.catalog else "", "magenta"), words, hanging=5)
 

@@ -142,7 +142,8 @@ def _tell_of(found: "Context | Tiers") -> None:
     left_out = () if isinstance(found, Tiers) else found.left_out
     if found.text:
         left = f", {len(left_out)} left out" if left_out else ""
-        return inform(f"{found.tokens} of {found.budget} tokens by {found.counted_by}{left}")
+        support = "" if isinstance(found, Tiers) else f"; support for an answer: {found.support}"
+        return inform(f"{found.tokens} of {found.budget} tokens by {found.counted_by}{left}{support}")
     fitting = sum(each.reason == "budget" for each in left_out)
     tell(f"no room for any of {counted(fitting, 'note')}: give a larger --budget" if fitting else "nothing found")
 

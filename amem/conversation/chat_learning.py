@@ -288,14 +288,19 @@ class ChatLearning:
         return self._told(made, len(turns))
 
     def _told(self, made: Remembered, turns: int) -> Learnt:
-        """What came of it, with the title of the note where it is one."""
+        """What came of it, with the title of a note where it is one that was made, or one that holds no longer."""
         learnt = learnt_of(made, turns)
-        if made.operation is None or made.stored != 1:
+        if made.operation is None or 1 not in (made.stored, made.superseded):
             return learnt
         with self._store.read() as session:
-            notes = [each for each in taught(session, made.operation).notes if each.lesson is LearnedKind.REMEMBERED]
-        texts = [each.text for each in notes if each.note not in made.episodes]
-        return replace(learnt, saved=tuple(title(text, _TITLE) for text in texts))
+            notes = taught(session, made.operation).notes
+
+        def titles(lesson: LearnedKind, count: int) -> tuple[str, ...]:
+            told = [each.text for each in notes if each.lesson is lesson and each.note not in made.episodes]
+            return tuple(title(text, _TITLE) for text in told) if count == 1 else ()
+
+        saved = titles(LearnedKind.REMEMBERED, made.stored)
+        return replace(learnt, saved=saved, ended=titles(LearnedKind.SUPERSEDED, made.superseded))
 
     def _assign(self, turns: Sequence[Turn], made: Remembered) -> None:
         """Tell turns which note sums up their episode; '' for those that an episode made before holds already."""

@@ -16,12 +16,31 @@ from amem.conversation.listing import notes_of_a_deed, notes_of_a_sort, notes_of
 from amem.conversation.reply import lines_for
 from amem.language import index_terms, query_terms
 from amem.language.asking import asks_for_a_name, asks_when, asks_yes_or_no, tells_who
-from amem.language.states import asks_how_things_were, states_asked, tells_instead, told_anew
+from amem.language.states import (
+    asks_how_things_were,
+    asks_who,
+    clauses,
+    states_asked,
+    tells_instead,
+    tells_of_leaving,
+    told_anew,
+)
+from amem.language.times import starts_ahead
 from amem.note import Kind, Status
 from amem.query import Filter, Query
 from amem.rendering import holding_text, mark
 from amem.retrieval.confidence import CALIBRATION, Support, best_support, supporting, told_over
-from amem.retrieval.entailment import Premise, Verdict, bounds, deciding, deciding_then, is_over, terms_of_people
+from amem.retrieval.entailment import (
+    Premise,
+    Verdict,
+    asks_for_kin,
+    bounds,
+    deciding,
+    deciding_then,
+    is_over,
+    terms_of_people,
+)
+from amem.retrieval.explanation import bounds as sentence_bounds
 from amem.retrieval.explanation import passage, spans
 from amem.retrieval.question import Intent, Period
 
@@ -31,6 +50,7 @@ if TYPE_CHECKING:
     from amem.conversation.ports import Memory
     from amem.language.intervals import Interval
     from amem.note import Fact, MemoryNote, Overturned
+    from amem.retrieval.confidence import Signs
     from amem.retrieval.fact_leg import Filled
     from amem.retrieval.hit import Hit
 
@@ -48,10 +68,14 @@ _NEARLY_AS_MUCH = 0.75
 _MOST_NEWER = 2
 #: So much of what is asked is all of it.
 _ALL = 0.9
+#: From this share of what is asked on, or this cosine, a note has something to do with it.
+_SOME, _RELATED = 0.3, 0.3
 #: So much of what is asked a later note holds that may change what the best one says.
 _HELD = 0.5
 #: From about ten notes on (`Signs.few`) there are others that hold as much.
 _FEW = 0.75
+#: Names of people in an answer who may have left, and notes that are looked at for each.
+_MOST_NAMES, _MOST_OF_ONE = 3, 20
 #: So many notes are told of a time, or of a sort, that has more of them.
 _MOST_LISTED = 10
 #: Notes that are looked at for the end of a state, the latest first.
@@ -158,7 +182,10 @@ def extract(
     far = False
     if support is Support.NONE or not best:
         # An allergy that may be the same in another language is no reason to deny one.
-        answer.say(answer.words.uncertain if asides else answer.words.not_in_memory.rstrip(answer.words.stop))
+        if asides or (near := answer.nearest()) is None:
+            answer.say(answer.words.uncertain if asides else answer.words.not_in_memory.rstrip(answer.words.stop))
+        else:
+            answer.quote(near, f"{answer.words.not_in_memory.rstrip(answer.words.stop)}{answer.words.yet_nearest}")
         support = Support.NONE
     elif support is Support.WEAK and asides and not answer.is_near(best[0]):
         answer.say(answer.words.uncertain)
@@ -182,6 +209,8 @@ def extract(
     if filled.period is None and not (identity or causal or far):
         answer.quote_others(alike=support is not Support.STRONG)
         support = Support.WEAK if answer.doubted and support is Support.STRONG else support
+    if filled.period is None and support is Support.STRONG and not causal and answer.quote_leaving():
+        support = Support.WEAK
     if asides:
         answer.add_facts(asides)
         support = Support.WEAK if support is Support.NONE else support
@@ -226,6 +255,11 @@ class _Answer:
         """Whether a hit comes near enough to be shown where nothing is certain; what must be heeded always does."""
         signs = self._hits[id].explanation.signs
         return signs is None or CALIBRATION.is_near(signs) or self._notes[id].kind is Kind.CONSTRAINT
+
+    def nearest(self) -> str | None:
+        """The hit that is nearest to what memory does not hold; None where none has anything to do with it."""
+        held = [hit for hit in self._hits.values() if (signs := hit.explanation.signs) and _touches(signs)]
+        return max(held, key=lambda hit: hit.confidence).id if held else None
 
     def say(self, clause: str) -> None:
         self._clauses.append(clause)
@@ -443,6 +477,28 @@ class _Answer:
         elif self._quoted and not alike and (equal := [hit for hit in near if hit.score >= _NEARLY_EQUAL * best.score]):
             self.quote(equal[0].id, self.words.before, doubts=False)
 
+    def quote_leaving(self) -> bool:
+        """Quote the last note that says that a person whom the answer names left: then it may be out of date; whether
+        one does."""
+        if not asks_who(self._question) or asks_how_things_were(self._question) or asks_for_kin(self._question):
+            return False
+        told = [self._notes[id] for id in self._rests if id in self._hits]
+        if tells_who(self._question) and any(name in self._question for note in told for name in note.entities):
+            return False  # whoever has left is still who they are
+        latest = max((self._at(note.id) for note in told), default=self._now)
+        bearing = [each for note in told for each in clauses(note.content) if self._terms & {*index_terms(each)}]
+        named = [name for note in told for name in note.entities if name not in self._question]
+        names = [name for name in named if any(name in each for each in bearing)] or named
+        for name in names[:_MOST_NAMES]:
+            found = self._memory.list(Filter(since=latest), limit=_MOST_OF_ONE, holding=[index_terms(name)])
+            for note in found:
+                after = note.at is not None and note.at > latest and note.id not in self._rests
+                if after and note.speaker is None and tells_of_leaving(note.content, name):
+                    self._notes[note.id] = note
+                    self.quote(note.id, self.words.later, doubts=False)
+                    return True
+        return False
+
     def _near(self, told: Sequence[Hit], *, alike: bool) -> list[Hit]:
         """The hits that are nearly as much to the point as the best that is `told`, and say something else."""
         best = max(told, key=lambda hit: hit.score)
@@ -654,7 +710,7 @@ class _Answer:
             hit = self._hits.get(id)
             held = " ".join((holding_text(note.content, note.overturned) or note.content).split())
             found = passage(held, ()) if hit is None or note.overturned or beginning else hit.passage
-            text = held if len(held) <= _WHOLE else " ".join(found.text.split())
+            text = held if len(held) <= _WHOLE else _with_ellipses(" ".join(found.text.split()), held)
         day = f"{note.at.astimezone(zone(self._memory.settings.timezone)):%Y-%m-%d}" if note.at else ""
         told = ", ".join(filter(None, (note.speaker or "", day)))
         gone = [self._mark(each, text) for each in note.overturned if " ".join(each.text.split()) in text]
@@ -669,12 +725,38 @@ class _Answer:
         return f"{named}{mark(each, chinese=bool(self.words.language))}"
 
 
+def _touches(signs: Signs) -> bool:
+    """Whether a note that is no answer has something of what is asked."""
+    return signs.held >= _SOME or signs.cosine >= _RELATED
+
+
+def _with_ellipses(text: str, whole: str) -> str:
+    """A part of a text, with an ellipsis where it begins or ends within a sentence."""
+    start = whole.find(text)
+    if start < 0:
+        return text
+    end = start + len(text)
+    begun = any(first < start < last for first, last in sentence_bounds(whole))
+    broken = any(
+        first < end < last and any(map(str.isalnum, whole[end:last])) for first, last in sentence_bounds(whole)
+    )
+    return f"{'…' if begun else ''}{text}{'…' if broken else ''}"
+
+
 def _of_the_time(hits: Iterable[Hit], notes: Mapping[str, MemoryNote], filled: Filled) -> set[str]:
     """The hits that are of the time that is asked about, as loosely as people name one, or state what was so in it."""
     stating = {id for each in filled.facts for id in each.notes}
     assert filled.period is not None
     near = [hit.id for hit in hits if hit.id in stating or _near(notes[hit.id].at, filled.period)]
-    return {*near, *timely(hits)}
+    return {id for id in (*near, *timely(hits)) if id in stating or not _is_of_later(notes[id], filled.period)}
+
+
+def _is_of_later(note: MemoryNote, period: Period) -> bool:
+    """Whether a note says what is to be so only after a time: "the rent goes up from July" of May."""
+    if period.until is None or note.at is None:
+        return False
+    first = starts_ahead(note.content, note.at.date())
+    return first is not None and first >= period.until.date()
 
 
 def _is_short(period: Period) -> bool:

@@ -18,6 +18,7 @@ from amem.language.terms import tokens
 from amem.llm.answering import MOST_NOTES, NOTE_WORDS
 from amem.llm.prompts import first_words
 from amem.query import Query
+from amem.rendering import text_of
 from amem.retrieval.confidence import Support, best_support
 from amem.retrieval.explanation import ordinal
 from amem.retrieval.question import asks_for_several
@@ -25,6 +26,7 @@ from amem.storage.usage import Uses
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from datetime import datetime
 
     from amem.clock import Clock
     from amem.conversation.ports import Answerer, Memory, Orderer
@@ -43,18 +45,21 @@ _FOR_ONE, _FOR_SEVERAL = 8, 16
 class Citation:
     """Note `note` stood as `line` number `number` (from 1) before the model, and the answer rests on it.
 
-    `catalog` names the catalog that the note is in, '' for one of the memory's own.
+    `catalog` names the catalog that the note is in, '' for one of the memory's own; `at` and `text` are the note's time
+    and its words, with marks at what holds no longer.
     """
 
     number: int
     note: str
     line: str
     catalog: str = ""
+    at: datetime | None = None
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`in_memory` is True when the answer rests on notes; False when memory holds none, and `text` says just that;
+    """`in_memory` is True when the answer rests on notes; False when memory holds none, and `text` says that;
     None when nothing is certain and `text` quotes what comes nearest. `support` says how well the hits support an
     answer, and `confidence` (0..1) how sure the surest of them is.
 
@@ -109,9 +114,13 @@ def _moved(hit: Hit, place: int, now: int, name: str) -> Hit:
 def _remarks(question: str, hits: Sequence[Hit], support: Support) -> tuple[str, ...]:
     """What there is to say of how the hits of a question were found."""
     reading = hits[0].explanation.reading
-    if support is Support.STRONG or reading is None or not reading.foreign:
+    if support is Support.STRONG or reading is None:
         return ()
-    return (lines_for(question).foreign,)
+    if reading.foreign or support is not Support.NONE:
+        return (lines_for(question).foreign,) if reading.foreign else ()
+    signs = [hit.explanation.signs for hit in hits]
+    unread = not question.isascii() and not any(each is None or each.read for each in signs)
+    return (lines_for(question).unread,) if unread else ()
 
 
 class Asker:
@@ -185,7 +194,8 @@ class Asker:
         if not answered.in_memory:
             return told(said.not_in_memory, (), False)
         cited = ((number, hits[number - 1], lines[number - 1]) for number in answered.cites)
-        return told(answered.text, tuple(Citation(n, hit.id, line, hit.catalog) for n, hit, line in cited), True)
+        citations = (Citation(n, hit.id, line, hit.catalog, read.notes[hit.id].at, hit.text) for n, hit, line in cited)
+        return told(answered.text, tuple(citations), True)
 
     def _plain(
         self,
@@ -202,13 +212,14 @@ class Asker:
         with self._store.read() as session:
             told = tellers(session, made.notes) | read.told
         more = {id: note for id in made.notes if id not in read.notes and (note := self._memory.read(id)) is not None}
-        lines = self._lines(question, made.notes, replace(read, notes=read.notes | more, told=told))
+        notes = read.notes | more
+        lines = self._lines(question, made.notes, replace(read, notes=notes, told=told))
         self._count(made.notes)
         return Answer(
             question,
             made.text,
             tuple(
-                Citation(number + 1, id, line, read.catalogs.get(id, ""))
+                Citation(number + 1, id, line, read.catalogs.get(id, ""), notes[id].at, text_of(notes[id]))
                 for number, id, line in zip(numbers, made.notes, lines, strict=False)
             ),
             {Support.STRONG: True, Support.NONE: False}.get(made.support),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from amem.errors import AmemError, NoteNotFound, ServiceUnavailable, SessionNotFound
+from amem.errors import AmemError, InvalidInput, NoteNotFound, ServiceUnavailable, SessionNotFound
 from amem.labels import counted
 from amem.llm.prompts import CHINESE as ZH
 from amem.llm.prompts import language_of
@@ -41,9 +41,12 @@ class Lines:
     none_told: str
     aside: str
     foreign: str
+    unread: str
     without_model: str
     no_model: str
+    offline: str
     nearest: str
+    yet_nearest: str
     far: str
     uncertain: str
     outdated: str
@@ -87,9 +90,11 @@ class Lines:
         return (self.yes, self.no, self.no_longer, *more)
 
     def unanswered(self, error: AmemError, host: str) -> str:
-        """That no model answered, and why: in Chinese, which errors are not written in, where no model is at `host`."""
-        named = isinstance(error, ServiceUnavailable) and self.no_model
-        return self.without_model.format(self.no_model.format(host) if named else error)
+        """That no model answered, and why: in Chinese, which errors are not written in, where no model is at `host` or
+        the backend is offline."""
+        if isinstance(error, ServiceUnavailable) and self.no_model:
+            return self.without_model.format(self.no_model.format(host))
+        return self.without_model.format(self.offline if isinstance(error, InvalidInput) and self.offline else error)
 
     def support(self, support: Support) -> str:
         """What a model is told of how well the notes support an answer."""
@@ -117,9 +122,12 @@ ENGLISH = Lines(
     ),
     aside="Support for an answer: none or weak. These notes may have nothing to do with the message.",
     foreign="some notes are in a language that the embedding model cannot match with this question: one may hold it",
+    unread="the embedding model cannot read this question: only its words were looked up, so other words may find more",
     without_model="answered without a model: {}",
     no_model="",
+    offline="",
     nearest="Nothing certain; nearest: ",
+    yet_nearest="; nearest: ",
     far="Nothing certain; nearest, though far off: ",
     uncertain="Nothing certain",
     outdated=", but this may be out of date: ",
@@ -155,9 +163,12 @@ CHINESE = Lines(
     none_told="用户已经被告知：只用一句短话回答，并请用户告诉你需要记住的内容。",
     aside="对答案的支持：弱或无。这些笔记可能与这条消息无关。",
     foreign="有些笔记的语言，嵌入模型无法与这个问题比对：答案可能就在其中",
+    unread="嵌入模型读不懂这个问题，只比对了字词：换个说法也许能找到更多",
     without_model="没有用模型回答：{}",
     no_model="没有找到聊天模型（{} 上没有可用的 Ollama 模型）",
+    offline="离线后端只整理笔记，不能聊天",
     nearest="没有确定的答案，最接近的是：",
+    yet_nearest="，最接近的是：",
     far="没有确定的答案，相差较远、但最接近的是：",
     uncertain="没有确定的答案",
     outdated="，但可能已过时：",
@@ -308,8 +319,8 @@ class Piece:
 class Learnt:
     """What was learnt from a turn (or from a day's). `operations` are what `undo` takes back.
 
-    `saved` are titles of notes that were made, where they are known. `degraded` says that the model failed and the
-    offline rules did it for now; `error` why.
+    `saved` are titles of notes that were made, `ended` of notes that hold no longer, where they are known. `degraded`
+    says that the model failed and the offline rules did it for now; `error` why.
     """
 
     remembered: int = 0
@@ -323,6 +334,7 @@ class Learnt:
     error: str = ""
     waiting: int = 0
     saved: tuple[str, ...] = ()
+    ended: tuple[str, ...] = ()
 
     def __add__(self, other: Learnt) -> Learnt:
         return Learnt(
@@ -337,6 +349,7 @@ class Learnt:
             self.error or other.error,
             self.waiting + other.waiting,
             (*self.saved, *other.saved),
+            (*self.ended, *other.ended),
         )
 
     def line(self) -> str:
@@ -344,14 +357,15 @@ class Learnt:
         return self.words(undo=": undo with /undo")
 
     def words(self, undo: str = "") -> str:
-        """``saved 2 notes, superseded 1 note``, followed by how to `undo` that; '' when nothing came of it."""
-        counts = {
-            "updated": self.updated,
-            "superseded": self.superseded,
-            "confirmed": self.corroborated,
-        }
+        """``saved “I moved to Porto”, “I live in Faro” no longer holds``, then how to `undo` that; '' for nothing."""
         parts = [self._told_saved()] if self.remembered else []
-        said = ", ".join([*parts, *(f"{word} {counted(count, 'note')}" for word, count in counts.items() if count)])
+        parts += [f"updated {counted(self.updated, 'note')}"] if self.updated else []
+        parts += [self._told_ended()] if self.superseded else []
+        if self.corroborated:
+            parts.append(
+                f"{counted(self.corroborated, 'note')} {'says' if self.corroborated == 1 else 'say'} so already"
+            )
+        said = ", ".join(parts)
         if said:
             said += undo
         if self.degraded:
@@ -364,6 +378,11 @@ class Learnt:
         if self.remembered == 1:
             return f"saved “{self.saved[0]}”" if len(self.saved) == 1 else "saved 1 note"
         return f"saved {self.remembered:,} notes"
+
+    def _told_ended(self) -> str:
+        if self.superseded == 1:
+            return f"{f'“{self.ended[0]}”' if len(self.ended) == 1 else '1 note'} no longer holds"
+        return f"{self.superseded:,} notes no longer hold"
 
 
 @dataclass(frozen=True, slots=True)

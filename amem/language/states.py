@@ -131,6 +131,27 @@ _INSTEAD = re.compile(
     re.IGNORECASE,
 )
 _FIRST = re.compile(r"\b(?:I|my|we|our)\b|我", re.IGNORECASE)
+#: Whoever did this does no more what they did for others.
+_LEAVES = re.compile(
+    r"\b(?:left|leav(?:es|ing)|quits?|resign(?:s|ed)|retire[sd]?|retiring|hand(?:s|ed|ing) in|gave notice|last day"
+    r"|(?:went|goes|going) back to|mov(?:ed|es|ing) (?:away|to|back)|off to|laid off|fired|died|passed away"
+    r"|stepp(?:ed|ing) down)\b"
+    r"|离职|辞职|退休|调[去到走]|走了|离开|回[^，。]{1,6}了|去世|不干了|被裁|搬走|搬[到去]",
+    re.IGNORECASE,
+)
+_CLAUSES = re.compile(r"[,;.!?，。；！？]")
+_WHO = re.compile(r"\bwho(?:m|['’]s)?\b|谁", re.IGNORECASE)
+_EXCEPT = re.compile(
+    r"\b(?:except(?:ing)?(?: for)?|apart from|other than|bar|but for|with the exception of) (?P<what>[^,.;!?()]{1,60})"
+    r"|除了?(?P<zh>[^，。；、！？]{1,12}?)(?:以外|之外|外|，|都|什么)",
+    re.IGNORECASE,
+)
+#: Somebody else may live or stay with the speaker.
+_AT_MINE = re.compile(
+    r"我们?[这那](?:里|儿|边)?|\b(?:with|beside|near) (?:me|us)\b"
+    r"|\b(?:at|to|in) (?:mine|ours|(?:my|our) (?:place|flat|house|home))\b",
+    re.IGNORECASE,
+)
 
 
 def asks_how_things_are(question: str) -> bool:
@@ -179,6 +200,31 @@ def speaks_of_the_present(text: str, *, event: bool) -> bool:
 def is_of_the_speaker(text: str) -> bool:
     """Whether a text speaks of whoever says it, or of somebody of theirs."""
     return _FIRST.search(text) is not None
+
+
+def asks_who(question: str) -> bool:
+    """Whether a question is for a person."""
+    return _WHO.search(question) is not None
+
+
+def clauses(text: str) -> list[str]:
+    """The parts of a text between its marks."""
+    return _CLAUSES.split(text)
+
+
+def tells_of_leaving(text: str, name: str) -> bool:
+    """Whether a text says of somebody that they leave, move or retire."""
+    return any(name in each and _LEAVES.search(each, each.index(name)) for each in clauses(text))
+
+
+def exceptions(text: str) -> list[str]:
+    """What a text leaves out of what it tells: "fish" of "vegetarian except for fish"."""
+    return [each["what"] or each["zh"] for each in _EXCEPT.finditer(text)]
+
+
+def without_own_place(text: str) -> str:
+    """The text without its words for being with the speaker, who is not whom it tells of: "stays with me", 住我这里."""
+    return _AT_MINE.sub(" ", text)
 
 
 def told_anew(text: str) -> list[str]:

@@ -186,7 +186,7 @@ _ASKING = frozenset(
 #: Words that go with any question, or that a price, a date or a place stands for.
 _LIGHT = frozenset(
     query_terms(
-        "number cost pay paid price time day date kind type sort exactly current today place person people find found"
+        "number cost pay paid price time day date exactly current today place person people find found"
         " happen happened see saw new last month week year big long far going called"
     )
 )
@@ -195,6 +195,8 @@ _ASKS_ZH = re.compile(
     r"我们?家的|什么时候|为什么|什么|多少钱?|多久|多长时间|多[长高大远重]|哪[里儿个家所位天种些]?|谁|怎么样?|怎样|如何|几[个点号岁月年次]?|时候|名字"
     r"|现在|目前|如今|到底|一共|告诉|知道|请问|一下"
 )
+#: "What type of car" asks for a car, and "blood type" for a type.
+_KIND_OF = re.compile(r"\b(?:kind|type|sort)s? of\b", re.IGNORECASE)
 _TITLED = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof|Miss|Uncle|Aunt)\.? [A-Z][\w'’-]+")
 _NAME = re.compile(r"(?<=[\w,;:] )[A-ZÀ-Þ][\w'’\-]+")
 _POSSESSIVE = re.compile(r"['’]s?$")
@@ -332,7 +334,7 @@ class _Piece:
 
 def _pieces(text: str, frequencies: Callable[[Sequence[str]], tuple[Mapping[str, int], int]]) -> list[_Piece]:
     """What a question asks with. `frequencies` counts for terms how many notes hold them, of how many."""
-    tokens = words_of(_ASKS_ZH.sub(" ", text))
+    tokens = words_of(_KIND_OF.sub(" ", _ASKS_ZH.sub(" ", text)))
     said = {token: frozenset(content_terms(token)) - _ASKING for token in tokens if not is_cjk(token)}
     said = {token: terms for token, terms in said.items() if terms}
     counted, total = frequencies([term for terms in said.values() for term in terms])

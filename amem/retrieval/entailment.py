@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from amem.conflict.clause_parts import KIN, THIRD, Of, kin_words
 from amem.conflict.cues import Cue, replaces
 from amem.conflict.statements import read
-from amem.language import index_terms, normalize
+from amem.language import index_terms, normalize, query_terms
 from amem.language.asking import (
     asks_whether_allowed,
     asks_yes_or_no,
@@ -31,14 +31,16 @@ from amem.language.states import (
     asks_how_things_were,
     asks_where_now,
     asks_whether_there,
+    exceptions,
     is_of_the_speaker,
     is_settled,
     speaks_of_the_present,
     states_asked,
     tells_since_when,
     tells_until_when,
+    without_own_place,
 )
-from amem.language.times import asks_ahead, named_in_note, past_of
+from amem.language.times import asks_ahead, named_in_note, past_of, starts_ahead
 
 if TYPE_CHECKING:
     from collections.abc import Sequence, Set
@@ -65,6 +67,8 @@ class Premise:
     gone: tuple[Fact, ...] = ()
 
 
+#: Whoever is this to one is it as long as both are there.
+_AT_WORK = frozenset(("boss", "colleague", "roommate", "neighbour"))
 #: What begins a question, and words that a statement need not hold.
 _VERB = re.compile(r"^\W*(?:do|does|am|are|is) (?:\S+ ){1,2}?(?:still |even )?(?P<verb>\w+)", re.IGNORECASE)
 _AUXILIARY = re.compile(r"^\W*\w+")
@@ -113,7 +117,7 @@ def is_beside(question: str, text: str, speaker: str | None = None) -> bool:
     asked = _asked(question)
     if asked is None:
         return False
-    stated = _stated(text)
+    stated = _stated(without_own_place(text))
     bearing = [each for each in stated if _shares(asked, each)] or list(stated)
     if not bearing:
         return False
@@ -191,6 +195,8 @@ def _decisive(question: str, text: str) -> list[tuple[Verdict, Statement]]:
     found: list[tuple[Verdict, Statement]] = []
     for each in _stated(text):
         told = _says(question, asked, each) if each.said and not each.planned and _same_people(asked, each) else None
+        if told in _TURNED and _excepts(question, each.text):
+            told = _TURNED[told]
         if told is not None:
             found.append((told, each))
         elif found and found[-1][0] is Verdict.YES and each.cues & {Cue.CHANGES, Cue.ENDS, Cue.OVER}:
@@ -198,8 +204,22 @@ def _decisive(question: str, text: str) -> list[tuple[Verdict, Statement]]:
     return found[::-1]
 
 
+#: What is said of all but what is asked about says the contrary of that.
+_TURNED = {Verdict.YES: Verdict.NO, Verdict.NO: Verdict.YES}
+
+
+def _excepts(question: str, text: str) -> bool:
+    """Whether a text leaves out of what it says what the question asks about: "vegetarian except for fish"."""
+    asked = set(query_terms(question))
+    return any(asked & {*index_terms(each)} for each in exceptions(text))
+
+
 def _counts(question: str, told: Verdict, each: Statement, at: datetime | None, now: datetime | None) -> bool:
-    """Whether a verdict counts at `now`: a yes to how things are does where they may be taken to be so still."""
+    """Whether a verdict counts at `now`: a yes to how things are does where they may be taken to be so still, and a no
+    where it is not only to be so."""
+    if at is not None and now is not None and told is not Verdict.YES and not asks_ahead(question):
+        ahead = starts_ahead(each.text, at.date())
+        return ahead is None or ahead <= now.date()
     if told is not Verdict.YES or at is None or now is None or asks_how_things_were(question):
         return True
     return _lasts(question, each, at, now)
@@ -410,6 +430,12 @@ def terms_of_people(question: str) -> list[list[str]]:
     people = () if asked is None else asked.people - {USER, WE} - THIRD
     named = ((kin_words(key) or (asked.names.get(key, key),)) for key in people) if asked else ()
     return [index_terms(" ".join(words)) for words in named]
+
+
+def asks_for_kin(question: str) -> bool:
+    """Whether a question is for one's kin or partner, who stay that wherever they go."""
+    asked = _asked(question)
+    return asked is not None and bool(asked.people & KIN - _AT_WORK)
 
 
 def is_over(question: str, notes: Sequence[Premise], now: datetime) -> int | None:

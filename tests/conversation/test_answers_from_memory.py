@@ -1042,3 +1042,84 @@ def test_what_came_later_counts_in_what_is_said_of_now(
     told(memory, said)
     text = ask(memory, question).text
     assert text.startswith(answer), text
+
+
+@pytest.mark.parametrize(
+    ("said", "question", "certain", "answer"),
+    [
+        (
+            ("Team at work: Phil runs the shop, I'm on the bench.",),
+            "Where do I work?",
+            None,
+            "Nothing certain; nearest: ",
+        ),
+        (("Asked for the chapel job to be put back.",), "What is my job now?", None, "Nothing certain; nearest: "),
+        (("Married! It rained all day.",), "Who am I married to?", None, "Nothing certain; nearest: "),
+        (
+            ("The flat must allow cats, and be near the tram.",),
+            "What is my cat's name?",
+            None,
+            "Nothing certain; nearest",
+        ),
+        (("Our tortoise is called Bramble.",), "What is my tortoise's name?", True, ""),
+        (("Blood pressure is down to 132 over 84.",), "What's my blood type?", None, "Nothing certain; nearest: "),
+        (("妈妈出院了，在我这里住一个月。",), "我住在哪里？", None, "没有确定的答案"),
+        (("I'm vegetarian except for fish these days.",), "Do I eat fish?", True, "Yes: "),
+        (("I'm vegetarian except for fish these days.",), "Do I eat meat?", True, "No: "),
+        (("我除了香菜什么都吃。",), "我吃香菜吗？", True, "不是："),
+        (("房东说七月起房租涨到3100。",), "我二月的房租是多少？", None, "没有确定的答案"),
+    ],
+)
+def test_what_only_shares_a_word_with_the_question_is_not_certain_and_an_exception_is_heeded(
+    memory: AgenticMemorySystem, said: tuple[str, ...], question: str, certain: bool | None, answer: str
+) -> None:
+    told(memory, dict.fromkeys(said, "2026-02-02"))
+    found = ask(memory, question)
+    assert (found.in_memory, found.text[: len(answer)]) == (certain, answer)
+
+
+@pytest.mark.parametrize(
+    ("said", "question", "later"),
+    [
+        (
+            ("Phil runs the workshop, Noor does the drawings.", "Noor handed in her notice."),
+            "Who does the drawings?",
+            "; later: “Noor handed in her notice.”",
+        ),
+        (("我的直属上级是邓凯。", "邓凯调去北京，组里由苏曼接手。"), "我的直属上级是谁？", "；后来：“邓凯调去北京"),
+    ],
+)
+def test_whoever_has_left_since_is_no_certain_answer_to_who_does_something(
+    memory: AgenticMemorySystem, said: tuple[str, str], question: str, later: str
+) -> None:
+    told(memory, dict(zip(said, ("2026-02-02", "2026-04-02"), strict=True)))
+    found = ask(memory, question)
+    assert later in found.text
+    assert found.in_memory is None
+
+
+def test_what_is_to_end_has_not_ended_yet(memory: AgenticMemorySystem) -> None:
+    told(memory, {"从2099年12月起不喝奶茶了。": "2026-02-02"})
+    assert not ask(memory, "我喝奶茶吗？").text.startswith(("现在不了", "不"))
+
+
+def test_a_denial_names_what_is_nearest_and_that_only_words_were_looked_up(memory: AgenticMemorySystem) -> None:
+    told(memory, {"Cabin near Flåm from 14 to 18 July, host is Solveig, sleeps four.": "2026-05-04"})
+    found = ask(memory, "What is Solveig's phone number?")
+    assert found.in_memory is False
+    assert found.text.startswith("That is not in memory; nearest: “Cabin near Flåm")
+    assert ask(memory, "How tall am I?").text == "That is not in memory."
+    (remark, *_) = ask(memory, "我的血型是什么？").notes
+    assert "嵌入模型" in remark
+
+
+def test_a_quotation_that_breaks_off_says_so_and_every_note_of_an_answer_has_its_day(
+    memory: AgenticMemorySystem,
+) -> None:
+    steps = "; ".join(f"{step}. copy the clips of folder number {step} to the other machine" for step in range(1, 9))
+    told(memory, {f"How to retrain Dawnchorus: {steps}.": "2026-05-20"})
+    found = ask(memory, "How do I retrain Dawnchorus?")
+    assert "…”" in found.text
+    (cited,) = found.citations
+    assert f"{cited.at:%Y-%m-%d}" == "2026-05-20"
+    assert cited.text.startswith("How to retrain Dawnchorus: 1. copy")

@@ -53,6 +53,7 @@ __all__ = [
     "month_of",
     "named",
     "named_in_note",
+    "starts_ahead",
     "states_a_time",
     "weekday_of",
     "with_dates",
@@ -316,6 +317,22 @@ _BORN_ZH = re.compile(r"(?:年|月|日|号)?(?:出生|生的|出厂|上牌|建�
 #: Before a time these make it an end, an aim or a part of it; after it, a range or a part.
 _BEFORE = _pattern("before")
 _AFTER = _pattern("after")
+
+
+#: What says that something is so from a time on, before it and after it.
+_FROM = re.compile(r"(?:\b(?:from|as of|starting|beginning|effective)(?: on| in)?(?: the)?\s+|[从自])$", re.IGNORECASE)
+_ON_ZH = re.compile(r"(?:份|日|号|初)?(?:起|开始)")
+
+
+def starts_ahead(text: str, said: date) -> date | None:
+    """The first day from which a text of the day `said` says that something is to be so; None where it names none."""
+    days = []
+    for each in named(text, said):
+        nearby = text[max(0, each.start - _NEARBY) : each.start]
+        whole = _FROM.search(nearby) or _FROM.match(text, each.start) or _ON_ZH.match(text, each.end)
+        if whole and each.span is not None and (first := _nearest(each, each.span, said).span) is not None:
+            days.append(first.first)
+    return min((day for day in days if day > said), default=None)
 
 
 def holds_from(text: str, said: datetime) -> datetime | None:
