@@ -192,7 +192,7 @@ _DAY = re.compile(
     re.IGNORECASE,
 )
 _TODAY = re.compile(r"\b(?:today|tonight|this time)\b|今天|今日|这次|这回", re.IGNORECASE)
-_ROUTINE = ("usually", "normally", "mostly", "always", "every", "一般", "多半", "平时", "通常", "总是", "每")
+_ROUTINE = ("usually", "normally", "mostly", "always", "every", "each ", "一般", "多半", "平时", "通常", "总是", "每")
 _DAYS = frozenset({"day", "weekday"})
 
 
@@ -215,6 +215,12 @@ def only_once(old: Statement, new: Statement, cues: Collection[Cue]) -> bool:
         if _TODAY.search(new.text) or (dated and any(word in old.around.casefold() for word in _ROUTINE)):
             return True
     return day is not None and (bool(day["of"]) or not cues) and day[0] not in old.around
+
+
+def one_of_many(old: Statement, new: Statement) -> bool:
+    """Whether the later statement tells of this one time, and the earlier one of every time: "each winter", "this"."""
+    once = "this" in new.text.casefold().split() or any(word in new.text for word in ("这", "今年", "本周", "本月"))
+    return once and any(word in old.around.casefold() for word in _ROUTINE)
 
 
 @lru_cache(maxsize=1024)

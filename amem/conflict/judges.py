@@ -22,6 +22,7 @@ from amem.conflict.compare import (
     cover,
     differing,
     of_one_day,
+    one_of_many,
     only_sometimes,
     overlap,
     same_people,
@@ -137,6 +138,12 @@ def _told_as_past(content: str, value: str) -> bool:
     return bool(said) and all(each.past for each in said)
 
 
+def _only_asked_for(content: str, value: str) -> bool:
+    """Whether a note names a value only where it plans or asks for it: 客户求我们推迟到五月二十号."""
+    said = naming(content, value)
+    return bool(said) and all(each.planned for each in said)
+
+
 def _is_news(old: Fact, new: Fact, earlier: Claim, later: Claim) -> bool:
     """Whether the one fact tells of a change after the other was said of no time in particular."""
     return overtakes(_telling(new, later), _telling(old, earlier))
@@ -172,6 +179,8 @@ def _of(old: Fact, new: Fact, earlier: Claim, later: Claim, predicates: Predicat
     if not said_so and (_disagree(earlier, later) or all(cues.forever(each.content) for each in (earlier, later))):
         return Verdict(Label.CONTRADICTS, DIFFER, why_differing(old, new, later.content, predicates), SLOT)
     confidence = SAID_SO if said_so else IMPLIED
+    if new.valid_from is None and _only_asked_for(later.content, new.object):
+        confidence = DIFFER
     if not new.holds:
         return Verdict(Label.SUPERSEDES, confidence, why_ended(old, later.content, predicates), SLOT)
     if not old.holds:
@@ -377,6 +386,12 @@ _OPPOSITE = 0.75
 _OVER_FROM = 0.2
 #: Powers that the least score is raised to: a clear reason needs less, any other more; 0 and 1 stay what they are.
 _CLEAR, _UNCLEAR = 1.5, 0.5
+#: What is planned, or comes on top; what tells of a change; what goes on after a value: "moved to Friday is wrong".
+_NOT_OUTRIGHT = frozenset({Cue.PLANS, Cue.MORE})
+_NEWS = frozenset({Cue.CHANGES, Cue.RETURNS})
+_VERBS = frozenset({"is", "was", "are", "were", "是"})
+#: Who changes things, whose they may be all the same: "they raised the limit".
+_ANYBODY = frozenset({WE, USER, "they"})
 #: Weight of its words from which a statement can be told from others; differences in probability that tell nothing.
 _TELLING, _NEAR = 2.0, 0.2
 #: From this cosine on, two notes with so much of the same words say the same.
@@ -542,13 +557,19 @@ def _confidence(best: Difference, earlier: Claim, later: Claim) -> float:
 
 
 def _outright(best: Difference) -> bool:
-    """Whether the later note says itself that just this has changed, and does not only plan it."""
-    return (
-        Cue.PLANS not in best.new.cues
-        and best.explicit
-        and best.old.said
-        and cover(best.old.about, best.new.about) >= _NEARLY_ALL
-    )
+    """Whether the later note says itself that just this has changed, plans or denies no change, and names nobody and
+    nothing else: "Leo's classmate is no longer allergic" ends nothing of Leo."""
+    old, new = best.old, best.new
+    if new.cues & _NOT_OUTRIGHT or not best.explicit or not old.said or new.people - old.people - _ANYBODY:
+        return False
+    if new.negative and new.cues & _NEWS and not new.cues & OVER:
+        return False  # "they never moved it"
+    if one_of_many(old, new):
+        return False
+    value = new.target.union(*(each.units for each in new.values))
+    more = {key: weight for key, weight in new.about.items() if key not in value}
+    just_this = cover(more, old.about) == 1.0 if more else True
+    return just_this and value.isdisjoint(_VERBS) and cover(old.about, new.about) >= _NEARLY_ALL
 
 
 def _says_over(best: Difference) -> bool:

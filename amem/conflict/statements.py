@@ -390,8 +390,9 @@ def _statements(
             if last is not None and last.text.endswith("之前") and not last.values and not made.cues & EXPLICIT:
                 made = replace(made, cues=made.cues | {Cue.PAST})  # 小何之前，组长是老梁
             before, last = end, made
-            # "If rents fall, I move": what follows a supposition is one, too.
-            open_ = open_ or (made.planned and "if" in clause.opener.casefold()) or stance is Stance.UNCLEAR
+            # "If rents fall, I move": what follows a supposition is one, too; so is what one only dreamt.
+            supposed = made.planned and (not made.about or "if" in clause.opener.casefold())
+            open_ = open_ or supposed or stance is Stance.UNCLEAR
             yield made
 
 

@@ -325,9 +325,22 @@ def test_a_page_is_judged_by_how_it_begins() -> None:
         ("I like jazz.", "I don't like jazz in the morning."),
         ("I use Obsidian for notes.", "I stopped using Obsidian at work."),
         ("I live in Hamburg during the week.", "I live in Kiel on weekends."),
+        ("Leo is allergic to peanuts.", "Leo's classmate is no longer allergic to peanuts."),
+        ("The meeting is on Wednesday.", "The meeting was almost moved to Thursday."),
+        ("The meeting is on Wednesday.", "They never moved the meeting to Thursday."),
+        ("The meeting is on Wednesday.", "The rumour that the meeting moved to Thursday is wrong."),
+        ("The deadline is 10 May.", "The deadline of the other project was moved to 20 May."),
+        ("The car is on level 3.", "My husband moved his car to level 1."),
+        ("I have a dog.", "I dreamt that my dog died."),
+        ("We go skiing in Austria each winter.", "We cancelled skiing in Austria for this winter."),
+        ("乐乐对花生过敏。", "乐乐的同学对花生不过敏了"),
+        ("备份凌晨两点跑。", "小吴问备份能不能改到凌晨四点跑。"),
+        ("会议在周三。", "会议改到周四的消息是假的"),
+        ("我们的房租是三千。", "楼上的房租涨到四千了"),
+        ("项目截止日是五月十号。", "客户求我们把项目截止日推迟到五月二十号"),
     ],
 )
-def test_another_thing_or_only_a_time_of_day_hides_nothing(earlier: str, later: str):
+def test_another_thing_a_time_of_day_and_what_is_only_said_or_wished_hide_nothing(earlier: str, later: str):
     with AgenticMemorySystem(llm_backend="offline", embedder=HashEmbedder()) as memory:
         first = memory.add(earlier, time="2026-01-10").id
         memory.add(later, time="2026-03-10")
