@@ -32,13 +32,18 @@ _LONGEST_NAME = 4
 
 #: What a note about moving house speaks of.
 _DWELLING = _pattern("dwelling")
+#: "The lease is signed", 合同签了.
+_SETTLED = _pattern("settled")
 
 
 def facts_in(draft: Draft, predicates: Predicates) -> tuple[Fact, ...]:
     """What the note states, in order, each once, at most 24; in doubt nothing."""
     text = draft.content
     lower, dwelling = not any(mark.isupper() for mark in text), _DWELLING.search(text) is not None
-    scene = Scene(Cast(draft.speaker, predicates), draft.at, predicates, lower=lower, dwelling=dwelling)
+    settled = _SETTLED.search(text) is not None
+    scene = Scene(
+        Cast(draft.speaker, predicates), draft.at, predicates, lower=lower, settled=settled, dwelling=dwelling
+    )
     found: dict[Fact, None] = {}
     plain = _labels_written_out(_allergies_written_out(_findings_written_out(_written_out(text))), predicates)
     for sentence in stated(plain):
@@ -61,7 +66,7 @@ def _labels_written_out(text: str, predicates: Predicates) -> str:
     if ":" in text or "：" in text:
         text = _labels(_personal(predicates)).sub(_statement, text)
         text = _OF_PROJECT.sub(lambda found: _uses(found, predicates), text)
-    for word, pattern in zip(("ew ", "新"), _new_ones(predicates.persons), strict=True):
+    for word, pattern in zip(("ew ", "ed ", "新"), _new_ones(predicates.persons), strict=True):
         text = pattern.sub(_statement, text) if word in text else text
     return _SERVED.sub(_served, text)
 
@@ -104,11 +109,17 @@ def _new_ones(names: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
         r"(?:,(?: an?(?= (?:mr|mrs|ms|dr)\b))?|:| -| –| —|,? (?:called|named)) "
         r"(?=(?-i:(?:Dra?\.? |[A-Z])[\w'’-]+(?: [A-Z][\w'’-]+)?)\s*(?:[.,;!\n(]|$|(?:and|who|from)\b))"
     )
+    switched = (
+        r"(?P<before>(?:^|[.!?;,\n]|\b(?:and|but))[^\S\n]*)(?:(?:i|we)(?:['’]ve| have)? )?(?:switched|changed|swapped) "
+        rf"(?:my |our )?(?P<name>{listed}|bank|gym)s?(?P<whose>)(?:[:,;]| -| –| —)? "
+        r"(?:(?:now|to|it['’]s|i['’]m|we['’]re|with) )+"
+        r"(?=(?-i:(?:Dra?\.? |[A-Z])[\w'’-]+))"
+    )
     chinese = (
         r"(?P<before>(?:^|[。！？；，,\n])[^\S\n]*)(?:我们?|公司|部门)?(?:又|刚|最近|今天|上周)*(?:(?:来|换|有|找)了?)?(?:一?[个位])?"
         rf"新(?:来的?)?(?P<name>{listed})(?P<whose>)(?:了?[，,:：]\s?(?:名?叫|是)|叫|(?=姓[\u4e00-\u9fff])|是(?!谁|什么|哪|从|个|位|我|一)|[，,:：]\s?(?=[{SURNAMES}][\u4e00-\u9fff]{{1,2}}(?:[。！，,]|$)))"
     )
-    return re.compile(english, re.IGNORECASE), re.compile(chinese)
+    return tuple(re.compile(each, re.IGNORECASE) for each in (english, switched, chinese))
 
 
 #: What somebody does for one, and what he or she is by it: "Mila trains me now", 现在由小李带我训练.
@@ -176,7 +187,7 @@ def _names_somebody(label: str) -> bool:
     """Whether what stands before a colon names who speaks: not "Update", not 决定."""
     first = label.split()[0]
     if is_cjk(first):
-        return len(first) <= _LONGEST_NAME and first not in lexicon().chinese
+        return len(first) <= _LONGEST_NAME and "了" not in first and first not in lexicon().chinese
     return is_person(first) or (first[0].isupper() and not is_everyday(first))
 
 

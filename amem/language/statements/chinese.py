@@ -23,6 +23,7 @@ from amem.language.statements.objects import (
 )
 from amem.language.statements.tense import (
     DATED,
+    MONTH,
     NO_TIMES,
     Aspect,
     Shape,
@@ -895,11 +896,17 @@ _REPORT = _pattern("report")
 _CARED_FOR = _pattern("cared_for")
 
 #: 妈妈换手机号了，新的是138……: the value of what was said to have changed.
-_NEW_ONE = re.compile(r"^(?:现在的?|新的?|新号码?|新号|现)(?:变成|换成|是|改成)了?(?=.)")
+_NEW_ONE = re.compile(r"^(?:现在的?|新的?|新号码?|新号|现)(?:变成|换成|是|改成|[看找跟用](?:的是)?)了?(?=.)")
 _NO_ROLE = re.compile(r"[是在有说问找给跟和]|最[低高]|平均|人均|基本")
 _FROM_NOW = re.compile("从(?:明天|后天|下周[一二三四五六日天]?|下个?月|下个星期|今天)(?:开始|起)")
 #: What begins on a day that is named so is settled, if ahead: 从下个月起搬到滨江区.
 _FROM_A_DAY = re.compile(r"(?:从|自)[^，]{1,10}(?:起|开始)|[月日号周年]起")
+#: 我交了辞呈，最后一天是4月30日.
+_NOTICE_ZH = re.compile(r"(?:我|已经|终于|今天|昨天|刚刚?)*(?:交|提交?|递交?)了?(?:辞呈|离职(?:申请)?|辞职信?)了?")
+_LAST_DAY_ZH = re.compile(r"(?:我的?|上班)?(?:最后一天(?:上班)?是?|(?:[做干]|上班)到)(?P<day>.*(?:[月日号底]).*)")
+_MONTHLY = re.compile(
+    r"(?:房租|租金)?(?:每个?月|一个?月|月租)?(?P<o>[\d一二两三四五六七八九十百千万]+(?:块钱?|元)?)(?:一个?月|每个?月|/月)"
+)
 #: 外公年轻时当过兵，后来在铁路局工作: all of it is told of those days.
 _LONG_AGO = re.compile(r"年轻时|年轻的?时候|(?<![月年天周])那(?:时|会儿)|上学时|读书时")
 _NOWADAYS = re.compile(r"现在|目前|如今|今年|最近|这几年")
@@ -921,6 +928,9 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
             scene.subject, scene.opening = None, False
             continue
         framed = _LONG_AGO.search(clause.text) is not None or (framed and not _NOWADAYS.search(clause.text))
+        if found and found[-1].predicate == "lives_in" and (paid := _MONTHLY.fullmatch(clause.text)):
+            found.append(replace(found[-1], predicate="rent", object=paid["o"]))  # 搬到武汉了，四千一个月
+            continue
         mine = [] if framed else _facts_of(clause.text, scene)
         if (
             (not mine or _FROM_A_DAY.search(clause.text))
@@ -935,6 +945,10 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
 def _facts_of(text: str, scene: Scene) -> list[Fact]:
     text = allergy_turned(turned(_as_told(text, scene), scene.predicates), scene)
     text = _given_up(text, scene)
+    scene.notice = scene.notice or _NOTICE_ZH.fullmatch(text) is not None
+    if scene.notice and (last := _LAST_DAY_ZH.fullmatch(text)):
+        until = announced_for(times(last["day"], scene.said), text, scene.said, lag=MONTH).since
+        return [Fact(scene.cast.me.name, "works_at", "", False, until)] if until else []
     if project := _PROJECT.fullmatch(text):
         scene.whole = canonical_subject(project["name"] or project["called"])
     if event := _OF_EVENT.match(text):
@@ -1132,6 +1146,11 @@ def _timed(found: list[Fact], shape: Shape, text: str, scene: Scene, *, negated:
         or (shape.predicate == "school" and not re.search("[了年]", text))
         or (shape.aspect is Aspect.BEGIN and _FROM_A_DAY.search(text))
     )
+    if not announced and shape.aspect is Aspect.BEGIN and not re.search("[了年]", text):
+        nearer = announced_for(when, text, scene.said)
+        if nearer != when and not scene.settled:
+            return []  # 我们十月搬去武汉, said in May: a plan
+        when = nearer
     when = announced_for(when, text, scene.said) if announced else when
     if when.ahead:
         return []

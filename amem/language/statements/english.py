@@ -29,10 +29,12 @@ from amem.language.statements.objects import (
 from amem.language.statements.relations import apposed, changed, cut, forbidden, relation, tool_name
 from amem.language.statements.tense import (
     DATED,
+    MONTH,
     Aspect,
     Form,
     Group,
     Tense,
+    announced_for,
     covered,
     english,
     instead,
@@ -193,6 +195,13 @@ _CARERS = word_list("carers")
 _DAY = _pattern("day")
 
 
+#: "Handed in my notice, last day is 30 April".
+_NOTICE = _pattern("notice")
+_LAST_DAY = _pattern("last_day")
+#: "Moved to Leipzig, 1,100 euros a month".
+_MONTHLY = re.compile(
+    r"(?:it['’]s |at |for )?(?P<o>[€$£¥]?\d[\d.,]*(?: ?[€$£¥]| [a-z]+)?)(?: rent)? (?:a|per|each) month(?: warm| cold)?"
+)
 _IS_ON = re.compile(r" (?:is|will be) (?:on )?\w")  # "my first day at Equinor is 1 August": still to come
 
 
@@ -223,6 +232,9 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
             and (street := street_in(clause.text, scene.predicates, sure=False)[0]) == clause.text
         ):
             found.append(replace(found[-1], predicate="address", object=f"{street}, {found[-1].object}"))
+            continue
+        if found and found[-1].predicate == "lives_in" and (paid := _MONTHLY.fullmatch(clause.text)):
+            found.append(replace(found[-1], predicate="rent", object=paid["o"]))
             continue
         nearby = (clause, *sentence.clauses[at + 1 : at + 2])
         scene.about = next((thing for each in nearby if (thing := scope_alone(each.text, scene))), scene.about)
@@ -490,8 +502,13 @@ def _of_food(subject: Subject, barred: re.Match[str], group: Group, text: str, s
 
 def _first_or_last_day(plain: str, scene: Scene, text: str) -> list[Fact]:
     """ "First day at Marulho": where whoever says so works from then on, or no more."""
+    scene.notice = scene.notice or _NOTICE.fullmatch(plain) is not None
     day = _DAY.match(plain) if scene.opening else None
     org = organisation(day["o"], scene) if day else ""
+    last = _LAST_DAY.fullmatch(plain) if scene.notice or (org and not school_in(org)) else None
+    if last is not None:
+        until = announced_for(times(last["day"], scene.said), text, scene.said, lag=MONTH).since
+        return [Fact(scene.cast.me.name, "works_at", org, False, until)] if until else []
     if day is None or not org or school_in(org) or _IS_ON.search(day["o"]):
         return []
     when = times(text, scene.said)

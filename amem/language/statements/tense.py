@@ -261,6 +261,8 @@ _NO_MORE = re.compile(r"\b(?:any ?more|any longer)\b", re.IGNORECASE)
 #: Predicates whose object is a date.
 DATED = ("deadline", "date", "time", "birthday")
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+#: A day of the present tense that lies further back than this is one to come.
+MONTH = timedelta(days=31)
 _HALF_A_YEAR = timedelta(days=183)
 _ALMOST = re.compile(r"\b(?:almost|nearly) (?:\w+ed|quit|left|got|went|gave|bought)\b", re.IGNORECASE)
 
@@ -336,17 +338,19 @@ def told(found: Sequence[Fact], group: Group, tense: Tense, aspect: Aspect, scen
         # The date is what it is about, and may well lie ahead.
         done = tense is Tense.NOW or (tense in (Tense.PAST, Tense.PERFECT, Tense.THEN) and aspect is Aspect.BEGIN)
         return list(found) if done and not group.negated else []
-    if group.will:
+    paid = aspect is Aspect.BEGIN and all(each.predicate in ("rent", "salary") for each in found)
+    if group.will and not paid:
         return []
     goes_on = aspect is Aspect.STATE and tense in (Tense.NOW, Tense.PERFECT)
     when = times(text, scene.said, lasting=goes_on)
     if not when.named and scene.lead:
         when = scene.lead
-    paid = aspect is Aspect.BEGIN and all(each.predicate in ("rent", "salary") for each in found)
     going = aspect is not Aspect.STATE and tense is Tense.NOW and bool(group.be)
-    arranged = going and _ON_A_DAY.search(text) is not None
+    arranged = going and (scene.settled or _ON_A_DAY.search(text) is not None)
     if paid or arranged or (tense is Tense.NOW and _FROM_A_DAY.match(text)):
-        when = announced_for(when, text, scene.said)
+        when = announced_for(when, text, scene.said, lag=MONTH if tense is Tense.NOW else _HALF_A_YEAR)
+    # "The landlord raises the rent to 980 from January", "we're moving in October, the lease is signed".
+    arranged = (arranged or (paid and tense is Tense.NOW)) and when.since is not None
     if when.ahead:
         return []
     if aspect is not Aspect.STATE:
@@ -370,10 +374,13 @@ _ON_A_DAY = re.compile(
 )
 
 
-def announced_for(when: Times, text: str, said: datetime | None) -> Times:
-    """The times of a change told ahead: "raised to 790 from June", said in May, means the June that is nearer."""
+def announced_for(when: Times, text: str, said: datetime | None, *, lag: timedelta = _HALF_A_YEAR) -> Times:
+    """The times of a change told ahead: "raised to 790 from June", said in May, means the June that is nearer.
+
+    What began longer than `lag` before it was said is meant for the year after.
+    """
     since = when.since
-    if said is not None and since is not None and said - since > _HALF_A_YEAR and not _YEAR.search(text):
+    if said is not None and since is not None and said - since > lag and not _YEAR.search(text):
         since = since.replace(year=since.year + 1, day=min(since.day, 28) if since.month == 2 else since.day)
     within = when.within if since == when.since else None
     return when if since is None else replace(when, since=since, within=within, ahead=False)
@@ -469,6 +476,10 @@ class Scene:
     """What somebody takes, by a clause before (爸爸吃氨氯地平，后来换成了缬沙坦)."""
     about: str = ""
     """The thing that the sentence is limited to ("in the mobile app")."""
+    notice: bool = False
+    """Whether who speaks has given notice, so that "the last day" is that of the job."""
+    settled: bool = False
+    """Whether the note says that a lease or contract is signed, so that "we're moving in October" is arranged."""
     dwelling: bool = False
     """Whether the note speaks of a house or flat, so that "we moved to Meanwood" is about living there."""
 
