@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from amem.errors import InvalidInput, NoteNotFound, OperationNotFound, StaleNote
 from amem.labels import short_id
 from amem.note import Scope, Status
 from amem.storage.note_reading import MADE_FROM, NoteReading, normal_hash, read_sources
-from amem.storage.rows import ROLE, VERSIONED, Part, as_json, cell, from_cell, listed, note_of, plain, time_text
+from amem.storage.rows import (
+    ROLE,
+    VERSIONED,
+    Part,
+    as_json,
+    cell,
+    flat_fields,
+    from_cell,
+    listed,
+    note_of,
+    plain,
+    time_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence, Set
@@ -304,7 +315,7 @@ class Sources(Part):
         if known is not None:
             return int(known)
         at = None if source.at is None else time_text(source.at)
-        row = asdict(source) | {"at": at, "operation": operation}
+        row = flat_fields(source) | {"at": at, "operation": operation}
         key = self._session.insert("sources", row)
         self._index(key, source.text)
         return key

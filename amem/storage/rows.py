@@ -256,6 +256,11 @@ def from_row(made: type[_Item], row: Mapping[str, Any], **read: Any) -> _Item:
     return made(**{name: row[name] for name in names}, **read)
 
 
+def flat_fields(item: Any) -> dict[str, Any]:
+    """The fields of a dataclass by name, as they are: `dataclasses.asdict` copies each and takes ten times as long."""
+    return {name: getattr(item, name) for name in item.__dataclass_fields__}
+
+
 def link_label(row: Mapping[Any, Any]) -> str:
     """The name of a link's row in an error."""
     return f"the link from {row['source']} to {row['target']}"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from amem.storage.rows import Part, as_json, listed
+from amem.storage.rows import Part, as_json, flat_fields, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -112,7 +112,7 @@ class Vaults(Part):
 
     def put(self, vault: int, files: Iterable[tuple[KnownFile, str]]) -> None:
         """Remember files and their texts as what both sides agree on now."""
-        rows = [asdict(each) | {"vault": vault, "text": text, "gone": int(each.gone)} for each, text in files]
+        rows = [flat_fields(each) | {"vault": vault, "text": text, "gone": int(each.gone)} for each, text in files]
         self._session.insert("vault_files", *rows, either="REPLACE")
 
     def touched(self, vault: int, files: Iterable[KnownFile]) -> None:

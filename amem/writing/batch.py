@@ -63,6 +63,8 @@ class Batch:
         self._keys: defaultdict[Scope, list[int]] = defaultdict(list)
         #: How alike any two entries are, by their places.
         self._alike: NDArray[np.float32] | None = None
+        #: Ids of notes that there were links with before they came, or that entries are to be linked with.
+        self._linked: set[str] = set()
         self._seen = 0
         #: Whether another process wrote since `prepare`, so that a text may be known now that was not.
         self.is_behind = True
@@ -117,9 +119,17 @@ class Batch:
         if self.is_behind:
             self._find_known_sources(session)
 
-    def read_neighbours(self, session: Session) -> None:
-        """Read the notes that the entries are held against at once, not for each entry and each look at them."""
+    def read_around(self, session: Session) -> None:
+        """Read the notes that the entries are held against, and which have links, at once and not for each entry."""
         session.notes.bare([each.key for entry in self.entries for each in entry.near])
+        named = [entry.note.id for entry in self.entries if entry.named]
+        self._linked = {end for link in session.links.around(named) for end in (link.source, link.target)}
+        for entry in self.entries:
+            self._linked.update(entry.links)
+
+    def may_be_linked(self, entry: Intake) -> bool:
+        """Whether a person may have linked the entry's note by now: with it, or before it came, by its id."""
+        return bool(entry.links) or (entry.named and entry.note.id in self._linked)
 
     def vectors(self) -> dict[bytes, NDArray[np.float32]]:
         """What was embedded, by text hash."""

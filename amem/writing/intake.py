@@ -16,7 +16,7 @@ from amem.note import SCOPES, MemoryNote, Scope, Source
 from amem.writing.fields import as_timestamp, clean, clean_content
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
     from datetime import datetime
 
     import numpy as np
@@ -264,6 +264,7 @@ def admit(
     """
     intakes: list[Intake] = []
     named: dict[str, Intake] = {}
+    taken = _taken_ids(items, store)
     brought: dict[str, str] = {}
     for position, item in enumerate(items):
         try:
@@ -272,7 +273,7 @@ def admit(
             _refuse_across(intake, store)
             intake.note.facts = canon.given(intake.note.facts, intake.note.speaker)
             if intake.named:
-                _refuse_taken_id(intake, store, named.setdefault(intake.note.id, intake))
+                _refuse_taken_id(intake, store, taken, named.setdefault(intake.note.id, intake))
             brought |= {source.id: source.kind for source in _brings(intake)}
         except InvalidInput as error:
             if refused is None:
@@ -317,12 +318,22 @@ def _refuse_across(intake: Intake, store: Store) -> None:
             )
 
 
-def _refuse_taken_id(intake: Intake, store: Store, first: Intake) -> None:
-    """Refuse a note whose id another has, in the collection or in this list, unless it is that one said again."""
-    note = intake.note
-    taken = normalize(first.note.content) != normalize(note.content)
+def _taken_ids(items: Sequence[NewNote | Mapping[str, Any] | str], store: Store) -> Collection[str]:
+    """Those of the ids that items name which a note has."""
+    fields = (each.fields if isinstance(each, NewNote) else each for each in items)
+    named = [id for each in fields if isinstance(each, Mapping) and isinstance(id := each.get("id"), str)]
+    if not named:
+        return ()
     with store.read() as session:
-        if not taken and session.notes.keys_of([note.id]):
+        return session.notes.keys_of(named)
+
+
+def _refuse_taken_id(intake: Intake, store: Store, ids: Collection[str], first: Intake) -> None:
+    """Refuse a note whose id another has, stored (`ids`) or earlier in this list, unless it is that one said again."""
+    note = intake.note
+    taken = first is not intake and normalize(first.note.content) != normalize(note.content)
+    if not taken and note.id in ids:
+        with store.read() as session:
             known = intake.source is not None and bool(session.sources.notes_of([intake.source.id], own=True))
             taken = not known and session.notes.duplicate_of(note.content, note.metadata) is None
     if taken:

@@ -149,7 +149,7 @@ class Pipeline:
             batch.catch_up(session)
             if vectors := batch.vectors():
                 self._collection.vectorizer.keep(session, vectors)
-            batch.read_neighbours(session)
+            batch.read_around(session)
             vocabularies = BatchVocabularies(session, self._frequencies)
             receipts = []
             for entry in batch.entries:
@@ -196,7 +196,7 @@ class Pipeline:
             given=entry.given,
         )
         batch.stored(entry, key)
-        self._keep_what_came_with(session, entry, key, operation, run)
+        self._keep_what_came_with(session, entry, batch, key, operation, run)
         self._attach(session, entry, note.id, run)
         # d. What evolution planned, by its guards (evolution.py).
         outcome = Outcome()
@@ -211,7 +211,7 @@ class Pipeline:
                 vectorizer=self._collection.vectorizer,
                 settings=self._settings,
                 prompts=proposal.prompts,
-                linked=entry.named or bool(entry.links),
+                linked=batch.may_be_linked(entry),
             )
         # e. What the note puts an end to (conflict/settling.py).
         if analyst.local and entry.analysis is not None:
@@ -257,13 +257,15 @@ class Pipeline:
                 link = Link(id, origin, LinkType.DERIVED_FROM, run.cause, 1.0, run.actor, session.now)
                 session.links.put(link, run.begin(session))
 
-    def _keep_what_came_with(self, session: Session, entry: Intake, key: int, operation: int, run: _Run) -> None:
+    def _keep_what_came_with(
+        self, session: Session, entry: Intake, batch: Batch, key: int, operation: int, run: _Run
+    ) -> None:
         if entry.recalls or entry.last_access:
             session.usage.carry_over(key, entry.recalls, time_text(entry.last_access or session.now))
         if entry.source is not None:
             session.sources.attach(key, session.sources.put(entry.source, operation), operation)
         # A link may be made before its target comes; one that turns out to lead to another's note ends then.
-        for link in session.links.around([entry.note.id]) if entry.named else ():
+        for link in session.links.around([entry.note.id]) if batch.may_be_linked(entry) else ():
             if session.links.leads_across(link.source, link.target):
                 session.links.remove(link.source, link.target, link.type, operation)
         for target in entry.links:
