@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from amem.clock import SystemClock
 from amem.errors import CollectionExists, CollectionNotFound, InvalidInput, StorageCorrupt, StorageError
+from amem.query import Filter
 from amem.storage.copies import identity, new_folder, opened_backup, origin, write_copy
 from amem.storage.database import FILE_NAME, explain_folder, explained
 from amem.storage.store import Store
@@ -84,7 +85,7 @@ def folder_size(folder: Path) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A collection in a list: how many notes, how many bytes, when it was last written or a note of it last used.
+    """A collection in a list: how many notes (and `active` ones), how many bytes, when it was last written or used.
 
     One that does not open says why in `problem`. `origin` names what it is a fork of, '' where it is none.
     """
@@ -98,6 +99,7 @@ class Listed:
     origin: str = ""
     identity: str = ""
     origin_identity: str = ""
+    active: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
@@ -136,6 +138,7 @@ def listed_collection(home: Path, name: str) -> Listed:
                 origin="" if known is None else known.name,
                 identity=identity(session),
                 origin_identity="" if known is None else known.identity,
+                active=session.notes.count(Filter()),
             )
     except StorageError as error:
         return Listed(name, folder, None, size, str(error))

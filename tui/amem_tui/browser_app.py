@@ -268,9 +268,10 @@ class NotesApp(ThemedApp, FailureHandling):
 
     async def _move_out(self) -> None:
         """Leave every room of the collection that was open, and close it."""
-        left, self._client = self.client, None
+        left, self._client = self._client, None
         self._done_without.clear()
-        left.left = True
+        if left is not None:  # or another switch was cut short by this one
+            left.left = True
         self.workers.cancel_group(self, "follow")
         for worker in list(self.workers):  # what the rooms were about to show, they will not be there to show
             if worker.node is not self:
@@ -283,8 +284,9 @@ class NotesApp(ThemedApp, FailureHandling):
                 self.uninstall_screen(room)
                 if screen.is_attached:
                     await screen.remove()
-        await asyncio.to_thread(left.memory.close)
-        self._opened = [each for each in self._opened if each is not left.memory]
+        if left is not None:
+            await asyncio.to_thread(left.memory.close)
+            self._opened = [each for each in self._opened if each is not left.memory]
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Nothing leads away from a sheet on which something may have been typed, nor anywhere before there is a room.

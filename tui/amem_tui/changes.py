@@ -54,9 +54,7 @@ def link(memory: AgenticMemorySystem, source: str, target: str, type: str, reaso
         memory.supersede(target, source, reason)
     else:
         memory.link(source, target, type, reason)
-    titles = titles_of(memory, [target])
-    there = f" to {_quoted(titles[target])}" if target in titles else ""
-    return f"Linked{there} as {type.replace('_', ' ')}; u undoes it"
+    return f"Linked to {_titles(memory, [target])[target]} as {type.replace('_', ' ')}; u undoes it"
 
 
 def unlink(memory: AgenticMemorySystem, link: Link) -> str:

@@ -18,10 +18,11 @@ from amem.errors import AmemError
 from amem.labels import counted
 from amem.note import Status
 from amem_tui.formatting import GLYPHS, SIGNS, clean, day, one_line, title
+from amem_tui.keymap import cursor_keys
 from amem_tui.lists import fit
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from textual.app import ComposeResult
     from textual.screen import Screen
@@ -146,14 +147,8 @@ def path_prompt(
 class Lines(OptionList, inherit_bindings=False):
     """An option list whose cursor stays on the same thing when it is filled anew. A second click opens that."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "cursor_up", "Up", show=False),
-        Binding("down,j", "cursor_down", "Down", show=False),
-        Binding("pageup", "page_up", "Page up", show=False),
-        Binding("pagedown", "page_down", "Page down", show=False),
-        Binding("home", "first", "First", show=False),
-        Binding("end,G", "last", "Last", show=False),
-    ]
+    _MOVES = ("cursor_up", "cursor_down", "page_up", "page_down", "first", "last")
+    BINDINGS: ClassVar[list[BindingType]] = cursor_keys(*_MOVES)
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id, compact=True, markup=False)
@@ -215,6 +210,9 @@ class Picker(ModalScreen[str | None]):
     AUTO_FOCUS = ""  # keys of the list are the screen's, so that they work beside a line to type in
     KEYS = "enter chooses, escape closes"
     LOOK = "dialog"
+    #: What stands above and below the choices.
+    above: Sequence[Widget] = ()
+    below: Sequence[Widget] = ()
 
     def __init__(
         self,
@@ -240,20 +238,14 @@ class Picker(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         with Vertical(classes=self.LOOK) as box:
             box.border_title, box.border_subtitle = Content(self._heading), self.KEYS
-            yield from self.above()
+            yield from self.above
             if self._prompt:
                 yield Input(placeholder=self._prompt, id="typed", compact=True)
             yield Static(id="said")
             choices = OptionList(id="choices", compact=True)
             choices.can_focus = False
             yield choices
-            yield from self.below()
-
-    def above(self) -> Iterable[Widget]:
-        return ()
-
-    def below(self) -> Iterable[Widget]:
-        return ()
+            yield from self.below
 
     def on_mount(self) -> None:
         if self._prompt and (self._find is not None or not self._choices):

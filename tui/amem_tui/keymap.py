@@ -16,6 +16,8 @@ from amem.errors import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from textual.binding import BindingType
+
 
 def _read() -> dict[str, list[Binding]]:
     rooms = tomllib.loads(files("amem_tui").joinpath("keys.toml").read_text(encoding="utf-8"))
@@ -30,6 +32,13 @@ ROOM_KEYS = _read()
 _SHEETS = {"form", "collections", "fork"}
 _MODIFIERS = {"ctrl", "shift", "alt", "super", "hyper", "meta"}
 _NAMED = {key.value.split("+")[-1] for key in Keys}
+
+
+def cursor_keys(*actions: str) -> list[BindingType]:
+    """The keys of a cursor for these actions: up, down, a page up, a page down, to the first, to the last."""
+    keys = ("up,k", "down,j", "pageup", "pagedown", "home", "end,G")
+    names = ("Up", "Down", "Page up", "Page down", "First", "Last")
+    return [Binding(*each, show=False) for each in zip(keys, actions, names, strict=True)]
 
 
 def every_key() -> dict[str, Binding]:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
-from textual.binding import Binding, BindingType
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from amem_tui.keymap import cursor_keys
 from amem_tui.themes import toned
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from rich.style import Style
     from textual import events
+    from textual.binding import BindingType
 
 
 #: A piece of a line, and how it looks, as a style of Textual: ``("Buy milk", "bold $accent")``.
@@ -94,15 +95,7 @@ class CursorList(ScrollView, can_focus=True):
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"list--cursor"}
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "step(-1)", "Up", show=False),
-        Binding("down,j", "step(1)", "Down", show=False),
-        Binding("pageup", "leap(-1)", "Page up", show=False),
-        Binding("pagedown", "leap(1)", "Page down", show=False),
-        Binding("home", "go(0)", "First", show=False),
-        Binding("end,G", "go(-1)", "Last", show=False),
-    ]
-
+    BINDINGS: ClassVar[list[BindingType]] = cursor_keys("step(-1)", "step(1)", "leap(-1)", "leap(1)", "go(0)", "go(-1)")
     cursor: reactive[int] = reactive(0)
 
     def __init__(self, *, row_height: int = 1, id: str | None = None) -> None:

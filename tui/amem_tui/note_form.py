@@ -57,8 +57,7 @@ class Draft:
         if not self.given:
             return self.base.id, "Nothing was changed"
         gone = NoteNotFound("this note was deleted meanwhile", hint="ctrl+n saves your text as a new note")
-        now = memory.read(self.base.id)
-        if now is None:
+        if (now := memory.read(self.base.id)) is None:
             raise gone
         if stale := [name for name in self.given if getattr(now, name) != getattr(self.base, name)]:
             raise StaleNote(

@@ -22,6 +22,7 @@ from textual.style import Style
 
 from amem.language.sentence_parts import breaks
 from amem_tui.formatting import one_line
+from amem_tui.keymap import cursor_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -331,12 +332,7 @@ class Page(ScrollView, can_focus=True):
     """Up and down go to the next place where one is near, and scroll where none is."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "step(-1)", "Up", show=False),
-        Binding("down,j", "step(1)", "Down", show=False),
-        Binding("pageup", "page_up", "Page up", show=False),
-        Binding("pagedown", "page_down", "Page down", show=False),
-        Binding("home", "edge(-1)", "First", show=False),
-        Binding("end,G", "edge(1)", "Last", show=False),
+        *cursor_keys("step(-1)", "step(1)", "page_up", "page_down", "edge(-1)", "edge(1)"),
         Binding("enter", "follow", "Follow", show=False),
     ]
     COMPONENT_CLASSES: ClassVar[set[str]] = {"page--chosen"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from importlib import import_module
-from typing import TYPE_CHECKING, ClassVar, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, getters, on, work
 from textual.content import Content
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from textual.binding import ActiveBinding, BindingType
 
     from amem.memory_system import AgenticMemorySystem
-    from amem_tui.client import CollectionClient
+    from amem_tui.client import Answer, CollectionClient, Given
 
 
 #: In the order of the bar above every screen; the first is where one starts.
@@ -104,10 +104,6 @@ class KeyFooter(Footer):
         if keys != self._keys and screen.app.app_focus and not getattr(screen, "opening", False):
             self._keys = keys
             super().bindings_changed(screen)
-
-
-Answer = TypeVar("Answer")
-Given = ParamSpec("Given")
 
 
 class NotesScreen(Screen[None]):

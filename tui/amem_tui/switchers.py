@@ -189,4 +189,4 @@ def _collection_line(name: str, here: str, found: Listed | None) -> Content:
     if found.problem:
         return Content.assemble(head, " ", (one_line(found.problem), "$error"))
     origin = f"  fork of {one_line(found.origin, _NAME_ROOM)}" if found.origin else ""
-    return Content.assemble(head, (f"{counted(found.notes or 0, 'note'):>14}{size(found.size):>14}{origin}", "$muted"))
+    return Content.assemble(head, (f"{counted(found.active, 'note'):>14}{size(found.size):>14}{origin}", "$muted"))

@@ -30,8 +30,7 @@ AA, AAA = 4.5, 7.0
 
 def _own_themes() -> Iterator[Theme]:
     """The themes of ``themes.toml``."""
-    told = tomllib.loads(files("amem_tui").joinpath("themes.toml").read_text(encoding="utf-8"))
-    for name, colours in told.items():
+    for name, colours in tomllib.loads(files("amem_tui").joinpath("themes.toml").read_text(encoding="utf-8")).items():
         variables = {"block-cursor-text-style": "bold", "footer-key-foreground": colours["accent"]}
         variables |= colours.pop("variables")
         dark = Color.parse(colours["background"]).brightness < 0.5

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from amem.note import MemoryNote
     from amem.query import Query
     from amem.storage.note_lists import Shelf
-    from amem_tui.browse.note_list import Contents, News, Row
+    from amem_tui.browse.note_list import Contents, Row
     from amem_tui.client import CollectionClient
 
 
@@ -171,11 +171,15 @@ class BrowseScreen(NotesScreen):
             asked = replace(asked, listing=self._listing, place=self._notes.cursor, keep=keep)
         try:
             with self.client.refusals(self._refused):
-                news = await self.ask(read_news, self.memory, self._seen)
+                newest, made = await self.ask(read_news, self.memory, self._seen)
                 contents = await self.ask(asked.listing.read, self.memory, self.client.zone, asked.place, asked.keep)
                 if not asked.fresh:  # the cursor may have gone on meanwhile
                     contents = replace(contents, place=contents.place + self._notes.cursor - asked.place)
-                self._show(asked, contents, news)
+                self._show(asked, contents)
+                visible = {row.id for at in self._notes.seen if (row := self._notes.entry_at(at)) is not None}
+                self._news.add(made, but=visible | self._own)
+                self._seen, self.opening = newest, False
+                self.refresh_bindings()
         finally:
             if self._asked is None:
                 self._awaited = 0.0
@@ -185,7 +189,7 @@ class BrowseScreen(NotesScreen):
         self._notes.border_title = Content(self._listing.heading)
         self._pane.show_hint(words)
 
-    def _show(self, asked: ListRequest, contents: Contents, news: News) -> None:
+    def _show(self, asked: ListRequest, contents: Contents) -> None:
         listing, notes = asked.listing, self._notes
         self._shelf, self._weaker, self._to_reveal = contents.shelf, contents.weaker, None
         explained, steady = bool(listing.question), not asked.fresh
@@ -195,9 +199,6 @@ class BrowseScreen(NotesScreen):
         self.bar.tell(f"{listing.counted(contents)} ")
         self._subtitle()
         self._open_line(fresh=asked.fresh)
-        visible = {row.id for place in notes.seen if (row := notes.entry_at(place)) is not None}
-        self._news.add(news, but=visible | self._own)
-        self._seen, self.opening = news.newest, False
         if (listing.conditions, listing.starting) != self._counted:
             if self._count_later is not None:
                 self._count_later.stop()
@@ -205,7 +206,6 @@ class BrowseScreen(NotesScreen):
                 self._count_later = self.set_timer(_LOOK, self._want_counts)
             else:
                 self._want_counts()
-        self.refresh_bindings()
 
     def _open_line(self, *, fresh: bool) -> None:
         """Open the note under the cursor of a list that was asked for; of another the open note stays."""
@@ -512,7 +512,7 @@ class BrowseScreen(NotesScreen):
     def action_back(self) -> None:
         """One step back out: of the note, the sidebar, the search, the marks, the conditions."""
         if self._pane.trail:
-            self._pane.step_back()
+            self._pane.want(*self._pane.trail.pop())
         elif self.focused is not self._notes:
             self.remove_class("-reading")
             self._leave_sidebar()

@@ -276,6 +276,9 @@ class NoteList(CursorList):
         super().watch_scroll_y(old_value, new_value)
         self.want()
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return action != "open" or self._count > 0
+
     def tick(self, ids: set[str]) -> None:
         self.marked = ids
         self.refresh()
@@ -323,24 +326,14 @@ def how_to_begin(settings: Settings, collections: Mapping[str, int | None]) -> s
 _LOOKED_AT = 200
 
 
-@dataclass(frozen=True, slots=True)
-class News:
-    """`newest` is the last operation that was looked at, `made` who wrote which notes after the one before."""
-
-    newest: int = 0
-    made: Mapping[str, list[str]] = field(default_factory=dict)
-
-
-def read_news(memory: AgenticMemorySystem, since: int | None) -> News:
-    """The notes that were written after operation `since`; none for None, which only finds out where to begin."""
-    newest = memory.pulse()[1]
-    if since is None or newest <= since:
-        return News(newest)
-    made: dict[str, list[str]] = {}
-    for each in reversed(memory.log(limit=min(newest - since, _LOOKED_AT))):
-        if each.id > since and each.created and not each.undone:
-            made.setdefault(each.actor, []).extend(each.created)
-    return News(newest, made)
+def read_news(memory: AgenticMemorySystem, since: int | None) -> tuple[int, dict[str, list[str]]]:
+    """The newest operation, and who wrote which notes after operation `since` (None: where to begin, without notes)."""
+    newest, made = memory.pulse()[1], dict[str, list[str]]()
+    if since is not None and newest > since:
+        for each in reversed(memory.log(limit=min(newest - since, _LOOKED_AT))):
+            if each.id > since and each.created and not each.undone:
+                made.setdefault(each.actor, []).extend(each.created)
+    return newest, made
 
 
 def deletion_words(memory: AgenticMemorySystem, id: str, zone: tzinfo) -> tuple[str, bool]:
@@ -368,9 +361,9 @@ class NewsToasts:
         self._free = 0.0
         self._waiting = False
 
-    def add(self, news: News, *, but: Set[str]) -> None:
-        """Take in what is new, and say it, now or soon; `but` need not be told of."""
-        for actor, ids in news.made.items():
+    def add(self, made: Mapping[str, list[str]], *, but: Set[str]) -> None:
+        """Take in who wrote which notes, and say it, now or soon; `but` need not be told of."""
+        for actor, ids in made.items():
             if unseen := len(set(ids) - but):
                 self._counts[actor] += unseen
         if self._counts and not self._waiting:

@@ -25,10 +25,9 @@ from amem_tui.page import Address, Destination, Named, Page, ToNote, ToVersion, 
 from amem_tui.word_line import TabStrip
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from textual.app import ComposeResult
-    from textual.widget import Widget
 
     from amem.note import Link, MemoryNote
     from amem.query import Query
@@ -112,10 +111,6 @@ class NotePane(Vertical):
         """Open a note that no link led to."""
         self.trail.clear()
         self.want(id)
-
-    def step_back(self) -> None:
-        """Open the note from which the last link was followed."""
-        self.want(*self.trail.pop())
 
     def let_go(self, ids: Sequence[str]) -> None:
         """Say nothing of these notes, which are about to be deleted."""
@@ -283,12 +278,8 @@ class LinkPicker(NotePicker):
         heading = f"Link “{one_line(title(note.content), 50)}”"
         super().__init__(client, heading, "to the note that says …", but=note.id)
         self._note, self._saving = note, False
-
-    def above(self) -> Iterable[Widget]:
-        return [TabStrip(_TYPES, id="types")]
-
-    def below(self) -> Iterable[Widget]:
-        return [Input(placeholder="because … (may stay empty)", id="reason", compact=True)]
+        self.above = [TabStrip(_TYPES, id="types")]
+        self.below = [Input(placeholder="because … (may stay empty)", id="reason", compact=True)]
 
     def action_type(self) -> None:
         strip = self.query_one(TabStrip)

@@ -149,8 +149,10 @@ def read_facets(
     }
     here, home, total = memory.settings.collection, memory.settings.home, memory.count(Filter())
     others = [] if memory.folder is None else [name for name in memory.collections() if name != here]
-    counts = {name: known[name] if name in known else listed_collection(home, name).notes for name in others}
-    collections = dict(sorted((counts | {here: total}).items()))
+    counts = {name: known[name] for name in others if name in known} | {here: total}
+    for found in (listed_collection(home, name) for name in others if name not in known):
+        counts[found.name] = None if found.problem else found.active
+    collections = dict(sorted(counts.items()))
     return Facets(here, total, collections, choices, max(0, len(census.tags) - _TAGS))
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from queue import Empty, SimpleQueue
 from time import monotonic
-from typing import TYPE_CHECKING, ParamSpec, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias
 
 from textual import events, on, work
 from textual.containers import Horizontal, Vertical
@@ -43,13 +43,10 @@ if TYPE_CHECKING:
 
     from amem.conversation.commands import Shown
     from amem.conversation.reply import Learnt, Piece, Reply
-    from amem_tui.client import CollectionClient
+    from amem_tui.client import Answer, CollectionClient, Given
 
     Pieces: TypeAlias = SimpleQueue[Piece | Exception]
 
-
-T = TypeVar("T")
-Given = ParamSpec("Given")
 
 #: Seconds that closing waits for an answer that is being stopped, and then for what is being learnt.
 _STOPPING, _LEARNING = 0.8, 0.2
@@ -62,9 +59,9 @@ class ConversationThread:
         self._conversation = conversation
         self._thread: Background[Callable[[], None]] = Background(lambda job: job(), "amem-chat")
 
-    def call(self, job: Callable[Given, T], *args: Given.args, **named: Given.kwargs) -> Future[T]:
+    def call(self, job: Callable[Given, Answer], *args: Given.args, **named: Given.kwargs) -> Future[Answer]:
         """Do this when what was asked for before is done."""
-        future: Future[T] = Future()
+        future: Future[Answer] = Future()
         self._thread.put(partial(settle, future, partial(job, *args, **named)))
         return future
 
@@ -255,11 +252,10 @@ class ChatScreen(NotesScreen):
     def _show_answerer(self, found: Answering) -> None:
         self.answerer = found
         self.set_class(self.conversation.incognito, "-incognito")
-        parts = [Content.assemble(("◆ ", "$accent"), one_line(found.who))] if found.who else []
-        parts.append(Content.assemble((counted(found.notes, "note"), "$muted")))
-        if self.conversation.incognito:
-            ends = "nothing is stored or learnt; x ends it"
-            parts.insert(0, Content.assemble((" INCOGNITO ", "bold $warning"), ends))
+        ends = "nothing is stored or learnt; x ends it"
+        parts = [Content.assemble((" INCOGNITO ", "bold $warning"), ends)] if self.conversation.incognito else []
+        parts += [Content.assemble(("◆ ", "$accent"), one_line(found.who))] if found.who else []
+        parts.append(Content.styled(counted(found.notes, "note"), "$muted"))
         self._who.update(Content("   ").join(parts))
         self._problem.set_class(bool(found.problem), "-said")
         hint = one_line(found.hint)
@@ -309,10 +305,8 @@ class ChatScreen(NotesScreen):
         shown = await asyncio.wrap_future(self._thread.call(lambda: list(run())))
         lines = [drawn(self.memory, each) for each in shown if not isinstance(each, Choices)]
         await self.transcript.remark(Content("\n").join(lines))
-        for each in shown:
-            if not isinstance(each, Choices):
-                continue
-            if chosen := await self.app.push_screen_wait(Picker("Forget which?", note_choices(each))):
+        for asked in (each for each in shown if isinstance(each, Choices)):
+            if chosen := await self.app.push_screen_wait(Picker("Forget which?", note_choices(asked))):
                 await self._show_lines(partial(commands.hide, self.conversation, [chosen]))
 
     async def _hear_out(self, view: TurnView, pieces: Pieces) -> Reply:

@@ -120,9 +120,8 @@ def about_note(graph: LocalGraph, id: str, zone: tzinfo, width: int) -> Content:
 
 def about_topic(seen: TopicMap, id: str, zone: tzinfo) -> Content:
     """What a topic is about, how many notes it has, and what it has most in common with."""
-    names = {topic.id: topic.name for topic in seen.topics}
-    topic = next((each for each in seen.topics if each.id == id), None)
-    if topic is None:
+    topics = {topic.id: topic for topic in seen.topics}
+    if (topic := topics.get(id)) is None:
         said = f"  {counted(seen.loose, 'note')}\nMaintenance finds topics where many notes are linked (Health, H)."
         return Content.assemble(("Notes in no topic", "bold"), (said, "$muted"))
     found = "declared" if topic.declared else "found by its links"
@@ -132,7 +131,7 @@ def about_topic(seen: TopicMap, id: str, zone: tzinfo) -> Content:
         lines.append(Content(one_line(topic.summary, 400)))
     for (one, other), number in sorted(seen.ties.items(), key=lambda tie: -tie[1]):
         if id in (one, other):
-            there = names[other if one == id else one]
+            there = topics[other if one == id else one].name
             tied = "1 link or shared note" if number == 1 else f"{number:,} links and shared notes"
             lines.append(Content.assemble(("— ", "$muted"), one_line(there, _NAMED), (f"  {tied}", "$muted")))
     return Content("\n").join(lines)
@@ -140,9 +139,7 @@ def about_topic(seen: TopicMap, id: str, zone: tzinfo) -> Content:
 
 def _link(graph: LocalGraph, link: Link, id: str) -> Content:
     out = link.source == id
-    other = graph.cards[link.target if out else link.source]
-    # A related note is related either way; of all others it matters which is which.
-    way = "→" if out else "←"
+    other, way = graph.cards[link.target if out else link.source], "→" if out else "←"
     why = (f"  “{one_line(link.reason, 240)}”" if link.reason else "", "$muted")
     what, name = (f"{way} {link_words(link.type)}  ", LOOKS[link.type].colour), one_line(title(other.text), _NAMED)
     return Content.assemble(what, name, why, "  ", maker(link.made_by), (f"  {link.confidence:.0%}", "$muted"))

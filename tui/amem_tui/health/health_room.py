@@ -6,7 +6,7 @@ import threading
 from dataclasses import dataclass, field
 from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
 from textual import on, work
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from amem.memory_system import AgenticMemorySystem
     from amem.storage.operations import Deed
     from amem.writing.worker import EnrichReport
-    from amem_tui.client import CollectionClient
+    from amem_tui.client import Answer, CollectionClient
 
 
 #: What is said of maintenance stands in a pane of its own.
@@ -255,8 +255,6 @@ class Job:
         self.phase, self.done, self.of = phase, done, of
         self.screen.show_job()
 
-
-Answer = TypeVar("Answer")
 
 #: What the models said is believed for so many seconds.
 _FRESH = 20.0

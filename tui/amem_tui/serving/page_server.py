@@ -157,7 +157,6 @@ def page_of(
     settings: Settings, heard: socket.socket, env_file: str | None = None, watcher: Watcher | None = None
 ) -> WebPage:
     """The page of the settings' collection, not yet served; `watcher` hears of the browser behind it."""
-
     # textual-serve tells of every page that closes, or whose browser is killed: the terminal is left to what we say.
     logging.getLogger("textual-serve").setLevel(logging.CRITICAL)
     command = amem_command(settings, "tui", "--served", env_file=env_file)

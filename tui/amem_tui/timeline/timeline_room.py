@@ -60,7 +60,12 @@ class Forgetting(Page):
         if outlook is None:
             await self.say(words)
             return
-        head, terms = Block(_head(outlook)), Block(_terms(outlook, self._zone))
+        pinned = ("▪ ", "$accent") if outlook.pinned else ""
+        status = f", {outlook.status}" if outlook.status is not Status.ACTIVE else ""
+        kind = (f"\n{GLYPHS[outlook.kind]} {outlook.kind}, {_LAYERS[outlook.now.layer]}", "$muted")
+        name = (one_line(title(outlook.content), 110), "bold")
+        head = Block(Content.assemble(pinned, name, kind, (status, "$warning")))
+        terms = Block(_terms(outlook, self._zone))
         size = self.scrollable_content_region
         room = size.height - len(lay_out([head, terms], size.width).lines) - 2
         curve: list[Part] = []
@@ -74,16 +79,6 @@ class Forgetting(Page):
         super().on_resize()
         if self.outlook is not None:
             self.call_later(self.tell, self.outlook)
-
-
-def _head(outlook: Outlook) -> Content:
-    pinned = ("▪ ", "$accent") if outlook.pinned else ""
-    return Content.assemble(
-        pinned,
-        (one_line(title(outlook.content), 110), "bold"),
-        (f"\n{GLYPHS[outlook.kind]} {outlook.kind}, {_LAYERS[outlook.now.layer]}", "$muted"),
-        (f", {outlook.status}" if outlook.status is not Status.ACTIVE else "", "$warning"),
-    )
 
 
 def _terms(outlook: Outlook, zone: tzinfo) -> Content:
