@@ -160,6 +160,7 @@ def delete(
         if by_filter:
             wanted = where.filter(memory.settings.timezone)
             notes = memory.list(wanted, limit=memory.count(wanted))
+            notes = [note for note in notes if note.status is not Status.DELETED]
         else:
             notes = list(memory.read_many(resolved(memory, ids or [])).values())
         found, many = [note.id for note in notes], counted(len(notes), "note")

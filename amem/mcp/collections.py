@@ -10,12 +10,17 @@ import re
 import threading
 from typing import TYPE_CHECKING
 
+from amem.errors import StorageGone
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import TypeVar
 
     from amem.memory_system import AgenticMemorySystem
     from amem.settings import Settings
     from amem.tools import Toolbox
+
+    Result = TypeVar("Result")
 
 #: What a client that gives no name is called.
 UNNAMED = "mcp"
@@ -93,6 +98,14 @@ class Collections:
         from amem.tools import Toolbox
 
         return Toolbox(self.of(client), names=self.tools(), actor=self.actor(client))
+
+    def served(self, client: str, work: Callable[[str], Result]) -> Result:
+        """What `work` makes of the client, with its collection opened anew where its file was replaced meanwhile."""
+        try:
+            return work(client)
+        except StorageGone:  # nothing was read or written; a server lives for days
+            self.forget(client)
+            return work(client)
 
     def forget(self, client: str) -> None:
         """Close the client's collection, to be opened anew: its file was replaced, by a restored copy perhaps."""

@@ -17,7 +17,7 @@ from mcp import types as mcp
 from mcp.server.lowlevel import Server
 
 from amem import __version__
-from amem.errors import AmemError, InvalidInput, StorageGone, with_hint
+from amem.errors import AmemError, InvalidInput, with_hint
 from amem.mcp.collections import UNNAMED
 
 if TYPE_CHECKING:
@@ -56,15 +56,7 @@ def make_server(collections: Collections) -> Server[Any]:
 
     async def in_thread(context: Context, work: Callable[[str], Result]) -> Result:
         client = _client(context)
-
-        def done() -> Result:
-            try:
-                return work(client)
-            except StorageGone:  # nothing was read or written; a server lives for days
-                collections.forget(client)
-                return work(client)
-
-        return await anyio.to_thread.run_sync(done)
+        return await anyio.to_thread.run_sync(lambda: collections.served(client, work))
 
     async def list_tools(context: Context, params: mcp.PaginatedRequestParams | None) -> mcp.ListToolsResult:
         return await anyio.to_thread.run_sync(lambda: mcp.ListToolsResult(tools=_tools(collections)))
@@ -77,8 +69,7 @@ def make_server(collections: Collections) -> Server[Any]:
         except AmemError as error:
             return _failed(with_hint(error))
         except Exception as error:  # a client would be told "internal error", and a model could do nothing with that
-            _log.exception("the tool %s failed", params.name)
-            return _failed(f"unexpected {type(error).__name__}: {error} (a fault of amem; its log holds the details)")
+            return _failed(unexpected(params.name, error))
         structured = {RESULTS: result} if isinstance(result, list) else result
         text = json.dumps(structured, ensure_ascii=False, separators=(",", ":"))
         return mcp.CallToolResult(content=[mcp.TextContent(text=text)], structured_content=structured)
@@ -124,6 +115,12 @@ def make_server(collections: Collections) -> Server[Any]:
         on_list_prompts=list_prompts,
         on_get_prompt=get_prompt,
     )
+
+
+def unexpected(tool: str, error: Exception) -> str:
+    """What is said of an error that is a fault of amem, whose log gets the details; called where it is handled."""
+    _log.exception("the tool %s failed", tool)
+    return f"unexpected {type(error).__name__}: {error} (a fault of amem; its log holds the details)"
 
 
 def read_uri(memory: AgenticMemorySystem, uri: str) -> tuple[str, str]:

@@ -13,6 +13,7 @@ import anyio.to_thread
 from mcp.server.stdio import stdio_server
 
 from amem.errors import InvalidInput
+from amem.mcp.rest import routes
 from amem.mcp.server import make_server
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def serve_stdio(collections: Collections) -> None:
 
 
 def serve_http(collections: Collections, port: int, token: str, *, told: Callable[[str], None]) -> None:
-    """Serve any number of clients on this machine until Ctrl-C or SIGTERM; `told` hears the address.
+    """Serve MCP clients and, by plain HTTP, others on this machine until Ctrl-C or SIGTERM; `told` hears the address.
 
     Answers only who sends the token, and calls the server by a name of this machine (which a page of some web site in
     a browser, or a name that was made to lead here, does not). Raises InvalidInput for a port that cannot be had.
@@ -57,7 +58,9 @@ def serve_http(collections: Collections, port: int, token: str, *, told: Callabl
     port = heard.getsockname()[1]
     names = [f"{host}:{port}" for host in (HOST, "localhost")]
     allowed = TransportSecuritySettings(allowed_hosts=names, allowed_origins=[f"http://{name}" for name in names])
-    app = make_server(collections).streamable_http_app(streamable_http_path=PATH, transport_security=allowed)
+    app = make_server(collections).streamable_http_app(
+        streamable_http_path=PATH, transport_security=allowed, custom_starlette_routes=routes(collections, allowed)
+    )
     config = uvicorn.Config(
         WithToken(app, token), log_config=None, access_log=False, timeout_graceful_shutdown=5, ws="none"
     )
