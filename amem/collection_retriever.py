@@ -11,7 +11,7 @@ import numpy as np
 from amem.errors import InvalidInput, StorageError
 from amem.index.chroma import ChromaIndex, doing
 from amem.note import Status
-from amem.query import Filter, Query
+from amem.query import UNDELETED, Filter, Query
 from amem.retrievers import ChromaRetriever
 
 if TYPE_CHECKING:
@@ -177,8 +177,6 @@ def _metadata(note: MemoryNote) -> dict[str, Any]:
 
 # A-Mem's attribute ``memories``: id to note.
 
-_EVERY = Filter(statuses=(Status.ACTIVE, Status.SUPERSEDED, Status.ARCHIVED))
-
 
 class Memories(Mapping[str, "MemoryNote"]):
     """Id to note for every note that is not deleted, read from the store at each look."""
@@ -200,4 +198,4 @@ class Memories(Mapping[str, "MemoryNote"]):
 
     def __len__(self) -> int:
         with self._store.read() as session:
-            return session.notes.count(_EVERY)
+            return session.notes.count(UNDELETED)

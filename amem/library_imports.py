@@ -37,6 +37,10 @@ def defaults(**variables: str) -> Iterator[None]:
 #: a ``.env`` it finds near the program, and a cloned repository could redirect a model endpoint that way.
 QUIET = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_MODE": "PRODUCTION"}
 
+#: Providers that amem's own ``api_key`` is meant for. It never goes to anybody else, since it may be OpenAI's: LiteLLM
+#: finds the other providers' keys in their own variables (``ANTHROPIC_API_KEY``, ...).
+OPENAI_COMPATIBLE = frozenset(("openai", "hosted_vllm", "litellm_proxy", "lm_studio", "llamafile"))
+
 #: What LiteLLM logs by handlers of its own, on standard error: advice, and failures that it raises as well.
 _LOGGERS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy")
 #: Types whose pydantic schemas are made with the first answer, which warns of their definitions.

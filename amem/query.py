@@ -179,3 +179,5 @@ _CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
     "minimum_cosine": lambda name, value: checks.number(name, value, -1.0, 1.0),
 }
 _ANY = Filter()
+#: All notes but deleted ones.
+UNDELETED = Filter(statuses=(Status.ACTIVE, Status.SUPERSEDED, Status.ARCHIVED))

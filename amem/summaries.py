@@ -12,6 +12,7 @@ from amem.errors import AmbiguousId, NoteNotFound, NotFound
 from amem.labels import counted, cut, short_id, short_ids, title
 from amem.note import Status
 from amem.note_changes import field_name
+from amem.storage.undo import REVERSALS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -72,8 +73,6 @@ _DID = {
 _LOOKED_AT = 1_000
 #: These may come to nothing.
 _LEARNING = ("remember", "extract")
-#: What these did depends on what they reversed.
-_REVERSALS = ("undo", "redo")
 #: Actions that are about the notes; the links that came of it are said after them.
 _FOREMOST = ("supersede", "unsupersede", "retract", "update", "rollback")
 #: Of these a note may lose one statement and stand.
@@ -143,7 +142,7 @@ class Summaries:
         return operation_record(tree.operation) | {"summary": self.of(tree), "children": children}
 
     def _summary(self, operation: Operation) -> str:
-        if operation.action in _REVERSALS and (operation.notes or operation.links):
+        if operation.action in REVERSALS and (operation.notes or operation.links):
             return f"{'redid' if operation.action == 'redo' else 'undid'} {described(self._memory, operation)}"
         parts = []
         did = _DID.get(operation.action, operation.action)

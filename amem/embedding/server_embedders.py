@@ -8,7 +8,7 @@ import numpy as np
 
 from amem.embedding.onnx_embedder import BATCH, Once, rows_of
 from amem.errors import MissingModel, ServiceUnavailable, first_line
-from amem.library_imports import import_litellm
+from amem.library_imports import OPENAI_COMPATIBLE, import_litellm
 from amem.server_call import MOST_BYTES, Bounds, OllamaServer, ServerCalls, made_within, quoted
 
 if TYPE_CHECKING:
@@ -58,10 +58,6 @@ class OllamaEmbedder:
 
 
 # Any embedding model that LiteLLM reaches, such as ``openai/text-embedding-3-small``.
-
-#: Providers that amem's own ``api_key`` and ``api_base`` are meant for; a key is never sent to anybody else, whose
-#: own variables LiteLLM reads.
-OPENAI_COMPATIBLE = frozenset(("openai", "hosted_vllm", "litellm_proxy", "lm_studio", "llamafile"))
 
 
 class LiteLLMEmbedder:

@@ -28,6 +28,7 @@ from amem.forks.diff import (
 from amem.note import Enrichment, LinkType, Scope, Source, Status, is_persons_word
 from amem.storage.copies import MERGE, Point, add_point, mark, purged_ids
 from amem.storage.note_reading import normal_hash
+from amem.storage.notes import STANDING
 from amem.storage.rows import VERSIONED, from_plain, plain, read_time
 from amem.storage.whole import put_whole, wholes
 from amem.three_way import either, merged_items, merged_lines
@@ -44,9 +45,8 @@ if TYPE_CHECKING:
     from amem.storage.whole import Whole
 
 STRATEGIES = ("review", "ours", "theirs", "newest")
-_STANDING = ("status", "superseded_by", "valid_to")
 #: Fields that are taken together, where either side changed the first of them.
-_TOGETHER = (_STANDING, ("content", "facts", "overturned"), ("timestamp", "at"), ("conversation_id", "ordinal"))
+_TOGETHER = (STANDING, ("content", "facts", "overturned"), ("timestamp", "at"), ("conversation_id", "ordinal"))
 _LISTS = frozenset({"keywords", "tags", "entities", "facts", "overturned"})
 #: What machines keep for themselves: nothing to ask anybody about.
 _OWN = frozenset({"enrichment", "analyst", "layer"})

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from amem.errors import InvalidInput
 from amem.interop.formats import JSONL_SUFFIXES, MARKDOWN_SUFFIXES
 from amem.interop.json_records import EXPORT_MARK, kept_record, link_record, note_record, source_record, version_record
-from amem.note import Status
-from amem.query import Filter
+from amem.query import UNDELETED, Filter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -52,8 +51,6 @@ def _flat(text: str) -> str:
     return " ".join(text.split())
 
 
-#: Everything but what was deleted.
-EVERYTHING = Filter(statuses=(Status.ACTIVE, Status.SUPERSEDED, Status.ARCHIVED))
 _PAGE = 500
 SHAPE = 1
 
@@ -86,9 +83,7 @@ class Collection(Linked, Protocol):
     ) -> Sequence[MemoryNote]: ...
 
 
-def exported(
-    collection: Collection, filter: Filter = EVERYTHING, *, versions: bool = False
-) -> Iterator[dict[str, Any]]:
+def exported(collection: Collection, filter: Filter = UNDELETED, *, versions: bool = False) -> Iterator[dict[str, Any]]:
     """One JSON-ready record for each note, in the order in which they arrived."""
     total = collection.count(filter)
     for end in range(total, 0, -_PAGE):

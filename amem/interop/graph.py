@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from amem.errors import InvalidInput, NoteNotFound
 from amem.labels import title
 from amem.note import Kind, LinkType, Status
-from amem.query import Filter
+from amem.query import UNDELETED, Filter
 from amem.storage.links import LinkedNote
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 #: Most notes that a picture takes by default.
 LIMIT = 500
-#: What is drawn unless a filter says otherwise: all but what was deleted.
-SHOWN = Filter(statuses=(Status.ACTIVE, Status.SUPERSEDED, Status.ARCHIVED))
 #: A node's title is cut when it is longer, in characters.
 TITLE = 60
 
@@ -131,7 +129,7 @@ def read_graph(
         return _graph(memory, found.cards, sum(found.left_out.values()), about)
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
         raise InvalidInput(f"limit must be a whole number of at least 1, not {limit!r}")
-    shelf = memory.shelf(SHOWN if filter is None else filter, order="strength")
+    shelf = memory.shelf(UNDELETED if filter is None else filter, order="strength")
     cards = {card.id: card for card in memory.cards(shelf, 0, limit)}
     return _graph(memory, cards, max(0, len(shelf) - len(cards)), "")
 

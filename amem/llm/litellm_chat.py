@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.errors import AmemError, Cancelled, InvalidInput, MissingModel, ServiceUnavailable
 from amem.language.terms import tokens
-from amem.library_imports import import_litellm
+from amem.library_imports import OPENAI_COMPATIBLE, import_litellm
 from amem.llm.guarded import Usage, counted
 from amem.llm.thought_filter import Thoughts, only_thought
 from amem.server_call import MOST_BYTES, Bounds, ServerCalls, late, made_within, quoted
@@ -80,10 +80,6 @@ def _reason(error: Exception, secret: str | None) -> str:
 
 
 # Every chat model that LiteLLM reaches: OpenAI, Anthropic, OpenAI-compatible servers and many more.
-
-#: Providers that `api_key` is meant for. It never goes to anybody else, since it may be OpenAI's: LiteLLM finds the
-#: other providers' keys in their own variables (``ANTHROPIC_API_KEY``, ...).
-OPENAI_COMPATIBLE = frozenset(("openai", "hosted_vllm", "litellm_proxy", "lm_studio", "llamafile"))
 
 
 class LiteLLMChat:

@@ -16,6 +16,7 @@ from amem.maintenance.sameness import difference, may_merge, may_say_the_same
 from amem.maintenance.shift import ACTOR, PhaseReport, Reason, unchanged
 from amem.note import Link, LinkType, MemoryNote, Status
 from amem.storage.jobs import MERGING
+from amem.storage.reviews import IN_CONFLICT
 from amem.storage.rows import chunks
 
 if TYPE_CHECKING:
@@ -54,8 +55,6 @@ def groups_of(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, ...]]:
 _log = logging.getLogger("amem")
 
 CAUSE = "merged"
-#: Notes that one says the opposite of, or replaced, are not the same however alike they sound.
-_APART = (LinkType.CONTRADICTS, LinkType.SUPERSEDES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +169,8 @@ class MergePhase:
             }
             links = session.links.around([note.id for note in notes.values()])
             asked = session.reviews.pairs(ACTOR)
-        apart = {frozenset((link.source, link.target)) for link in links if link.type in _APART}
+        # Notes that one says the opposite of, or replaced, are not the same however alike they sound.
+        apart = {frozenset((link.source, link.target)) for link in links if link.type in IN_CONFLICT}
         pairs = [
             (one, other)
             for one, other in sorted(near)

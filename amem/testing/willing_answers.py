@@ -116,7 +116,6 @@ def _split(words: str) -> list[str]:
 # The rules by which `willing_model` answers each of amem's schemas.
 
 _SURE = "sure"
-_MARKED = re.compile(r"<<<(.*?)>>>", re.DOTALL)
 _WORD = re.compile(r"[^\W\d_][\w'-]+(?: \d+(?:\.\d+)?)?")
 _STRETCH = re.compile(rf"[\s，。、；：！？,.;:!?（）()“”\"'{''.join(sorted(CHINESE_PARTICLES))}在和与对会要把将]+")
 _NAME = re.compile(r"(?<![.!?] )(?<!^)\b[A-Z][\w-]+(?: [A-Z][\w-]+)*")
@@ -222,7 +221,7 @@ def answer(asked: Asked) -> dict[str, Any]:
 
 def suffices(asked: Asked) -> dict[str, Any]:
     """Yes, where one of the texts that were read shares half of the question's words."""
-    *read, question = _MARKED.findall(asked.prompt)
+    *read, question = _BETWEEN_MARKS.findall(asked.prompt)
     wanted = set(query_terms(question))
     # The examples in the prompt come first, with questions of their own.
     best = max(read[5:], key=lambda text: len(wanted & set(index_terms(text))), default="")

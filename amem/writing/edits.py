@@ -11,7 +11,7 @@ from amem.conflict.ending import free
 from amem.errors import InvalidInput, NoteNotFound, StaleNote
 from amem.labels import short_id
 from amem.note import EVERYONE, SCOPES, Link, LinkType, MemoryNote, Scope, Status, is_persons_word
-from amem.query import Filter
+from amem.query import UNDELETED
 from amem.storage.rows import VERSIONED, plain
 from amem.storage.undo import redo, rollback, undo
 from amem.writing.evolution import readdress
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from amem.writing.fields import Canon
 
 
-#: Every note that is not deleted.
-_EVERY = Filter(statuses=(Status.ACTIVE, Status.SUPERSEDED, Status.ARCHIVED))
 #: Fields that a whole note handed to ``update`` may carry changed; the rest of it amem keeps itself.
 _EDITABLE = frozenset(VERSIONED) - {"status", "superseded_by", "overturned", "enrichment", "analyst", "at"}
 
@@ -201,7 +199,7 @@ class Editor:
         if embedded:
             self._vectorizer.check()
         with self._store.write() as session:
-            keys = [key for key, _ in session.text.holding("tag", [old], -1, _EVERY)]
+            keys = [key for key, _ in session.text.holding("tag", [old], -1, UNDELETED)]
             notes = session.notes.get_many(list(session.notes.ids_of(keys).values()), history=False)
             if not notes:
                 return 0

@@ -15,9 +15,9 @@ import pytest
 
 from amem import Filter
 from amem.errors import AmemError
-from amem.interop.exporting import EVERYTHING, exported
+from amem.interop.exporting import exported
 from amem.note import NOBODY, Scope, Status
-from amem.query import Query
+from amem.query import UNDELETED, Query
 from amem.testing import FakeOllama
 from amem.tools import Toolbox
 
@@ -275,7 +275,7 @@ class Crowd:
                 lambda: view.reviews(),
                 lambda: [view.history(note.id) for note in view.list()],
                 lambda: [(view.links(note.id), view.backlinks(note.id)) for note in view.list()],
-                lambda: list(exported(view, EVERYTHING, versions=True)),
+                lambda: list(exported(view, UNDELETED, versions=True)),
                 lambda: (view.flags(), view.doubted(), view.conflicts_open(), view.supersessions()),
                 lambda: (view.topic_map(), view.census(), view.days()),
                 lambda: (view.census(Filter(kinds=("fact",))), view.census(starting="dentist")),
