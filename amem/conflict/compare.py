@@ -255,9 +255,19 @@ _WHEN = words(
 def two_of_a_kind(one: Statement, other: Statement) -> bool:
     """Whether both clauses begin with things of one kind that are not the same thing."""
     first, second = one.around or one.text, other.around or other.text
-    if _other_item(first, second) or _other_label(first, second):
+    if _names_other(one.text) != _names_other(other.text) or _other_item(first, second) or _other_label(first, second):
         return True
     return _other_ordinal(one, other) or _other_thing(one, other)
+
+
+#: How a clause begins that is said of another than the one meant.
+_OTHERS = ("other ", "the other ", "another ", "a different ", "另一", "另外", "别的", "其他", "其它", "隔壁")
+
+
+def _names_other(text: str) -> bool:
+    """Whether a clause is said of another one than that meant: "the other meeting", "the lead of the other team"."""
+    said = text.casefold()
+    return said.startswith(_OTHERS) or " of the other " in said or " of another " in said
 
 
 def _other_ordinal(one: Statement, other: Statement) -> bool:
