@@ -6,6 +6,7 @@ numpy and the rules of evolution are imported with the first note that is new: a
 from __future__ import annotations
 
 import logging
+import math
 from collections import Counter, defaultdict, deque
 from functools import partial
 from time import perf_counter
@@ -161,14 +162,18 @@ class Batch:
         return best(nearest, named, most)
 
     def near(self, entry: Intake) -> list[Candidate]:
-        """The nearest notes, of the collection and of this batch so far, however many were looked for."""
+        """The nearest notes, of the collection and of this batch so far: as many as were looked for, perhaps more."""
         if entry.vector is None or self._alike is None:
             return []
         from amem.conflict.candidates import Candidate
 
         alike = self._alike[entry.place].tolist()
         with_it = self._keys.get(Scope.of(entry.note.metadata), ())
-        return entry.near + [Candidate(key, alike[self._stored[key]]) for key in with_it]
+        # Where the collection alone has enough of them, few of the batch are nearer than the last.
+        enough = len(entry.near) >= max(self._settings.neighbours, self._settings.conflict_neighbours)
+        least = entry.near[-1].cosine if enough and entry.near else -math.inf
+        nearer = [(key, cosine) for key in with_it if (cosine := alike[self._stored[key]]) >= least]
+        return entry.near + [Candidate(key, cosine) for key, cosine in nearer]
 
     def cosines(self, entry: Intake, keys: Sequence[int]) -> list[float]:
         """How alike the entry's note and these are; nan where one has no vector."""
