@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from amem.maintenance.doctor import Finding
     from amem.maintenance.forgetting_preview import FadePreview
     from amem.maintenance.health import Health
-    from amem.maintenance.shift import MaintenanceReport
+    from amem.maintenance.phase import MaintenanceReport
     from amem.note import Receipt, Scope
     from amem.protocols import Analyst, ChatModel, Embedder, Reranker
     from amem.query import Filter

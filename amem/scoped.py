@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from amem.interop.graph import LocalGraph, Neighbourhood
     from amem.language.intervals import Interval
     from amem.maintenance.forgetting_preview import Outlook
+    from amem.maintenance.phase import MaintenanceReport
     from amem.maintenance.purges import PurgeReport
-    from amem.maintenance.shift import MaintenanceReport
     from amem.maintenance.topic_notes import Topic, TopicMap, TopicPage
     from amem.note import Conflict, Link, MemoryNote, Message, Receipt, Source
     from amem.protocols import ChatModel

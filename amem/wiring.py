@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from amem.llm_controller import LLMController
     from amem.maintenance.consolidation import Consolidation
     from amem.maintenance.maintainer import Maintainer
+    from amem.maintenance.phase import MaintenanceReport
     from amem.maintenance.purges import Purges
-    from amem.maintenance.shift import MaintenanceReport
     from amem.maintenance.topics import Topics
     from amem.note import Receipt
     from amem.protocols import Analyst, Embedder, Reranker

@@ -32,7 +32,7 @@ from amem.storage.undo import undo
 from amem.testing import FrozenClock
 
 if TYPE_CHECKING:
-    from amem.maintenance.shift import MaintenanceReport
+    from amem.maintenance.phase import MaintenanceReport
 
 DAYS, ARRIVING = 365, 270
 #: Kinds with their share of the notes (in percent) and their usual importance.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from amem.maintenance.forgetting_preview import Curve, FadePreview, Foreseen
-    from amem.maintenance.shift import MaintenanceReport
+    from amem.maintenance.phase import MaintenanceReport
     from amem.strength import Strength
 
 

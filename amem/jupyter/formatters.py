@@ -9,7 +9,7 @@ _SHOWN = {
     ("amem.note", "MemoryNote"): "note",
     ("amem.retrieval.explanation", "Explanation"): "explanation",
     ("amem.note", "Receipt"): "receipt",
-    ("amem.maintenance.shift", "MaintenanceReport"): "report",
+    ("amem.maintenance.phase", "MaintenanceReport"): "report",
     ("amem.interop.graph", "NoteGraph"): "graph",
 }
 #: Shown as a line where nothing shows HTML, in lists too.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from amem.interop.graph import TITLE
 from amem.interop.graph_formats import svg
 from amem.labels import counted, short_id, title
-from amem.maintenance.shift import MaintenanceReport
+from amem.maintenance.phase import MaintenanceReport
 from amem.note import MemoryNote, Receipt
 from amem.rendering import segments
 from amem.retrieval.confidence import Support

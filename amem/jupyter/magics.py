@@ -26,7 +26,7 @@ from amem.query import Filter
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from amem.maintenance.shift import MaintenanceReport
+    from amem.maintenance.phase import MaintenanceReport
     from amem.note import MemoryNote, Receipt
     from amem.retrieval.explanation import Explanation
     from amem.retrieval.hit import Hit

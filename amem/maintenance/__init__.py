@@ -1,1 +1,1 @@
-"""The night shift: forgetting, merging, compressing, topics, and upkeep of the index and the files."""
+"""Maintenance: forgetting, merging, compressing, topics, and upkeep of the index and the files."""

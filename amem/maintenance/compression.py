@@ -17,7 +17,7 @@ from amem.errors import AmemError, Cancelled, StorageError
 from amem.language import written_in_cjk
 from amem.language.word_reading import read
 from amem.maintenance.forgetting_phases import lasting
-from amem.maintenance.shift import ACTOR, PhaseReport, Reason, unchanged
+from amem.maintenance.phase import ACTOR, PhaseReport, Reason, unchanged
 from amem.note import Enrichment, Kind, Link, LinkType, MemoryNote, Scope, Status
 from amem.rendering import holding_text
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from amem.collection import Collection
-    from amem.maintenance.shift import Shift
+    from amem.maintenance.phase import PhaseRun
     from amem.protocols import PageWriter
     from amem.storage.store import Session
 
@@ -195,29 +195,29 @@ class CompressPhase:
         self._predicates = collection.predicates
         self._writer = writer
 
-    def run(self, shift: Shift) -> PhaseReport:
+    def run(self, run: PhaseRun) -> PhaseReport:
         """Sum up what can be; in a dry run, say what that is. What was summed up is no candidate any more, so a run
         that was killed goes on by beginning anew."""
         with self._store.read() as session:
-            groups = groups_of(self._candidates(session, shift))
+            groups = groups_of(self._candidates(session, run))
         summed: list[_Planned] = []
         for number, parts in enumerate(groups, 1):
-            if shift.cancelled.is_set():
+            if run.cancelled.is_set():
                 break
-            planned = self._plan(parts, by_model=not shift.dry_run)
-            if shift.dry_run or self._write(shift, planned, before=sum(len(each.parts) for each in summed)):
+            planned = self._plan(parts, by_model=not run.dry_run)
+            if run.dry_run or self._write(run, planned, before=sum(len(each.parts) for each in summed)):
                 summed.append(planned)
-            shift.tell(number, len(groups))
+            run.tell(number, len(groups))
         reasons = [reason for each in summed for reason in _reasons(each)]
         return PhaseReport({"compressed": len(reasons)}, tuple(reasons))
 
-    def _candidates(self, session: Session, shift: Shift) -> list[MemoryNote]:
+    def _candidates(self, session: Session, run: PhaseRun) -> list[MemoryNote]:
         standings, at = session.usage.standings(), session.now
         weak = standings.strength(at) < self._settings.fade_below
         wanted = weak & standings.active & ~standings.pinned & standings.of_kind(*COMPRESSED)
         keys = standings.keys[wanted & (standings.idle(at) > AFTER_DAYS)].astype(np.int64).tolist()
         held = lasting(session, keys, at, self._settings, self._predicates())
-        left_alone = shift.taken_back(session, "compress", keys) | held.keys()
+        left_alone = run.taken_back(session, "compress", keys) | held.keys()
         found = session.notes.bare([key for key in keys if key not in left_alone])
         return [note for note, owned in found.values() if owned.get("status") != "edited" and MARK not in note.metadata]
 
@@ -234,7 +234,7 @@ class CompressPhase:
                 _log.warning("%d old notes are summed up by rules: %s", len(parts), error)
         return _Planned(parts, digest_of(parts, lines, zone(self._settings.timezone), by), by)
 
-    def _write(self, shift: Shift, planned: _Planned, *, before: int) -> bool:
+    def _write(self, run: PhaseRun, planned: _Planned, *, before: int) -> bool:
         """False when one of them was changed, or recalled, meanwhile."""
         note, ids = planned.note, [part.id for part in planned.parts]
         vectors, _ = self._vectorizer.embed([self._vectorizer.text(note)])
@@ -242,7 +242,7 @@ class CompressPhase:
             if not unchanged(session, planned.parts):
                 return False
             self._vectorizer.keep(session, vectors)
-            page = shift.begin(session, "compress", f"{len(ids)} old notes in one")
+            page = run.begin(session, "compress", f"{len(ids)} old notes in one")
             operation = page if planned.by == ACTOR else session.begin("compress", planned.by, "sum up", parent=page)
             keys = session.notes.keys_of(ids)
             reliable = [each for (each,) in session.notes.columns(list(keys.values()), ("reliability",)).values()]
@@ -253,7 +253,7 @@ class CompressPhase:
                 link = Link(note.id, id, LinkType.DERIVED_FROM, "sums it up", 1.0, ACTOR, session.now)
                 session.links.put(link, operation)
                 session.notes.change(id, {"status": str(Status.ARCHIVED)}, page)
-            shift.mark(session, {"counts": {"compressed": before + len(ids)}})
+            run.mark(session, {"counts": {"compressed": before + len(ids)}})
         return True
 
 

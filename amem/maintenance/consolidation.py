@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from amem.collection import Collection
     from amem.collection_retriever import CollectionRetriever
-    from amem.maintenance.shift import MaintenanceReport
+    from amem.maintenance.phase import MaintenanceReport
     from amem.note import Receipt
     from amem.storage.jobs import Evolved
     from amem.storage.store import Store

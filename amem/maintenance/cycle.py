@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.clock import ASTRAY, start_of_day
 from amem.errors import Cancelled, InvalidInput, MaintenanceRunning, StorageError, with_hint
-from amem.maintenance.shift import LEASE_SECONDS, MaintenanceReport, PhaseReport, Shift, total
+from amem.maintenance.phase import LEASE_SECONDS, MaintenanceReport, PhaseReport, PhaseRun, total
 from amem.storage.rows import read_time, time_text
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import tzinfo
 
-    from amem.maintenance.shift import Phase, Reason
+    from amem.maintenance.phase import Phase, Reason
     from amem.storage.jobs import Run
     from amem.storage.store import Session, Store
 
@@ -83,8 +83,8 @@ class Cycle:
             raise InvalidInput(f"there is no cycle {cycle!r}", hint=f"use {', '.join(CYCLES)}; dry_run=True only plans")
         began = monotonic()
         if dry_run:
-            shift = replace(self._rehearsal(cycle, cancelled), listener=listener)
-            done = self._through(shift, {})
+            phase_run = replace(self._rehearsal(cycle, cancelled), listener=listener)
+            done = self._through(phase_run, {})
             return MaintenanceReport.of(
                 done.counts,
                 cycle=cycle,
@@ -96,7 +96,7 @@ class Cycle:
         run, resumed = self._claim(cycle, self._owners())
         assert run.owner is not None
         try:
-            shift = Shift(
+            phase_run = PhaseRun(
                 cycle=run.cycle,
                 since=run.since,
                 upto=run.progress["upto"],
@@ -107,7 +107,7 @@ class Cycle:
                 owner=run.owner,
                 listener=listener,
             )
-            done = self._through(shift, run.progress["phases"])
+            done = self._through(phase_run, run.progress["phases"])
             operation = self._finish(run, done.problems)
         except StorageError as error:
             if cancelled.is_set():  # closed under our hands
@@ -129,42 +129,42 @@ class Cycle:
 
     # -- phase after phase -------------------------------------------------------------------------------------
 
-    def _through(self, shift: Shift, before: Mapping[str, Mapping[str, Any]]) -> _Sum:
+    def _through(self, phase_run: PhaseRun, before: Mapping[str, Mapping[str, Any]]) -> _Sum:
         """All phases that were not finished `before`; one that fails does not keep the others from their work."""
         sum = _Sum({}, [], [])
-        for phase in self._phases(shift.cycle):
+        for phase in self._phases(phase_run.cycle):
             progress = before.get(phase.name, {})
             if not progress.get("finished"):
-                report = self._one(phase, replace(shift, phase=phase.name, progress=progress), sum)
+                report = self._one(phase, replace(phase_run, phase=phase.name, progress=progress), sum)
                 sum.reasons += report.reasons
                 progress = {"counts": total(progress.get("counts", {}), report.counts)}
             sum.counts = total(sum.counts, progress["counts"])
         return sum
 
-    def _one(self, phase: Phase, shift: Shift, sum: _Sum) -> PhaseReport:
-        shift.tell(0, 0)
+    def _one(self, phase: Phase, phase_run: PhaseRun, sum: _Sum) -> PhaseReport:
+        phase_run.tell(0, 0)
         try:
-            report = phase.run(shift)
+            report = phase.run(phase_run)
         except (Cancelled, StorageError):
             raise
         except Exception as error:
             _log.warning("maintenance: %s failed: %s", phase.name, error, exc_info=True)
             sum.problems.append(f"{phase.name}: {with_hint(error)}")
             return PhaseReport()
-        if shift.cancelled.is_set():
+        if phase_run.cancelled.is_set():
             raise Cancelled("the maintenance was called off", hint="the next one goes on with it")
-        if not shift.dry_run:
+        if not phase_run.dry_run:
             with self._store.write() as session:
-                shift.finish(session, report.counts)
+                phase_run.finish(session, report.counts)
         return report
 
     # -- beginning and end -------------------------------------------------------------------------------------
 
-    def _rehearsal(self, cycle: str, cancelled: threading.Event) -> Shift:
+    def _rehearsal(self, cycle: str, cancelled: threading.Event) -> PhaseRun:
         with self._store.read() as session:
             since = _seen(session, cycle)
             keys = _changed(session, since)
-            return Shift(cycle, since, session.counter, True, cancelled, keys)
+            return PhaseRun(cycle, since, session.counter, True, cancelled, keys)
 
     def _claim(self, cycle: str, owner: str) -> tuple[Run, bool]:
         """The run to go on with, or a new one; and whether it is an old one."""

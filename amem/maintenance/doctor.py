@@ -13,7 +13,7 @@ from amem.errors import AmemError, InvalidInput, StorageCorrupt
 from amem.index.chroma_folder import look_at
 from amem.labels import counted, short_id, visible_name
 from amem.language.predicates import load_predicates
-from amem.maintenance.shift import ACTOR
+from amem.maintenance.phase import ACTOR
 from amem.note import Status
 from amem.protocols import TokenEmbedder
 from amem.storage.database import FILE_NAME

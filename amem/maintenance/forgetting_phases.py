@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from amem.maintenance.shift import ACTOR, PhaseReport, Reason
+from amem.maintenance.phase import ACTOR, PhaseReport, Reason
 from amem.note import Kind, Layer, Status
 from amem.storage.rows import chunks
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from amem.language.predicates import Predicates
-    from amem.maintenance.shift import Shift
+    from amem.maintenance.phase import PhaseRun
     from amem.settings import Settings
     from amem.storage.store import Session, Store
     from amem.storage.usage import Standings
@@ -193,28 +193,28 @@ class MovePhase:
     ) -> None:
         self._store, self.name, self._said, self._plan = store, name, said, plan
 
-    def run(self, shift: Shift) -> PhaseReport:
+    def run(self, run: PhaseRun) -> PhaseReport:
         """Move what is to be moved; in a dry run, say what that is."""
         with self._store.read() as session:
             planned = self._plan(session, session.usage.standings(), session.now)
-            if shift.dry_run:
+            if run.dry_run:
                 return _report(_reasons(session, planned))
         done: list[Reason] = []
         for page in chunks(planned):
-            if shift.cancelled.is_set():
+            if run.cancelled.is_set():
                 break
             with self._store.write() as session:
                 # Planned again: somebody may have recalled, edited or deleted some of them meanwhile.
                 standings = session.usage.standings([move.key for move in page])
-                done += self._carry_out(session, shift, self._plan(session, standings, session.now))
-                shift.mark(session, {"counts": _report(done).counts})
-            shift.tell(len(done), len(planned))
+                done += self._carry_out(session, run, self._plan(session, standings, session.now))
+                run.mark(session, {"counts": _report(done).counts})
+            run.tell(len(done), len(planned))
         return _report(done)
 
-    def _carry_out(self, session: Session, shift: Shift, moves: Sequence[Move]) -> list[Reason]:
+    def _carry_out(self, session: Session, run: PhaseRun, moves: Sequence[Move]) -> list[Reason]:
         if not moves:
             return []
-        page = shift.begin(session, self.name, f"{len(moves)} {self._said}")
+        page = run.begin(session, self.name, f"{len(moves)} {self._said}")
         reasons = _reasons(session, moves)
         for move, reason in zip(moves, reasons, strict=True):
             # Each is an operation of its own, so that it says why and can be taken back alone.

@@ -13,7 +13,7 @@ from amem.errors import EmbedderMismatch
 from amem.labels import counted
 from amem.labels import size as file_size
 from amem.maintenance.cycle import CYCLES, due, upcoming
-from amem.maintenance.shift import COUNTS, total
+from amem.maintenance.phase import COUNTS, total
 from amem.note import Status
 from amem.storage.rows import read_moment, read_time, time_text
 

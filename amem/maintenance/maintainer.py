@@ -1,4 +1,4 @@
-"""The night shift: maintenance, asked for or when it is due and nobody is at work; its look for conflicts."""
+"""Maintenance, asked for or when it is due and nobody is at work; its look for conflicts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from amem.conflict.settling import ACTION
 from amem.errors import MaintenanceRunning
 from amem.maintenance.cycle import CONSOLIDATION, CYCLES, Cycle, due, quiet_since
-from amem.maintenance.shift import PhaseReport, Reason
+from amem.maintenance.phase import PhaseReport, Reason
 from amem.protocols import MergeWriter, PageWriter
 from amem.storage.jobs import is_gone
 from amem.storage.purging import owed
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from amem.clock import Clock
     from amem.collection import Collection
     from amem.conflict.corrections import Reweigher
+    from amem.maintenance.phase import MaintenanceReport, Phase, PhaseRun
     from amem.maintenance.purges import Purges
-    from amem.maintenance.shift import MaintenanceReport, Phase, Shift
     from amem.maintenance.topics import Topics
     from amem.note import Conflict
     from amem.protocols import Analyst
@@ -183,43 +183,43 @@ class ConflictPhase:
         self._store = store
         self._reweigher = reweigher
 
-    def run(self, shift: Shift) -> PhaseReport:
+    def run(self, run: PhaseRun) -> PhaseReport:
         """Look at all that changed, a page at a time; in a dry run only say what would come of it."""
         self._reweigher.refresh()
         with self._store.read() as session:
-            keys = _unweighed(session, shift.changed(session))
+            keys = _unweighed(session, run.changed(session))
         found: dict[tuple[str, str], Conflict] = {}
-        page_of = self._try_page if shift.dry_run else self._settle_page
+        page_of = self._try_page if run.dry_run else self._settle_page
         for start in range(0, len(keys), _PAGE):
-            if shift.cancelled.is_set():
+            if run.cancelled.is_set():
                 break
             page = keys[start : start + _PAGE]
-            for conflict in page_of(shift, page, found.values()):
+            for conflict in page_of(run, page, found.values()):
                 # Of two notes that both changed each is weighed against the other.
                 found.setdefault((conflict.earlier, conflict.later), conflict)
-            shift.tell(start + len(page), len(keys))
+            run.tell(start + len(page), len(keys))
         hidden = [conflict for conflict in found.values() if conflict.hides]
         reasons = tuple(Reason(each.earlier, "superseded", each.verdict.reason) for each in hidden)
         return PhaseReport(_counts(list(found.values())), reasons)
 
-    def _try_page(self, shift: Shift, keys: Sequence[int], before: Iterable[Conflict]) -> list[Conflict]:
+    def _try_page(self, run: PhaseRun, keys: Sequence[int], before: Iterable[Conflict]) -> list[Conflict]:
         with self._store.read() as session:
             ids = list(session.notes.ids_of(keys).values())
             return [each.conflict for _, pairs in self._reweigher.weigh(session, ids) for each in pairs]
 
-    def _settle_page(self, shift: Shift, keys: Sequence[int], before: Iterable[Conflict]) -> list[Conflict]:
+    def _settle_page(self, run: PhaseRun, keys: Sequence[int], before: Iterable[Conflict]) -> list[Conflict]:
         found: list[Conflict] = []
         with self._store.write() as session:
             operations: list[int] = []
 
             def begin(by: str) -> int:
                 if not operations:
-                    operations.append(shift.begin(session, ACTION, _CAUSE))
+                    operations.append(run.begin(session, ACTION, _CAUSE))
                 return operations[0]
 
             for note, pairs in self._reweigher.weigh(session, list(session.notes.ids_of(keys).values())):
                 found += self._reweigher.carry_out(session, note, pairs, begin).conflicts
-            shift.mark(session, {"done": keys[-1], "counts": _counts([*before, *found])})
+            run.mark(session, {"done": keys[-1], "counts": _counts([*before, *found])})
         return found
 
 

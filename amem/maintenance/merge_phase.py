@@ -12,8 +12,8 @@ from amem.errors import StorageError
 from amem.labels import counted, short_id
 from amem.maintenance.merge_candidates import Candidates
 from amem.maintenance.merge_drafts import Drafting, Opinion, merged
+from amem.maintenance.phase import ACTOR, PhaseReport, Reason, unchanged
 from amem.maintenance.sameness import difference, may_merge, may_say_the_same
-from amem.maintenance.shift import ACTOR, PhaseReport, Reason, unchanged
 from amem.note import Link, LinkType, MemoryNote, Status
 from amem.storage.jobs import MERGING
 from amem.storage.reviews import IN_CONFLICT
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from amem.collection import Collection
-    from amem.maintenance.shift import Shift
+    from amem.maintenance.phase import PhaseRun
     from amem.protocols import MergeWriter
     from amem.storage.store import Session
 
@@ -104,11 +104,11 @@ class MergePhase:
         self._predicates = collection.predicates
         self._writer = writer
 
-    def run(self, shift: Shift) -> PhaseReport:
+    def run(self, run: PhaseRun) -> PhaseReport:
         """Merge what changed with what says the same; in a dry run only say what would be, and ask no model."""
         drafting = Drafting(self._writer, self._predicates, self._settings.merge_days)
         try:
-            return self._run(shift, drafting)
+            return self._run(run, drafting)
         finally:
             self._count(drafting)
 
@@ -123,39 +123,39 @@ class MergePhase:
         except StorageError as error:  # the run's own outcome matters more
             _log.warning("what drafts of merged notes cost could not be written down: %s", error)
 
-    def _run(self, shift: Shift, drafting: Drafting) -> PhaseReport:
+    def _run(self, run: PhaseRun, drafting: Drafting) -> PhaseReport:
         with self._store.read() as session:
-            keys = shift.changed(session)
+            keys = run.changed(session)
         reasons: list[Reason] = []
         gone: set[str] = set()
         done = proposed = 0
         settings = self._settings
         candidates = Candidates(self._dense, keys, cosine=settings.merge_cosine, days=settings.merge_days)
         for page in chunks(keys):
-            if shift.cancelled.is_set():
+            if run.cancelled.is_set():
                 break
-            found = self._plan(shift, page, candidates)
+            found = self._plan(run, page, candidates)
             # In a dry run what was taken by a group of an earlier page is still there.
             planned = [each for each in found.groups if gone.isdisjoint(part.id for part in each.parts)]
-            if not shift.dry_run:
-                planned = [self._drafted(shift, each, drafting) for each in planned]
-            written = planned if shift.dry_run else self._write(shift, planned, page[-1], before=len(gone))
+            if not run.dry_run:
+                planned = [self._drafted(run, each, drafting) for each in planned]
+            written = planned if run.dry_run else self._write(run, planned, page[-1], before=len(gone))
             gone.update(part.id for each in written for part in each.parts)
             doubtful = [each for each in found.doubtful if gone.isdisjoint((each.old.id, each.new.id))]
-            if not shift.dry_run:
-                doubtful = self._weighed(shift, doubtful, drafting)
+            if not run.dry_run:
+                doubtful = self._weighed(run, doubtful, drafting)
             apart = [each for each in doubtful if each.opinion.apart]
             doubtful = [each for each in doubtful if not each.opinion.apart]
-            asked = doubtful if shift.dry_run else self._propose(shift, doubtful)
+            asked = doubtful if run.dry_run else self._propose(run, doubtful)
             proposed += len(asked)
             reasons += [reason for each in written for reason in _reasons(each)]
             reasons += [_question(each) for each in asked]
             reasons += [_kept_apart(each) for each in apart]
             done += len(page)
-            shift.tell(done, len(keys))
+            run.tell(done, len(keys))
         return PhaseReport({"consolidated": len(gone), "merges_proposed": proposed}, tuple(reasons))
 
-    def _plan(self, shift: Shift, page: Sequence[int], candidates: Candidates) -> _Found:
+    def _plan(self, run: PhaseRun, page: Sequence[int], candidates: Candidates) -> _Found:
         """The groups and doubtful pairs that a note of the page belongs to."""
         with self._store.read() as session:
             candidates.refresh(session)
@@ -163,7 +163,7 @@ class MergePhase:
         near = candidates.pairs(page)
         with self._store.read() as session:
             found = session.notes.bare(sorted({key for pair in near for key in pair}))
-            left_alone = shift.taken_back(session, "merge", list(found))
+            left_alone = run.taken_back(session, "merge", list(found))
             notes = {
                 key: note for key, (note, owned) in found.items() if key not in left_alone and may_merge(note, owned)
             }
@@ -195,22 +195,22 @@ class MergePhase:
         return _Found(planned, doubtful)
 
     @contextmanager
-    def _kept(self, shift: Shift, drafting: Drafting) -> Iterator[None]:
+    def _kept(self, run: PhaseRun, drafting: Drafting) -> Iterator[None]:
         """Keep the lease of the run over a slow call of the model in the block."""
         before = drafting.calls
         yield
         if drafting.calls > before:
             with self._store.write() as session:
-                shift.keep(session)
+                run.keep(session)
 
-    def _drafted(self, shift: Shift, planned: _Planned, drafting: Drafting) -> _Planned:
-        with self._kept(shift, drafting):
+    def _drafted(self, run: PhaseRun, planned: _Planned, drafting: Drafting) -> _Planned:
+        with self._kept(run, drafting):
             note, remark = drafting.merged(planned.parts, planned.note)
         if len(note.content) > self._settings.max_note_chars:
             return replace(planned, remark="text by the rules: its draft is too long")
         return replace(planned, note=note, remark=remark)
 
-    def _weighed(self, shift: Shift, doubtful: Sequence[_Doubt], drafting: Drafting) -> list[_Doubt]:
+    def _weighed(self, run: PhaseRun, doubtful: Sequence[_Doubt], drafting: Drafting) -> list[_Doubt]:
         """The pairs that can be proposed now, one question a note at a time, with what the model says of each."""
         if not doubtful:
             return []
@@ -219,13 +219,13 @@ class MergePhase:
         weighed: list[_Doubt] = []
         for each in doubtful:
             if each.old.id not in waiting:
-                with self._kept(shift, drafting):
+                with self._kept(run, drafting):
                     weighed.append(replace(each, opinion=drafting.opinion(each.old, each.new)))
                 if not weighed[-1].opinion.apart:
                     waiting.add(each.old.id)
         return weighed
 
-    def _propose(self, shift: Shift, doubtful: Sequence[_Doubt]) -> list[_Doubt]:
+    def _propose(self, run: PhaseRun, doubtful: Sequence[_Doubt]) -> list[_Doubt]:
         """Put into the review queue that the later of two notes stands for both; one question a note at a time."""
         proposed: list[_Doubt] = []
         if not doubtful:
@@ -242,7 +242,7 @@ class MergePhase:
                 session.reviews.propose(
                     old.id,
                     {"status": (str(old.status), str(Status.SUPERSEDED)), "superseded_by": (None, new.id)},
-                    operation=shift.begin(session, "propose", CAUSE),
+                    operation=run.begin(session, "propose", CAUSE),
                     base_version=old.version,
                     reason=reason,
                     confidence=0.5,
@@ -253,7 +253,7 @@ class MergePhase:
                 proposed.append(each)
         return proposed
 
-    def _write(self, shift: Shift, planned: Sequence[_Planned], last: int, *, before: int) -> list[_Planned]:
+    def _write(self, run: PhaseRun, planned: Sequence[_Planned], last: int, *, before: int) -> list[_Planned]:
         """Merge what is still as it was read; the others wait for the next night."""
         texts = {self._vectorizer.text(each.note) for each in planned}
         vectors = self._vectorizer.embed(sorted(texts))[0] if texts else {}
@@ -262,11 +262,11 @@ class MergePhase:
             self._vectorizer.keep(session, vectors)
             for each in planned:
                 if unchanged(session, each.parts):
-                    operation = shift.begin(session, "merge", CAUSE)
+                    operation = run.begin(session, "merge", CAUSE)
                     _store(session, each, self._vectorizer.hash(each.note), operation)
                     written.append(each)
             counts = {"consolidated": before + sum(len(each.parts) for each in written)}
-            shift.mark(session, {"done": last, "counts": counts})
+            run.mark(session, {"done": last, "counts": counts})
         return written
 
 

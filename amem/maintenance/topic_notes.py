@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.errors import AmemError, Cancelled, StaleNote, StorageError
 from amem.language import normalize
-from amem.maintenance.shift import ACTOR
+from amem.maintenance.phase import ACTOR
 from amem.maintenance.topic_pages import (
     MOST_GONE,
     Gone,

@@ -15,7 +15,7 @@ from amem.errors import StaleNote
 from amem.language import index_terms, normalize, query_terms, written_in_cjk
 from amem.language.lexicon import lexicon
 from amem.maintenance.cycle import CYCLES
-from amem.maintenance.shift import PhaseReport, Reason
+from amem.maintenance.phase import PhaseReport, Reason
 from amem.maintenance.topic_notes import known_topics, notes_of, recognise
 from amem.maintenance.topic_pages import core, is_chinese, labels
 from amem.note import Kind, LinkType, Scope, Status
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from amem.collection import Collection
-    from amem.maintenance.shift import Shift
+    from amem.maintenance.phase import PhaseRun
     from amem.maintenance.topic_notes import Draft, Keeper, Known, Mark
     from amem.note import MemoryNote
     from amem.storage.store import Session
@@ -224,55 +224,55 @@ class TopicPhase:
         self._keeper = keeper
         self._declared = declared
 
-    def run(self, shift: Shift) -> PhaseReport:
+    def run(self, run: PhaseRun) -> PhaseReport:
         """Make, update and put away topics; does nothing at all when nothing was written since the last run."""
         with self._store.read() as session:
-            if session.counter == shift.since:
+            if session.counter == run.since:
                 return PhaseReport()
-            changed = shift.changed(session)
+            changed = run.changed(session)
         grown = self._declared.belonging(changed)
         with self._store.read() as session:
-            plan = self._plan(session, shift, grown)
+            plan = self._plan(session, run, grown)
         reasons: list[Reason] = []
         for place, (known, members) in enumerate(plan.drafts):
-            if shift.cancelled.is_set():
+            if run.cancelled.is_set():
                 break
             with self._store.read() as session:
                 scope = session.notes.scopes_of(members[:1])[members[0]] if known is None else known.scope
             names = plan.names.setdefault(scope, [])
-            draft = self._keeper.draft(members, known, scope=scope, taken=names, ask=not shift.dry_run)
+            draft = self._keeper.draft(members, known, scope=scope, taken=names, ask=not run.dry_run)
             if draft is not None:
                 names.append(draft.name)
                 with suppress(StaleNote):  # somebody is at it: it is looked at again the next time
-                    reasons.append(self._put(shift, draft, len(reasons)))
-            shift.tell(place + 1, len(plan.drafts))
+                    reasons.append(self._put(run, draft, len(reasons)))
+            run.tell(place + 1, len(plan.drafts))
         for known, why in plan.archive:
-            if not shift.dry_run:
-                self._archive(shift, known, why, len(reasons))
+            if not run.dry_run:
+                self._archive(run, known, why, len(reasons))
             reasons.append(Reason(known.id, "topic", f"{known.mark.name}: {why}"))
         return PhaseReport({"topics_updated": len(reasons)}, tuple(reasons))
 
-    def _put(self, shift: Shift, draft: Draft, before: int) -> Reason:
+    def _put(self, run: PhaseRun, draft: Draft, before: int) -> Reason:
         known = draft.known
         why = f"{draft.name}: {len(draft.members)} notes" + (" belong together" if known is None else "")
-        if shift.dry_run:
+        if run.dry_run:
             return Reason("" if known is None else known.id, "topic", why)
         vectors = self._keeper.embed(draft)
         with self._store.write() as session:
-            id = self._keeper.put(session, draft, vectors, shift.begin(session, ACTION, draft.name))
-            shift.mark(session, {"counts": {"topics_updated": before + 1}})
+            id = self._keeper.put(session, draft, vectors, run.begin(session, ACTION, draft.name))
+            run.mark(session, {"counts": {"topics_updated": before + 1}})
         return Reason(id, "topic", why)
 
-    def _archive(self, shift: Shift, known: Known, why: str, before: int) -> None:
+    def _archive(self, run: PhaseRun, known: Known, why: str, before: int) -> None:
         with self._store.write() as session:
-            self._keeper.archive(session, known, shift.begin(session, ACTION, f"{known.mark.name}: {why}"))
-            shift.mark(session, {"counts": {"topics_updated": before + 1}})
+            self._keeper.archive(session, known, run.begin(session, ACTION, f"{known.mark.name}: {why}"))
+            run.mark(session, {"counts": {"topics_updated": before + 1}})
 
-    def _plan(self, session: Session, shift: Shift, grown: Mapping[str, set[str]]) -> _Plan:
+    def _plan(self, session: Session, run: PhaseRun, grown: Mapping[str, set[str]]) -> _Plan:
         every = known_topics(session, statuses=tuple(Status))
         last = session.runs.last(CYCLES)
         # What took the place of what shows on a page, too.
-        touched = session.notes.ids_changed(shift.since) | (
+        touched = session.notes.ids_changed(run.since) | (
             session.links.ends_changed(last.started_at, but=ACTION, types=(LinkType.SUPERSEDES,)) if last else set()
         )
         plan = _Plan()
@@ -285,7 +285,7 @@ class TopicPhase:
                 mine = _active(session, known.members) | grown.get(known.id, set())
                 _look_again(plan, known, mine, touched)
         found_by_links = [known for known in every if not known.mark.declared]
-        groups, automatic = self._groups(session, shift.cycle, found_by_links, touched)
+        groups, automatic = self._groups(session, run.cycle, found_by_links, touched)
         recognised = recognise(groups, {id: known.members for id, known in automatic.items()})
         placed = {place: id for id, place in recognised.items()}
         gathered: set[str] = set()
@@ -303,7 +303,7 @@ class TopicPhase:
             if known.note.status is Status.ACTIVE and id not in recognised:
                 self._left(plan, known, _active(session, known.members), gathered, touched)
         keys = session.notes.keys_of([known.id for known, _ in plan.archive])
-        kept = shift.taken_back(session, ACTION, list(keys.values()))
+        kept = run.taken_back(session, ACTION, list(keys.values()))
         plan.archive = [(known, why) for known, why in plan.archive if keys[known.id] not in kept]
         return plan
 

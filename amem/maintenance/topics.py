@@ -9,7 +9,7 @@ from amem.conflict.corrections import delete
 from amem.errors import AmbiguousId, InvalidInput, NoteNotFound, StaleNote
 from amem.labels import short_id
 from amem.language import normalize
-from amem.maintenance.shift import ACTOR
+from amem.maintenance.phase import ACTOR
 from amem.maintenance.topic_notes import Keeper, Mark, Topic, TopicMap, TopicPage, known_topics, topic_notes
 from amem.maintenance.topic_phase import Declared, TopicPhase
 from amem.note import EVERYONE, NOBODY, Kind, Scope, Status

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from amem.errors import AmemError, Cancelled, EmbedderMismatch
-from amem.maintenance.shift import ACTOR, PhaseReport
+from amem.maintenance.phase import ACTOR, PhaseReport
 from amem.note import LinkType
 from amem.storage.vectors import text_hash
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from amem.collection import Vectorizer
-    from amem.maintenance.shift import Shift
+    from amem.maintenance.phase import PhaseRun
     from amem.note import MemoryNote
     from amem.storage.store import Session, Store
 
@@ -96,23 +96,23 @@ class ReembedPhase:
         self._store = store
         self._vectorizer = vectorizer
 
-    def run(self, shift: Shift) -> PhaseReport:
+    def run(self, run: PhaseRun) -> PhaseReport:
         """All or nothing: one that is called off leaves the old vectors in use."""
         try:
             self._vectorizer.check()
         except EmbedderMismatch:
-            if shift.dry_run:
+            if run.dry_run:
                 with self._store.read() as session:
                     return PhaseReport({"reembedded": session.notes.count()})
         else:
             return PhaseReport()
 
         def heard(done: int, of: int) -> None:
-            if shift.cancelled.is_set():
+            if run.cancelled.is_set():
                 raise Cancelled("embedding anew was called off", hint="the old vectors are still in use")
             with self._store.write() as session:
-                shift.keep(session)
-            shift.tell(done, of)
+                run.keep(session)
+            run.tell(done, of)
 
         return PhaseReport({"reembedded": reindex(self._store, self._vectorizer, ACTOR, progress=heard)})
 
@@ -125,9 +125,9 @@ class PurgePhase:
     def __init__(self, finish: Callable[[], str]) -> None:
         self._finish = finish
 
-    def run(self, shift: Shift) -> PhaseReport:
+    def run(self, run: PhaseRun) -> PhaseReport:
         """Raises AmemError where it still can't be done: the run goes on and says so, the next one tries again."""
-        if not shift.dry_run and (problem := self._finish()):
+        if not run.dry_run and (problem := self._finish()):
             raise AmemError(f"files still hold purged text: {problem}")
         return PhaseReport()
 
@@ -140,10 +140,10 @@ class TidyPhase:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def run(self, shift: Shift) -> PhaseReport:
+    def run(self, run: PhaseRun) -> PhaseReport:
         """In steps of some milliseconds, so that nobody waits, but for a file that is written anew: seconds, once."""
-        if not shift.dry_run:
-            self._store.tidy(shift.cancelled.is_set)
+        if not run.dry_run:
+            self._store.tidy(run.cancelled.is_set)
         return PhaseReport()
 
 
@@ -175,11 +175,11 @@ class WeighPhase:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def run(self, shift: Shift) -> PhaseReport:
+    def run(self, run: PhaseRun) -> PhaseReport:
         """Weigh them a page at a time; a run that was killed goes on after the last page."""
-        after = int(shift.progress.get("done", 0))
+        after = int(run.progress.get("done", 0))
         changed = 0
-        while not shift.cancelled.is_set():
+        while not run.cancelled.is_set():
             with self._store.read() as session:
                 page = session.links.uses(WEIGHED, after=after, limit=_LINKS_PAGE)
                 now = session.now
@@ -188,8 +188,8 @@ class WeighPhase:
             weights = {each.key: link_weight(each.recalls, (now - each.at).total_seconds() / 86_400) for each in page}
             news = {each.key: weights[each.key] for each in page if abs(weights[each.key] - each.weight) > _NOTICEABLE}
             changed, after = changed + len(news), page[-1].key
-            if not shift.dry_run:
+            if not run.dry_run:
                 with self._store.write() as session:
                     session.links.weigh(news)
-                    shift.mark(session, {"done": after, "counts": {"reweighted": changed}})
+                    run.mark(session, {"done": after, "counts": {"reweighted": changed}})
         return PhaseReport({"reweighted": changed})

@@ -6,15 +6,15 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from shifts import Marking, cycle_of, dump, run
+from phases import Marking, cycle_of, dump, run
 
 from amem.errors import Cancelled, InvalidInput, MaintenanceRunning, NothingToUndo, ServiceUnavailable
 from amem.maintenance.cycle import packed, unpacked
-from amem.maintenance.shift import PhaseReport
+from amem.maintenance.phase import PhaseReport
 
 if TYPE_CHECKING:
     from amem import AgenticMemorySystem
-    from amem.maintenance.shift import Shift
+    from amem.maintenance.phase import PhaseRun
     from amem.testing import FrozenClock
     from tests.conftest import Open
 
@@ -109,9 +109,9 @@ def test_what_was_taken_back_is_known_to_the_next_run(memory: AgenticMemorySyste
     class Asking:
         name = "asking"
 
-        def run(self, shift: Shift) -> PhaseReport:
+        def run(self, run: PhaseRun) -> PhaseReport:
             with memory.parts.store.read() as session:
-                known.append(shift.taken_back(session, "mark", shift.changed(session)))
+                known.append(run.taken_back(session, "mark", run.changed(session)))
             return PhaseReport()
 
     memory.undo(report.operation)
@@ -227,9 +227,9 @@ def test_a_phase_that_fails_keeps_no_other_from_its_work_and_is_given_the_same_a
     class Failing:
         name = "failing"
 
-        def run(self, shift: Shift) -> PhaseReport:
+        def run(self, run: PhaseRun) -> PhaseReport:
             with memory.parts.store.read() as session:
-                asked.append(shift.changed(session))
+                asked.append(run.changed(session))
             raise ServiceUnavailable("the model is down", hint="start it")
 
     after = Marking(memory.parts.store)

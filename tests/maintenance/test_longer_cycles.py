@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from shifts import dump
+from phases import dump
 
 from amem.analysis import Analysis, PageDraft
 from amem.errors import ServiceUnavailable

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from amem import AgenticMemorySystem
-    from amem.maintenance.shift import MaintenanceReport
+    from amem.maintenance.phase import MaintenanceReport
     from amem.protocols import Embedder
     from tests.conftest import Open
 

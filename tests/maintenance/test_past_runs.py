@@ -6,12 +6,12 @@ import threading
 from typing import TYPE_CHECKING
 
 import pytest
-from shifts import Marking, cycle_of, run
+from phases import Marking, cycle_of, run
 
 from amem.errors import Cancelled
 
 if TYPE_CHECKING:
-    from amem.maintenance.shift import Shift
+    from amem.maintenance.phase import PhaseRun
     from amem.testing import FrozenClock
     from tests.conftest import Open
 
@@ -50,7 +50,7 @@ def test_what_failed_is_remembered(open_memory: Open) -> None:
     class Broken:
         name = "broken"
 
-        def run(self, shift: Shift) -> None:
+        def run(self, run: PhaseRun) -> None:
             raise ValueError("out of paper")
 
     memory = open_memory()

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
 
     from amem.maintenance.health import Health, Maintained
-    from amem.maintenance.shift import MaintenanceReport
+    from amem.maintenance.phase import MaintenanceReport
     from amem.memory_system import AgenticMemorySystem
     from amem.storage.operations import Deed
     from amem.writing.worker import EnrichReport

@@ -111,18 +111,18 @@ class PhaseReport:
 class Phase(Protocol):
     """One part of the cycle.
 
-    It works in short transactions, a page of notes each, looks at ``shift.cancelled`` between them (and then just
+    It works in short transactions, a page of notes each, looks at ``run.cancelled`` between them (and then just
     returns what it has done), and writes nothing in a dry run.
     """
 
     @property
     def name(self) -> str: ...
 
-    def run(self, shift: Shift) -> PhaseReport: ...
+    def run(self, run: PhaseRun) -> PhaseReport: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Shift:
+class PhaseRun:
     """One run of the cycle, as one phase of it sees it.
 
     `since` and `upto` are change counters: what the run's predecessors had seen, and what there was when it began.

@@ -6,13 +6,13 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from amem.maintenance.cycle import Cycle
-from amem.maintenance.shift import PhaseReport, Reason
+from amem.maintenance.phase import PhaseReport, Reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from amem import AgenticMemorySystem
-    from amem.maintenance.shift import MaintenanceReport, Phase, Shift
+    from amem.maintenance.phase import MaintenanceReport, Phase, PhaseRun
     from amem.storage.store import Store
 
 
@@ -33,24 +33,24 @@ class Marking:
         self._category = category
         self._meanwhile = meanwhile
 
-    def run(self, shift: Shift) -> PhaseReport:
+    def run(self, run: PhaseRun) -> PhaseReport:
         with self._store.read() as session:
-            keys = shift.changed(session)
+            keys = run.changed(session)
             ids = session.notes.ids_of(keys)
         self.looked_at += [ids[key] for key in keys]
         marked: list[Reason] = []
         for number, key in enumerate(keys):
-            if shift.cancelled.is_set():
+            if run.cancelled.is_set():
                 break
             with self._store.read() as session:
                 note = session.notes.get_many([ids[key]])[ids[key]]
             if note.category != self._category:
                 marked.append(Reason(note.id, "promoted", f"it was {note.category}"))
-                if not shift.dry_run:
+                if not run.dry_run:
                     with self._store.write() as session:
-                        operation = shift.begin(session, "mark", "as every note")
+                        operation = run.begin(session, "mark", "as every note")
                         session.notes.change(note.id, {"category": self._category}, operation)
-                        shift.mark(session, {"done": key, "counts": {"promoted": len(marked)}})
+                        run.mark(session, {"done": key, "counts": {"promoted": len(marked)}})
             if self._meanwhile is not None:
                 self._meanwhile(number)
         return PhaseReport({"promoted": len(marked)}, tuple(marked))
