@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import lru_cache
 from itertools import groupby
@@ -19,7 +19,7 @@ from amem.language.predicates import USER, WE
 from amem.language.scripts import words
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, KeysView, Mapping, Sequence
     from datetime import datetime
 
     from amem.conflict.candidates import Claim
@@ -44,7 +44,12 @@ def cover(one: Mapping[str, float], other: Mapping[str, float]) -> float:
     total = sum(one.values())
     if not total:
         return 0.0
-    return sum([weight for key, weight in one.items() if key in other or _held(key, other) is not None]) / total
+    held = [
+        weight
+        for key, weight in one.items()
+        if key in other or not (key.isascii() or _held(key, other) is None)  # most keys are ASCII: ask nobody else
+    ]
+    return sum(held) / total
 
 
 def _held(key: str, about: Mapping[str, float]) -> str | None:
@@ -87,13 +92,13 @@ def gained(one: Statement, other: Statement) -> Mapping[str, frozenset[str]]:
     """
     if not other.values and not other.names:
         return {}
-    held, kept = ({(value.sort, value.text) for value in each.values} for each in (one, other))
-    lost = [value for value in one.values if (value.sort, value.text) not in kept]
     found: dict[str, set[str]] = {}
-    for value in other.values:
-        beside = all(value.numbers_the_same(each) for each in lost)
-        if (value.sort, value.text) not in held and beside:
-            found.setdefault(value.sort, set()).add(value.text)
+    if other.values:
+        held, kept = ({(value.sort, value.text) for value in each.values} for each in (one, other))
+        lost = [value for value in one.values if (value.sort, value.text) not in kept]
+        for value in other.values:
+            if (value.sort, value.text) not in held and all(map(value.numbers_the_same, lost)):
+                found.setdefault(value.sort, set()).add(value.text)
     if names := [key for key in other.names if key not in one.about]:
         found["name"] = set(names)
     return {sort: frozenset(values) for sort, values in found.items()}
@@ -365,13 +370,22 @@ def _is_over(claim: Claim, moment: datetime) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
+class _Sentence:
+    """The clauses of a sentence in one: what they are about, of whom, and their cues."""
+
+    about: Mapping[str, float]
+    people: frozenset[str]
+    cues: frozenset[Cue]
+
+
+@dataclass(frozen=True, slots=True)
 class _Clause:
     """A statement, with what comparing it asks for again and again. `around` are the clauses of its sentence in one;
     `text` is its normal form.
     """
 
     statement: Statement
-    around: Statement
+    around: _Sentence
     text: str
 
     @property
@@ -405,8 +419,8 @@ class _Clauses:
 
     def touched_by(self, new: _Clause) -> list[_Clause]:
         """Those that a later clause, or its sentence, shares a word with, or a pair of opposites and nothing else."""
-        told = _mask(self._about, new.statement.about) | _mask(self._around, new.around.about)
-        opposed = _mask(self._poles, new.statement.poles) & ~told
+        told = _mask(self._about, new.statement.about.keys()) | _mask(self._around, new.around.about.keys())
+        opposed = _mask(self._poles, new.statement.poles.keys()) & ~told
         if not (told or opposed):
             return []
         return [
@@ -425,10 +439,10 @@ def _masks(keys: Iterable[Iterable[str]]) -> dict[str, int]:
     return found
 
 
-def _mask(masks: Mapping[str, int], keys: Iterable[str]) -> int:
+def _mask(masks: Mapping[str, int], keys: KeysView[str]) -> int:
     found = 0
-    for key in keys:
-        found |= masks.get(key, 0)
+    for key in masks.keys() & keys:
+        found |= masks[key]
     return found
 
 
@@ -457,7 +471,7 @@ def _does_instead(old: Statement, new: Statement) -> bool:
     return new.frame.verb in _BY_ONE and bool(told) and cover(told, new.about) == 1.0
 
 
-def _has_reason(old: Statement, new: Statement, around: Statement) -> bool:
+def _has_reason(old: Statement, new: Statement, around: _Sentence) -> bool:
     """Whether anything says that they differ: a word of change or end, a turned meaning, another value."""
     if agrees(old, new) or _comes_true(old, new):
         return False
@@ -488,12 +502,13 @@ def contrast(old: Statement, new: Statement) -> bool:
 
 
 def _alone(about: Mapping[str, float], other: Statement) -> bool:
-    return any(
-        weight >= 1 and key not in other.about and _held(key, other.about) is None for key, weight in about.items()
-    )
+    for key, weight in about.items():
+        if weight >= 1 and key not in other.about and (key.isascii() or _held(key, other.about) is None):
+            return True
+    return False
 
 
-def _is_done(old: Statement, new: Statement, around: Statement) -> bool:
+def _is_done(old: Statement, new: Statement, around: _Sentence) -> bool:
     """Whether the earlier statement only tells of what happened, and the later one of something else that did.
 
     "Sold the lamp" ends nothing of "repaired the lamp"; what a person got, joined or began goes on until it ends.
@@ -551,7 +566,7 @@ def _only_people(old: _Clause, new: _Clause) -> bool:
 def _features(
     old: Statement,
     new: Statement,
-    around: Statement,
+    around: _Sentence,
     earlier: Claim,
     later: Claim,
     cosine: float,
@@ -568,7 +583,7 @@ def _features(
     one, other = without(old.about, lost.get("name", ())), without(new.about, came.get("name", ()))
     pairs = opposed(old, new)
     days = max((later.true_at - earlier.true_at).total_seconds() / 86400, 0.0)
-    found: dict[str, float] = {
+    return {
         "cosine": 0.0 if apart else cosine,
         "languages": apart,
         "old covered": cover(told, new.about),
@@ -613,7 +628,6 @@ def _features(
         "claims": old.claims and new.claims,
         "chinese": chinese,
     }
-    return {name: float(value) for name, value in found.items()}
 
 
 def _subjects(claim: Claim) -> set[str]:
@@ -625,18 +639,17 @@ def _subjects(claim: Claim) -> set[str]:
 _in_cjk = lru_cache(maxsize=1024)(written_in_cjk)
 
 
-def _sentences(text: str) -> dict[int, Statement]:
+def _sentences(text: str) -> dict[int, _Sentence]:
     """By number, the clauses of each sentence in one, those that state nothing left out unless none does."""
-    found: dict[int, Statement] = {}
+    found: dict[int, _Sentence] = {}
     for number, group in groupby(read(text), key=lambda each: each.sentence):
         clauses = list(group)
         told = [each for each in clauses if each.said and not each.reason] or clauses
         telling = [each for each in told if _tells(each)]
-        found[number] = replace(
-            next((each for each in told if each.claims), told[0]),
-            text=told[0].around,
+        found[number] = _Sentence(
             about={key: weight for each in telling for key, weight in each.about.items()},
-            cues=frozenset(cue for each in told for cue in each.cues),
+            people=next((each for each in told if each.claims), told[0]).people,
+            cues=frozenset[Cue]().union(*[each.cues for each in told]),
         )
     return found
 

@@ -110,7 +110,8 @@ class _Lists:
     first_forms: frozenset[str]
     first_stems: frozenset[str]
     longest: int
-    longest_chinese: int
+    longest_chinese: Mapping[str, int]
+    """How long the longest Chinese phrase is that begins with a character."""
 
 
 def marks(reading: Reading) -> Iterator[Mark]:
@@ -247,16 +248,15 @@ def _chinese(reading: Reading) -> Iterator[Mark]:
         if word.cjk and word.known and word.text[0] not in DENYING
         for at in range(word.start + (not is_place(word.text)), word.end)
     }
-    at = 0
-    while at < len(text):
-        taken = 1
-        if text[at] >= "\u4e00" and at not in inside:
-            for length in range(min(lists.longest_chinese, len(text) - at), 0, -1):
-                if (entry := lists.chinese.get(text[at : at + length])) is not None:
-                    yield Mark(at, at + length, entry.cues, entry.poles)
-                    taken = length
-                    break
-        at += taken
+    end = 0
+    for at, first in enumerate(text):
+        if at < end or first not in lists.longest_chinese or at in inside:
+            continue
+        for length in range(min(lists.longest_chinese[first], len(text) - at), 0, -1):
+            if (entry := lists.chinese.get(text[at : at + length])) is not None:
+                end = at + length
+                yield Mark(at, end, entry.cues, entry.poles)
+                break
 
 
 @cache
@@ -284,7 +284,15 @@ def _lists() -> _Lists:
             chinese[phrase] = _Entry(known.cues, (*known.poles, *poles))
     longest = max(len(key) for key in (*forms, *stems))
     first_forms, first_stems = (frozenset(key[0] for key in each) for each in (forms, stems))
-    return _Lists(forms, stems, chinese, frozenset(states), first_forms, first_stems, longest, max(map(len, chinese)))
+    return _Lists(forms, stems, chinese, frozenset(states), first_forms, first_stems, longest, _longest(chinese))
+
+
+def _longest(phrases: Iterable[str]) -> dict[str, int]:
+    """By first character, the length of the longest phrase that begins with it."""
+    found: dict[str, int] = {}
+    for phrase in phrases:
+        found[phrase[0]] = max(len(phrase), found.get(phrase[0], 0))
+    return found
 
 
 def _cues() -> Iterator[tuple[Cue, str]]:
@@ -386,16 +394,15 @@ def concepts(key: str) -> tuple[str, ...]:
 def chinese_names(text: str) -> Iterator[tuple[int, int]]:
     """Where in `text` a Chinese name of the list stands that is longer than a character, as [start, end)."""
     known, longest = _chinese_synonyms()
-    at = 0
-    while at < len(text):
-        taken = 1
-        if text[at] >= "\u4e00":
-            for length in range(min(longest, len(text) - at), 1, -1):
-                if text[at : at + length] in known:
-                    yield at, at + length
-                    taken = length
-                    break
-        at += taken
+    end = 0
+    for at, first in enumerate(text):
+        if at < end or first not in longest:
+            continue
+        for length in range(min(longest[first], len(text) - at), 1, -1):
+            if text[at : at + length] in known:
+                end = at + length
+                yield at, end
+                break
 
 
 @cache
@@ -410,9 +417,9 @@ def _synonyms() -> Mapping[str, tuple[str, ...]]:
 
 
 @cache
-def _chinese_synonyms() -> tuple[frozenset[str], int]:
+def _chinese_synonyms() -> tuple[frozenset[str], Mapping[str, int]]:
     known = frozenset(key for key in _synonyms() if not key.isascii() and len(key) > 1)
-    return known, max(map(len, known))
+    return known, _longest(known)
 
 
 def _key(name: str) -> str:

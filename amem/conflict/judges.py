@@ -544,7 +544,7 @@ def _best(found: Sequence[Difference]) -> Difference | None:
     most = max((each.probability for each in found), default=0.0)
     near = [each for each in found if each.probability >= most - _NEAR]
     best = max(near, key=lambda each: (shared(each.old.about, each.new.about), each.probability), default=None)
-    return None if best is None else replace(best, probability=most)
+    return best if best is None or best.probability == most else replace(best, probability=most)
 
 
 def _confidence(best: Difference, earlier: Claim, later: Claim) -> float:
