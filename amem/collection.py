@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from amem.clock import zone
@@ -105,8 +106,12 @@ class Vectorizer:
         """How the words of texts will be kept beside their vectors; '' where they are not wanted or not to be had."""
         from amem.token_vectors import PACKING
 
-        gives = self._tokens and isinstance(self.embedder, TokenEmbedder) and self.embedder.gives_tokens
-        return PACKING if gives else ""
+        return PACKING if self._by_word is not None and self._by_word.gives_tokens else ""
+
+    @cached_property
+    def _by_word(self) -> TokenEmbedder | None:
+        """The embedder where the words of texts are wanted and it may give them; each add asks several times."""
+        return self.embedder if self._tokens and isinstance(self.embedder, TokenEmbedder) else None
 
     def reads(self, fields: Iterable[str]) -> bool:
         """True when one of these fields is part of what is embedded."""
@@ -179,8 +184,8 @@ class Vectorizer:
         import numpy as np
 
         given: Sequence[NDArray[np.float32]] | None = None
-        if self._tokens and isinstance(self.embedder, TokenEmbedder):
-            given = self.embedder.embed_tokens(texts)
+        if self._by_word is not None:
+            given = self._by_word.embed_tokens(texts)
         rows = np.asarray(self.embedder.embed(texts) if given is None else given, dtype=np.float32)
         if rows.ndim != 2 or len(rows) != len(texts) or (dimension is not None and rows.shape[1] != dimension):
             shape = " x ".join(map(str, rows.shape))

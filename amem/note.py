@@ -49,7 +49,7 @@ class Scope:
     @classmethod
     def of(cls, metadata: Mapping[str, Any]) -> Scope:
         """That of a note with this metadata; an id that another program keeps as a number is the same id."""
-        if not any(name in metadata for name in SCOPES):
+        if metadata.keys().isdisjoint(SCOPES):
             return NOBODY
         return cls(*("" if metadata.get(name) is None else str(metadata[name]) for name in SCOPES))
 

@@ -19,7 +19,7 @@ from amem.language.predicates import USER, WE
 from amem.language.scripts import words
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, KeysView, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from amem.conflict.candidates import Claim
@@ -348,6 +348,8 @@ def compared(earlier: Claim, later: Claim, cosine: float) -> Iterator[tuple[Stat
     if _is_over(earlier, later.true_at) or _is_over(later, later.said_at):
         return  # "in January I still lived in Lisbon" ends by itself, and ends nothing
     olds, news = _clauses(earlier.content), _clauses(later.content)
+    if olds.fall_by.isdisjoint(news.end_by):
+        return
     for new in news.ending:
         for old in olds.touched_by(new):
             one, other = old.statement, new.statement
@@ -416,11 +418,20 @@ class _Clauses:
         self._about = _masks(each.statement.about for each in self._falling)
         self._around = _masks(each.around.about for each in self._falling)
         self._poles = _masks(each.statement.poles for each in self._falling)
+        #: Words and pairs of opposites by which a clause of it could fall, and by which one could end another note's.
+        self.fall_by = frozenset[str]().union(self._about, self._around, self._poles)
+        keys = [(each.statement.about, each.around.about, each.statement.poles) for each in self.ending]
+        self.end_by = frozenset[str]().union(*(key for each in keys for key in each))
 
     def touched_by(self, new: _Clause) -> list[_Clause]:
         """Those that a later clause, or its sentence, shares a word with, or a pair of opposites and nothing else."""
-        told = _mask(self._about, new.statement.about.keys()) | _mask(self._around, new.around.about.keys())
-        opposed = _mask(self._poles, new.statement.poles.keys()) & ~told
+        told = opposed = 0
+        for key in self._about.keys() & new.statement.about.keys():
+            told |= self._about[key]
+        for key in self._around.keys() & new.around.about.keys():
+            told |= self._around[key]
+        for key in self._poles.keys() & new.statement.poles.keys() if self._poles else ():
+            opposed |= self._poles[key]
         if not (told or opposed):
             return []
         return [
@@ -436,13 +447,6 @@ def _masks(keys: Iterable[Iterable[str]]) -> dict[str, int]:
     for place, each in enumerate(keys):
         for key in each:
             found[key] = found.get(key, 0) | 1 << place
-    return found
-
-
-def _mask(masks: Mapping[str, int], keys: KeysView[str]) -> int:
-    found = 0
-    for key in masks.keys() & keys:
-        found |= masks[key]
     return found
 
 

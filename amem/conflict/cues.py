@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _CLITIC = re.compile(r"['’](?:d|ll)\b", re.IGNORECASE)
 _APOSTROPHES = ("'", "’")
+#: The month; what may be is written small.
+_MAY = "May"
 _JOINED = re.compile(r"(?:['’]\w{1,2})?\s?")
 #: Verbs with something between their two words ("took the soup off the menu"); "I've left Acme".
 _TAKEN_OFF = re.compile(
@@ -179,7 +181,10 @@ def now(text: str) -> bool:
 def _latin(reading: Reading) -> Iterator[Mark]:
     lists = _lists()
     words = [word for word in reading.words if not word.cjk]
-    forms = [_form(reading.text, word) for word in words]
+    if any(map(reading.text.__contains__, _APOSTROPHES)):
+        forms = [_form(reading.text, word) for word in words]
+    else:
+        forms = [word.text if word.text == _MAY else word.text.casefold() for word in words]
     # AWS has the stem of "awful"; what is written in capitals within other text is a name, and has no opposite.
     shouted = reading.text.isupper()
     keys = [word.text if word.text.isupper() and not shouted else word.key for word in words]
@@ -233,8 +238,8 @@ def _run(text: str, words: Sequence[Word], at: int, longest: int) -> int:
 
 
 def _form(text: str, word: Word) -> str:
-    if word.text == "May":
-        return word.text  # the month; what may be is written small
+    if word.text == _MAY:
+        return word.text
     clitic = _CLITIC.match(text, word.end) if text[word.end : word.end + 1] in _APOSTROPHES else None
     return (word.text + (clitic[0] if clitic else "")).casefold().replace("’", "'")
 

@@ -487,9 +487,10 @@ class _Trees:
         starts = np.arange(len(table))[:, np.newaxis] * table.shape[1]
         values, at = table.ravel(), self._roots[np.newaxis]
         for _ in range(self._levels):
-            at = np.where(values[starts + self._features[at]] <= self._thresholds[at], self._left[at], self._right[at])
+            told = values.take(starts + self._features.take(at))
+            at = np.where(told <= self._thresholds.take(at), self._left.take(at), self._right.take(at))
         # One by one in the order of the trees: another order rounds otherwise.
-        totals = [sum(each, self._start) for each in self._values[at].tolist()]
+        totals = [sum(each, self._start) for each in self._values.take(at).tolist()]
         return [1 / (1 + math.exp(-total)) for total in totals]
 
 

@@ -162,11 +162,13 @@ def about(text: str, at: int, words: Sequence[Word], marked: Sequence[Mark]) -> 
     taken = [] if text.isascii() else [(at + begin, at + end) for begin, end in value_places(text)]
     used = [(mark.start, mark.end) for mark in marked if _is_used(mark)]
     told = [
-        word for each in words if (word := _behind(each, taken)) is not None and not (used and _overlaps(word, used))
+        word
+        for each in words
+        if (word := _behind(each, taken) if taken else each) is not None and not (used and _overlaps(word, used))
     ]
     found: dict[str, float] = {}
     for word in told:
-        bare = _bare(word)
+        bare = _bare(word) if word.cjk else word.key
         if (weight := _WEIGHT.get(word.sort)) and bare not in _ANYBODY and not _NUMBERED.fullmatch(word.key):
             for key in kin(word) or concepts(bare):
                 half = word.cjk and len(word.text) == 1 and key == word.key
@@ -190,10 +192,10 @@ def _overlaps(word: Word, places: Iterable[tuple[int, int]]) -> bool:
 
 
 def _bare(word: Word) -> str:
-    """A word's key, without what only says where a Chinese verb went (寄出去, 寄出) or denies it (没签, 签)."""
-    if word.cjk and len(word.key) > 1 and word.key[0] in DENYING and word.sort < Sort.COMMON:
+    """A Chinese word's key, without what only says where a verb went (寄出去, 寄出) or denies it (没签, 签)."""
+    if len(word.key) > 1 and word.key[0] in DENYING and word.sort < Sort.COMMON:
         return word.key[1:]
-    if word.cjk and (word.key[-1] == "了" or len(word.key) > 2) and word.key[-1] in "去来了":
+    if (word.key[-1] == "了" or len(word.key) > 2) and word.key[-1] in "去来了":
         return word.key[:-1] or word.key
     return word.key
 

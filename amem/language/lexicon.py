@@ -103,8 +103,10 @@ def terms_of(phrase: str) -> frozenset[str]:
 
 def is_person(name: str) -> bool:
     """Whether the gazetteer has a given name such as this."""
-    bare = unicodedata.normalize("NFKD", name.casefold())
-    return "".join(mark for mark in bare if not unicodedata.combining(mark)) in lexicon().persons
+    bare = name.casefold()
+    if not bare.isascii():
+        bare = "".join(mark for mark in unicodedata.normalize("NFKD", bare) if not unicodedata.combining(mark))
+    return bare in lexicon().persons
 
 
 def is_place(name: str) -> bool:

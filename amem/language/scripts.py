@@ -27,6 +27,8 @@ CJK = (
 HAN = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 
 _CJK = re.compile(f"[{CJK}]")
+#: No character of those scripts comes before it.
+_FIRST_CJK = "\u3005"
 _LETTER = re.compile(r"[^\W\d_]")
 
 _CJK_FROM = 0.3
@@ -34,7 +36,7 @@ _CJK_FROM = 0.3
 
 def is_cjk(character: str) -> bool:
     """Whether the (first) character is Chinese, Japanese or Korean; False for an empty string."""
-    return _CJK.match(character) is not None
+    return character >= _FIRST_CJK and _CJK.match(character) is not None
 
 
 def cjk_share(text: str) -> float:

@@ -291,7 +291,7 @@ def _beginnings(terms: Collection[str]) -> tuple[str, ...]:
 
     The stemmer changes no more than the last two letters of what it leaves of a word: "dying" becomes "die".
     """
-    return tuple({term[: max(1, len(term) - 2)] for term in terms})
+    return tuple({term[:-2] or term[0] for term in terms})
 
 
 def asked_terms(question: str) -> list[str]:

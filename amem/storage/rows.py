@@ -6,6 +6,7 @@ import json
 import math
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from amem.errors import StorageCorrupt
@@ -186,6 +187,7 @@ def overturned_of(held: Mapping[str, Any]) -> Overturned:
 
 #: Text that may hold any character, as JSON; made once, since `json.dumps` would make an encoder for each value.
 as_json = json.JSONEncoder(ensure_ascii=False).encode
+_from_json = json.JSONDecoder().decode
 
 
 def cell(field: str, value: Any) -> Any:
@@ -207,9 +209,10 @@ def _reader(field: str) -> Callable[[Any], Any] | None:
     if field in _ENUMS:
         return {str(each): each for each in _ENUMS[field]}.__getitem__
     if field == "metadata":
-        return lambda text: {} if text == "{}" else json.loads(text)
+        return lambda text: {} if text == "{}" else _from_json(text)
     if field in _JSON:
-        return lambda text: [] if text == "[]" else from_plain(field, json.loads(text))
+        read = partial(from_plain, field) if field in ("facts", "overturned") else None
+        return lambda text: [] if text == "[]" else _from_json(text) if read is None else read(_from_json(text))
     if field in _TIMES:
         return read_moment
     return bool if field == "pinned" else None
@@ -230,9 +233,11 @@ def note_of(row: Mapping[Any, Any]) -> MemoryNote:
         values: dict[str, Any] = {field: read_time(row[field])}
         for field, read, kind in _FIELDS:
             value = row[field]
-            values[field] = value if read is None or value is None else read(value)
-            if kind is not None and not isinstance(values[field], kind):
+            if read is not None and value is not None:
+                value = read(value)
+            if kind is not None and not isinstance(value, kind):
                 raise TypeError(field)
+            values[field] = value
         field = "importance"
         if not math.isfinite(values[field]):
             raise ValueError(field)

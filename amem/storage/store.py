@@ -6,7 +6,7 @@ import sqlite3
 from collections import deque
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -49,6 +49,12 @@ M = TypeVar("M", bound="Mapping[Any, Any]")
 def _part(module: str, name: str) -> Any:
     """A part of a session, imported and made when it is first asked for: the commonest commands need few of them."""
     return cached_property(lambda session: getattr(import_module(f"amem.storage.{module}"), name)(session))
+
+
+@lru_cache(maxsize=128)
+def _insertion(table: str, either: str, columns: tuple[str, ...]) -> str:
+    values = ", ".join(f":{name}" for name in columns)
+    return f"INSERT OR {either} INTO {table} ({', '.join(columns)}) VALUES ({values})"
 
 
 class Session:
@@ -156,9 +162,7 @@ class Session:
         """
         if not rows:
             return 0
-        names = ", ".join(rows[0])
-        values = ", ".join(f":{name}" for name in rows[0])
-        sql = f"INSERT OR {either} INTO {table} ({names}) VALUES ({values})"
+        sql = _insertion(table, either, tuple(rows[0]))
         if len(rows) > 1:
             self.connection.executemany(sql, rows)
             return 0

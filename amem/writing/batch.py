@@ -6,7 +6,6 @@ numpy and the rules of evolution are imported with the first note that is new: a
 from __future__ import annotations
 
 import logging
-import math
 from collections import Counter, defaultdict, deque
 from functools import partial
 from time import perf_counter
@@ -57,6 +56,8 @@ class Batch:
         self._collection = collection
         self._canon = canon
         self._settings = collection.settings
+        #: How many of the nearest notes are looked for.
+        self._most = max(self._settings.neighbours, self._settings.conflict_neighbours)
         for place, entry in enumerate(self.entries):
             entry.place = place
         #: What the running transaction has stored: the place of each key, and the keys of each scope.
@@ -153,7 +154,7 @@ class Batch:
         if entry.vector is None or self._settings.neighbours == 0:
             return []
         most = self._settings.neighbours
-        nearest = sorted(self.near(entry), key=lambda each: (-each.cosine, each.key))[:most]
+        nearest = self.near(entry)[:most]
         if not nearest:
             return []
         note = entry.note
@@ -162,18 +163,19 @@ class Batch:
         return best(nearest, named, most)
 
     def near(self, entry: Intake) -> list[Candidate]:
-        """The nearest notes, of the collection and of this batch so far: as many as were looked for, perhaps more."""
+        """The nearest notes, of the collection and of this batch so far, nearest first, as many as were looked for."""
         if entry.vector is None or self._alike is None:
             return []
+        with_it = self._keys.get(Scope.of(entry.note.metadata))
+        if not with_it:
+            return entry.near
         from amem.conflict.candidates import Candidate
 
         alike = self._alike[entry.place].tolist()
-        with_it = self._keys.get(Scope.of(entry.note.metadata), ())
-        # Where the collection alone has enough of them, few of the batch are nearer than the last.
-        enough = len(entry.near) >= max(self._settings.neighbours, self._settings.conflict_neighbours)
-        least = entry.near[-1].cosine if enough and entry.near else -math.inf
-        nearer = [(key, cosine) for key in with_it if (cosine := alike[self._stored[key]]) >= least]
-        return entry.near + [Candidate(key, cosine) for key, cosine in nearer]
+        found = [(-each.cosine, each.key) for each in entry.near] + [
+            (-alike[self._stored[key]], key) for key in with_it
+        ]
+        return [Candidate(key, -distance) for distance, key in sorted(found)[: self._most]]
 
     def cosines(self, entry: Intake, keys: Sequence[int]) -> list[float]:
         """How alike the entry's note and these are; nan where one has no vector."""
@@ -284,7 +286,7 @@ class Batch:
         none = np.zeros_like(next((vector for vector in vectors if vector is not None), np.empty(0, dtype=np.float32)))
         matrix = np.stack([none if vector is None else vector for vector in vectors])
         self._alike = product(matrix, matrix.T)
-        most = max(self._settings.neighbours, self._settings.conflict_neighbours)
+        most = self._most
         for entries, allowed in meeting if most else ():
             asked = {entry.place: entry.vector for entry in entries if entry.vector is not None}
             if not asked:

@@ -266,8 +266,8 @@ def _why_wait(
 
 def _speaks_of(note: MemoryNote, context: str) -> bool:
     """Whether a context has a word of the note's: a model that obeys a note instead of reading it writes "deleted"."""
-    held = set(index_terms(f"{note.content}\n{note.context}"))
-    return any(term in held for term in query_terms(context))
+    held = {*index_terms(note.content), *index_terms(note.context)}
+    return not held.isdisjoint(query_terms(context))
 
 
 def _lost(note: MemoryNote, changes: Mapping[str, str | list[str]]) -> list[str]:

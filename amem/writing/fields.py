@@ -72,6 +72,8 @@ def _key(fact: Fact) -> tuple[str, str, str]:
 
 def _words(text: str) -> set[str]:
     """Stems of words, and single Chinese characters: where a word ends there is a matter of taste."""
+    if text.isascii():
+        return set(index_terms(text))
     return {term for term in index_terms(text) if not is_cjk(term)}.union(filter(is_cjk, text))
 
 

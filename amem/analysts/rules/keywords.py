@@ -85,6 +85,8 @@ def _names_something(part: Sequence[Word]) -> bool:
 
 def _chinese_nouns(reading: Reading) -> Iterator[tuple[int, str]]:
     """Nouns of the Chinese stretches, two side by side joined; (start, text)."""
+    if reading.text.isascii():
+        return
     lists = lexicon()
     run: list[Word] = []
     before: Word | None = None
@@ -178,17 +180,24 @@ def _cut(run: tuple[Word, ...], bound: frozenset[tuple[str, ...]]) -> list[tuple
 
 def _bound(reading: Reading) -> frozenset[tuple[str, ...]]:
     """Pairs and triples of word keys that belong together: fixed phrases, and in long notes what recurs."""
-    phrases = lexicon().phrases
+    phrases, openings = lexicon().phrases, _openings()
     keys = [word.key for word in reading.words]
     together = {
         tuple(keys[at : at + size])
+        for at, key in enumerate(keys)
+        if key in openings
         for size in (2, 3)
-        for at in range(len(keys) - size + 1)
-        if " ".join(keys[at : at + size]) in phrases
+        if at + size <= len(keys) and " ".join(keys[at : at + size]) in phrases
     }
     if len(keys) >= _LONG and not reading.chinese:
         together |= _collocations(reading)
     return frozenset(together)
+
+
+@cache
+def _openings() -> frozenset[str]:
+    """The first words of all fixed phrases."""
+    return frozenset(phrase.partition(" ")[0] for phrase in lexicon().phrases)
 
 
 def _collocations(reading: Reading) -> set[tuple[str, ...]]:
@@ -230,10 +239,12 @@ def keyphrases(reading: Reading, names: Sequence[Name], kind: Kind, vocabulary: 
 def _distinct(ranked: Iterable[Phrase]) -> list[Phrase]:
     chosen: list[Phrase] = []
     for phrase in ranked:
-        mine = set(phrase.keys)
-        nested = any(mine <= set(each.keys) or set(each.keys) <= mine for each in chosen)
-        same = any(phrase.text.casefold() in each.text.casefold() for each in chosen)
-        if len(chosen) < _MOST and not nested and not same:
+        if len(chosen) == _MOST:
+            break
+        mine, text = set(phrase.keys), phrase.text.casefold()
+        if not any(
+            mine.issubset(each.keys) or mine.issuperset(each.keys) or text in each.text.casefold() for each in chosen
+        ):
             chosen.append(phrase)
     return chosen
 
@@ -331,7 +342,9 @@ def _triggers(reading: Reading) -> Iterator[str]:
     The title of a book or song says nothing of the note's own subject.
     """
     titles = list(titles_in(reading.text))
-    found = [word for word in reading.words if not any(title.start <= word.start < title.end for title in titles)]
+    found: Sequence[Word] = reading.words
+    if titles:
+        found = [word for word in found if not any(title.start <= word.start < title.end for title in titles)]
     for at, word in enumerate(found):
         if word.cjk:
             for size in (1, 2, 3):
