@@ -182,6 +182,30 @@ def test_one_undo_takes_a_sync_back_and_the_next_brings_the_files_along(desk: De
     assert list(desk.files()) == ["First of all.md", "Third.md"]
 
 
+def test_a_persons_own_file_is_kept_when_the_sync_that_took_it_in_is_undone(desk: Desk) -> None:
+    desk.write("Own.md", "My own words on tea.\n")
+    desk.settled()
+    desk.memory.undo()
+
+    (step,) = desk.settled().to_files
+    kept = desk.folder / ".trash/Own.md"
+    assert (step.what, step.path) == ("removed", "Own.md")
+    assert ".trash/Own.md" in step.more
+    assert kept.read_text().endswith("My own words on tea.\n")
+
+    desk.write("Own.md", "Another file of that name.\n")
+    desk.settled()
+    desk.memory.undo()
+    desk.settled()
+    trashed = sorted(path.read_text() for path in kept.parent.iterdir())
+    assert len(trashed) == 2
+    assert any(text.endswith("Another file of that name.\n") for text in trashed)
+
+    kept.rename(desk.folder / "Own.md")
+    assert did(desk.settled().to_notes) == [("restored", "Own.md")]
+    assert [note.content for note in desk.memory.list()] == ["My own words on tea."]
+
+
 def test_a_renamed_file_stays_its_notes_file(desk: Desk) -> None:
     pool = desk.memory.add("The pool opens at six.")
     fees = desk.memory.add("Fees are due in May.")
