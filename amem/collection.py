@@ -13,7 +13,7 @@ from amem.errors import BadModelAnswer, EmbedderMismatch, StorageBusy, StorageFu
 from amem.language import written_in_cjk
 from amem.note import Kind, Status
 from amem.protocols import Literate, TokenEmbedder
-from amem.storage.rows import listed
+from amem.storage.rows import chunks, listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -207,8 +207,7 @@ class Vectorizer:
         self.check()
         with self._store.read() as session:
             missing = session.vectors.missing(ids, after=after)
-        for start in range(0, len(missing), _PAGE):
-            some = missing[start : start + _PAGE]
+        for some in chunks(missing, _PAGE):
             with self._store.read() as session:
                 notes = session.notes.get_many(some, history=False)
             vectors, _ = self.embed([self.text(note) for note in notes.values()])

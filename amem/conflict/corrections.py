@@ -25,7 +25,7 @@ from amem.conflict.ending import (
 )
 from amem.conflict.judges import DIFFER, SLOT, why_differing
 from amem.conflict.settling import Settled, begins
-from amem.errors import InvalidInput, NoteNotFound
+from amem.errors import InvalidInput
 from amem.labels import short_id
 from amem.language import normalize
 from amem.language.intervals import intervals, same_value
@@ -208,7 +208,7 @@ class Corrector:
         InvalidInput for one statement of a note of which more fell at once.
         """
         with self._store.write() as session:
-            note = _found(session, id)
+            note = session.notes.existing(id)
             if note.status is Status.SUPERSEDED and not statement:
                 stand_again(session, note, session.begin("unsupersede", actor), actor)
                 return True
@@ -236,7 +236,7 @@ class Corrector:
         Raises NoteNotFound, InvalidInput for words that are no whole statement of the note.
         """
         with self._store.write() as session:
-            note = _found(session, id)
+            note = session.notes.existing(id)
             if note.status not in (Status.ACTIVE, Status.ARCHIVED):
                 return False
             told = self._told(note, statement, session.now, reason=reason) if statement else []
@@ -256,7 +256,7 @@ class Corrector:
         Raises NoteNotFound, InvalidInput.
         """
         with self._store.write() as session:
-            before, after = _found(session, old), _found(session, new)
+            before, after = session.notes.existing(old), session.notes.existing(new)
             if old == new:
                 raise InvalidInput(
                     f"{short_id(old)} cannot take its own place", hint="name two notes: the old and the new"
@@ -310,7 +310,7 @@ class Corrector:
     def keep(self, id: str, actor: str) -> int:
         """Say that a note holds in spite of its flags; returns how many there were. Raises NoteNotFound."""
         with self._store.write() as session:
-            _found(session, id)
+            session.notes.existing(id)
             flagged, settled = session.flags.open(id), session.flags.dismissed(id)
             disputed = [
                 link
@@ -371,13 +371,6 @@ def stand_by(session: Session, id: str, operation: int, against: Collection[str]
             session.links.remove(link.source, id, link.type, operation)
             session.flags.put(id, link.source, link.reason, operation)
     session.flags.dismiss(id, operation, against)
-
-
-def _found(session: Session, id: str) -> MemoryNote:
-    note = session.notes.get_many([id], history=False, usage=False).get(id)
-    if note is None:
-        raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
-    return note
 
 
 # Stored notes weighed again, by their ids: against what came or changed since they were weighed last.

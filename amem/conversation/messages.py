@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem import checks
 from amem.clock import local_time, parse_time
-from amem.errors import InvalidInput, NoteNotFound, NoteTooLong
+from amem.errors import InvalidInput, NoteTooLong
 from amem.language import query_terms, sentences
 from amem.note import Message, Role, Source
 from amem.retrieval.budget import without_recalled
@@ -327,6 +327,5 @@ class Transcript:
 
     def of(self, note: str) -> list[Source]:
         """What the note came from, in order. Raises NoteNotFound."""
-        if not self._session.notes.keys_of([note]):
-            raise NoteNotFound(f"no note {note!r}", hint="amem list shows the ids")
+        self._session.notes.key_of(note)
         return self._session.notes.sources_of([note])[note]

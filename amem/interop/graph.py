@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from amem.errors import InvalidInput, NoteNotFound
+from amem.errors import InvalidInput
 from amem.labels import title
 from amem.note import Kind, LinkType, Status
 from amem.query import UNDELETED, Filter
@@ -215,8 +215,7 @@ def walk(session: Session, id: str, depth: int) -> Neighbourhood:
     Raises NoteNotFound; InvalidInput for a negative depth.
     """
     _checked("depth", depth, 0)
-    if session.notes.get_many([id], history=False).get(id) is None:
-        raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
+    session.notes.existing(id)
     hops = {id: 0}
     frontier = [id]
     for hop in range(1, depth + 1):
@@ -244,10 +243,9 @@ def local_graph(
     """
     _checked("depth", depth, 0)
     _checked("limit", limit, 1)
-    if session.notes.get_many([id], history=False, usage=False).get(id) is None:
-        raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
+    session.notes.existing(id)
     wanted = tuple(LinkType) if types is None else tuple(types)
-    (centre,) = session.notes.keys_of([id]).values()
+    centre = session.notes.key_of(id)
     chosen = {id: LinkedNote("", id, centre)}
     hops = {id: 0}
     spare: dict[int, list[LinkedNote]] = {}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from amem.errors import InvalidInput, MissingExtra, NoteNotFound
+from amem.errors import InvalidInput, MissingExtra
 from amem.labels import one_line, short_id
 from amem.maintenance.forgetting_phases import (
     FADING,
@@ -74,14 +74,14 @@ class Outlook:
 
 def strength_of(session: Session, id: str, at: datetime) -> Strength:
     """How strong a note is `at` a time, by the uses counted until now. Raises NoteNotFound."""
-    return session.usage.standings(_keys(session, [id])).terms(at)[0]
+    return session.usage.standings([session.notes.key_of(id)]).terms(at)[0]
 
 
 def look_ahead(
     session: Session, settings: Settings, predicates: Predicates, id: str, ahead: float | None = None
 ) -> Outlook:
     """The outlook of a note; its curve reaches `ahead` days from now. Raises NoteNotFound."""
-    (key,) = _keys(session, [id])
+    key = session.notes.key_of(id)
     at, late = session.now, session.now + timedelta(days=_FARTHEST)
     standings = session.usage.standings([key])
     note, _ = session.notes.bare([key])[key]
@@ -253,7 +253,7 @@ def foresee(
     """
     if not (math.isfinite(days) and 0 <= days <= _FARTHEST_DAYS):
         raise InvalidInput(f"cannot look {days} days ahead", hint=f"give a number from 0 to {_FARTHEST_DAYS:,}")
-    keys = None if ids is None else _keys(session, ids)
+    keys = None if ids is None else list(dict.fromkeys(map(session.notes.key_of, ids)))
     at, until = session.now, session.now + timedelta(days=days)
     standings = session.usage.standings(keys)
     fading, weak = fade_plan(session, standings, until, settings, predicates)
@@ -284,14 +284,6 @@ def foresee(
     counts = {str(what): counted[what] for what in What}
     own = sum(why == OWN for why in weak.values())
     return FadePreview(at, until, int(standings.active.sum()), tuple(found), counts, own)
-
-
-def _keys(session: Session, ids: Sequence[str]) -> list[int]:
-    known = session.notes.keys_of(ids)
-    for id in ids:
-        if id not in known:
-            raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
-    return list(dict.fromkeys(known[id] for id in ids))
 
 
 def _sorted(moves: Sequence[Move], strong: Mapping[int, float]) -> list[Move]:

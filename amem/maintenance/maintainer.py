@@ -13,6 +13,7 @@ from amem.maintenance.phase import PhaseReport, Reason
 from amem.protocols import MergeWriter, PageWriter
 from amem.storage.jobs import is_gone
 from amem.storage.purging import owed
+from amem.storage.rows import chunks
 
 if TYPE_CHECKING:
     import threading
@@ -190,14 +191,13 @@ class ConflictPhase:
             keys = _unweighed(session, run.changed(session))
         found: dict[tuple[str, str], Conflict] = {}
         page_of = self._try_page if run.dry_run else self._settle_page
-        for start in range(0, len(keys), _PAGE):
+        for place, page in enumerate(chunks(keys, _PAGE)):
             if run.cancelled.is_set():
                 break
-            page = keys[start : start + _PAGE]
             for conflict in page_of(run, page, found.values()):
                 # Of two notes that both changed each is weighed against the other.
                 found.setdefault((conflict.earlier, conflict.later), conflict)
-            run.tell(start + len(page), len(keys))
+            run.tell(place * _PAGE + len(page), len(keys))
         hidden = [conflict for conflict in found.values() if conflict.hides]
         reasons = tuple(Reason(each.earlier, "superseded", each.verdict.reason) for each in hidden)
         return PhaseReport(_counts(list(found.values())), reasons)

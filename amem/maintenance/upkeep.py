@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from amem.errors import AmemError, Cancelled, EmbedderMismatch
 from amem.maintenance.phase import ACTOR, PhaseReport
 from amem.note import LinkType
+from amem.storage.rows import chunks
 from amem.storage.vectors import text_hash
 
 if TYPE_CHECKING:
@@ -69,15 +70,13 @@ def reindex(
 def _pages(store: Store) -> Iterator[Sequence[MemoryNote]]:
     with store.read() as session:
         ids = session.notes.ids()
-    for start in range(0, len(ids), _PAGE):
+    for some in chunks(ids, _PAGE):
         with store.read() as session:
-            yield list(session.notes.get_many(ids[start : start + _PAGE], history=False).values())
+            yield list(session.notes.get_many(some, history=False).values())
 
 
 def _all(session: Session) -> Iterator[Sequence[MemoryNote]]:
-    ids = session.notes.ids(deleted=True)
-    for start in range(0, len(ids), _PAGE):
-        some = ids[start : start + _PAGE]
+    for some in chunks(session.notes.ids(deleted=True), _PAGE):
         yield list(session.notes.get_many(some, history=False, deleted=True).values())
 
 

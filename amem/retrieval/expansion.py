@@ -8,7 +8,6 @@ from math import sqrt
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from amem import checks
-from amem.errors import NoteNotFound
 from amem.note import LinkType, Status
 from amem.query import DEPTH
 from amem.retrieval.explanation import Via
@@ -107,8 +106,7 @@ def ancestors(session: Session, id: str, depth: int = DEPTH) -> list[Ancestor]:
     no whole number of at least 0.
     """
     checks.whole("depth", depth, least=0)
-    if session.notes.get_many([id], history=False, usage=False).get(id) is None:
-        raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
+    session.notes.existing(id)
     walked = walk(session, id, depth)
     if foreign := walked.keys() - session.notes.within_scope(walked):
         walked = {

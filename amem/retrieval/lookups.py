@@ -9,7 +9,6 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from amem.clock import parse_time
-from amem.errors import NoteNotFound
 from amem.language.asking import wording, wording_then
 from amem.language.intervals import intervals
 from amem.language.predicates import canonical_subject, spellings, subject_key, typed_subject
@@ -102,9 +101,7 @@ class NoteLists:
     def similar(self, id: str, k: int = 10, *, scope: Scope = EVERYONE) -> list[tuple[Card, float]]:
         """The scope's k active notes nearest in meaning, each with its cosine. Raises NoteNotFound."""
         with self._store.read() as session:
-            key = session.notes.keys_of([id]).get(id)
-        if key is None:
-            raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
+            key = session.notes.key_of(id)
         import numpy as np  # which takes longer to load than all else that is looked up
 
         dense = self._collection.dense

@@ -12,7 +12,6 @@ import numpy as np
 from amem.checks import is_wordless
 from amem.clock import zone
 from amem.collection import LanguageCache, dense_trust
-from amem.errors import NoteNotFound
 from amem.language import normalize
 from amem.protocols import Literate
 from amem.query import Grouping
@@ -143,10 +142,7 @@ class Recall:
         question = self._understand(asked, {}).get(query.text, _Question(plain_reading(query.text)))
         self._reranking.prepare(asked)
         with self.store.read() as session, session.within(query.filter.scope):
-            note = session.notes.get_many([id], history=False, deleted=True).get(id)
-            if note is None:
-                raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
-            key = session.notes.keys_of([id])[id]
+            note, key = session.notes.existing(id, deleted=True), session.notes.key_of(id)
             prior = Priors(query, question.reading, self._settings).of(session, [key])[key]
             local = zone(self._settings.timezone)
             if not asked:

@@ -130,6 +130,13 @@ class NoteReading(Part):
         """The note with its links, usage, trust and history; None when there is none or it was deleted."""
         return self.get_many([id], past=False).get(id)
 
+    def existing(self, id: str, *, deleted: bool = False) -> MemoryNote:
+        """The note without its history, usage and trust; one that was deleted only when asked. Raises NoteNotFound."""
+        note = self.get_many([id], history=False, usage=False, deleted=deleted).get(id)
+        if note is None:
+            raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
+        return note
+
     def get_many(
         self,
         ids: Sequence[str],
@@ -253,6 +260,13 @@ class NoteReading(Part):
             return {}
         sql = "SELECT id, key FROM notes WHERE id IN (SELECT value FROM json_each(:ids))"
         return dict(self._session.rows(sql, ids=listed(ids)))
+
+    def key_of(self, id: str) -> int:
+        """The note's integer key, whatever its status. Raises NoteNotFound."""
+        key = self.keys_of([id]).get(id)
+        if key is None:
+            raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
+        return key
 
     def ids_changed(self, after: int) -> set[str]:
         """Ids of all that changed in any way after that value of the change counter, whatever their status."""

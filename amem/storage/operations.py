@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from amem.errors import NoteNotFound, OperationNotFound
+from amem.errors import OperationNotFound
 from amem.note import EVERYONE
 from amem.storage.rows import Part, from_row, in_scope, listed, read_moment, scope_values, time_text
 
@@ -361,9 +361,7 @@ class Operations(Part):
 
     def history(self, id: str, *, limit: int | None = None) -> list[Version]:
         """The newest `limit` versions of a note (None: all), oldest first; raises NoteNotFound."""
-        key = self._session.notes.keys_of([id]).get(id)
-        if key is None:
-            raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
+        key = self._session.notes.key_of(id)
         sql = (
             "SELECT v.version, v.changes, v.operation, o.actor, o.action, o.cause, o.at, o.prompts,"
             " r.confidence, r.made_by FROM versions AS v JOIN operations AS o ON o.id = v.operation"

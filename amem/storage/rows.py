@@ -308,10 +308,10 @@ def link_plain(link: Link) -> dict[str, Any]:
 AT_ONCE = 500
 
 
-def chunks(items: Sequence[_Item]) -> Iterator[list[_Item]]:
+def chunks(items: Sequence[_Item], size: int = AT_ONCE) -> Iterator[list[_Item]]:
     """Slices of 500: what is written in one transaction keeps others waiting no longer than that takes."""
-    for start in range(0, len(items), AT_ONCE):
-        yield list(items[start : start + AT_ONCE])
+    for start in range(0, len(items), size):
+        yield list(items[start : start + size])
 
 
 def listed(values: Iterable[Any]) -> str:

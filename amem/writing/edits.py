@@ -167,8 +167,7 @@ class Editor:
             raise InvalidInput("a note cannot be linked to itself")
         with self._store.write() as session:
             for id in (source, target):
-                if not session.notes.get_many([id], history=False):
-                    raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
+                session.notes.existing(id)
             link = Link(source, target, kind, reason, 1.0, actor, session.now)
             held = session.links.get(source, target, kind)
             if held is not None and reason in ("", held.reason):
