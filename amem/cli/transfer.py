@@ -37,7 +37,7 @@ _FEW = 3
 _MOST_PIPED = 4 << 30
 _TO_REPLACE = "give --force to replace it"
 _FORMATS = (
-    "markdown, text, jsonl, locomo, messages, claude-code, codex, chatgpt, claude, mcp-memory, mem0; "
+    "markdown, text, jsonl, locomo, messages, claude-code, codex, chatgpt, claude, mcp-memory, mem0, letta; "
     "default: by its shape."
 )
 
@@ -55,7 +55,8 @@ def import_notes(
 
     Conversations are LoCoMo files, session files of Claude Code and Codex (or a folder of them, with --format), what
     ChatGPT and Claude export, and JSON or JSONL with a role and a content for each message. Other programs' memories
-    are memory.json of the MCP memory server, mem0's JSON, and with --from-chroma the Chroma folder of A-Mem.
+    are memory.json of the MCP memory server, mem0's JSON, Letta's agent files, and with --from-chroma the Chroma folder
+    of A-Mem.
     """
     from amem.errors import InvalidInput
     from amem.interop.importing import Importer

@@ -1,1 +1,1 @@
-"""Files of notes and chats in (Markdown, text, JSON Lines, chat exports, mem0, Chroma), JSON Lines and graphs out."""
+"""Files of notes and chats in (Markdown, text, JSONL, chat exports, mem0, Letta, Chroma), JSON Lines and graphs out."""

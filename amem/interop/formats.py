@@ -23,6 +23,9 @@ _MESSAGES = re.compile(rb'\s*(?:\{\s*"messages"\s*:\s*)?\[\s*\{(?=[^{}\[\]]*"rol
 #: Where mem0's list of memories begins; what stands before it are counts and addresses of pages.
 MEM0_LIST = re.compile(rb'\s*(?:\{[^\[\]{}]*"(?:results|memories)"\s*:\s*)?(\[)\s*\{(?=[^{}\[\]]*"memory"\s*:\s*")')
 
+#: How a file of Letta's begins that holds whole agents, now or before there could be several in one.
+_LETTA = re.compile(rb'\s*\{\s*(?:"agents"\s*:\s*\[|"agent_type"\s*:\s*"[^"]*"\s*,\s*"core_memory"\s*:)')
+
 
 class Format(StrEnum):
     """What ``amem import`` reads."""
@@ -38,6 +41,7 @@ class Format(StrEnum):
     MESSAGES = "messages"
     MCP_MEMORY = "mcp-memory"
     MEM0 = "mem0"
+    LETTA = "letta"
 
 
 def recognise(stream: BinaryIO, path: Path | None) -> Format:
@@ -62,6 +66,8 @@ def recognise(stream: BinaryIO, path: Path | None) -> Format:
             return Format.MESSAGES
         if MEM0_LIST.match(opening):
             return Format.MEM0
+        if _LETTA.match(opening):
+            return Format.LETTA
         if opening.startswith(b"{") and _is_object(opening.split(b"\n", 1)[0]):
             return Format.MCP_MEMORY if _session(opening) is Format.MCP_MEMORY else Format.JSONL
         if suffix == ".json":

@@ -1,6 +1,7 @@
-"""Memories that other programs keep: mem0's JSON, ``memory.json`` of the reference MCP memory server, A-Mem's Chroma.
+"""Memories that other programs keep: mem0's and Letta's JSON, ``memory.json`` of the MCP memory server, A-Mem's Chroma.
 
-mem0 gives a list of memories, or an object that holds one under ``results``. The MCP server writes a line for each
+mem0 gives a list of memories, or an object that holds one under ``results``. A file of Letta's holds whole agents: what
+they remember is in blocks, each of which becomes a note. The MCP server writes a line for each
 entity with its observations, and each relation: an entity becomes a note, each of its observations another that is part
 of it, so that only what the server learnt since the last import is new; a relation becomes a link between two entities.
 A-Mem stores each field as metadata of a Chroma document, lists as JSON: what is read is a copy of the folder's SQLite
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from amem.clock import parse_time
 from amem.errors import InvalidInput
 from amem.index.chroma import ENVELOPE, ChromaFailed, close_client, failures_as_exceptions, open_folder
-from amem.interop.decoding import decode, elements_of, leads_out, lines_of, object_of
+from amem.interop.decoding import decode, elements_of, leads_out, lines_of, object_of, whole
 from amem.interop.formats import MEM0_LIST
 from amem.interop.items import Incoming, Read, Refused, Wanted, said_time, source_id
 from amem.note import LinkType, Source
@@ -101,6 +102,37 @@ def _metadata(held: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(held.get("updated_at"), str):
         metadata["updated_at"] = held["updated_at"]
     return metadata
+
+
+def read_letta(stream: BinaryIO, name: str, zone: tzinfo) -> Iterator[Read]:
+    """The memory blocks of an agent file, each under the tag of its label; one that cannot be used is refused.
+
+    The agents' prompts, tools and messages are left out. Raises InvalidInput where there are no blocks.
+    """
+    held = object_of(decode(whole(stream, name), name))
+    blocks = held.get("blocks", held.get("core_memory"))
+    if not isinstance(blocks, list):
+        raise InvalidInput(f"{name} is no file of Letta's agents", hint='it holds a list of "blocks"')
+    for number, block in enumerate(blocks, start=1):
+        where = f"block {number}"
+        try:
+            if (found := _block(block, where, name, zone)) is not None:
+                yield found
+        except InvalidInput as error:
+            yield Refused(where, str(error))
+
+
+def _block(held: Any, where: str, file: str, zone: tzinfo) -> Incoming | None:
+    """The note of a block; None for an empty one."""
+    if not isinstance(held, dict) or not all(isinstance(held.get(name), str) for name in ("label", "value")):
+        raise InvalidInput("a block has a label and a value, both text")
+    label, text = held["label"].strip(), held["value"].strip()
+    if not text:
+        return None
+    at = said_time(held.get("updated_at") or held.get("created_at"), zone)
+    fields = {"tags": [label] if label else [], "metadata": {"block": label}}
+    source = Source(source_id("letta", label, text), "file", None, f"{file}: {label or where}", None, at, text)
+    return Incoming(NewNote(text, at, source, fields), where)
 
 
 def read_knowledge_graph(stream: BinaryIO, name: str, written: datetime | None) -> Iterator[Read]:

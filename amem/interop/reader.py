@@ -13,7 +13,7 @@ from amem.interop.items import Emptied, Listing, Read, split_long
 from amem.interop.jsonl import read_jsonl
 from amem.interop.locomo import read_locomo
 from amem.interop.markdown import read_folder, read_markdown
-from amem.interop.other_memories import read_knowledge_graph, read_mem0
+from amem.interop.other_memories import read_knowledge_graph, read_letta, read_mem0
 from amem.interop.text_file import read_text
 
 if TYPE_CHECKING:
@@ -80,6 +80,8 @@ def _read(
             items = read_knowledge_graph(stream, name, written)
         case Format.MEM0:
             items = read_mem0(stream, name, where)
+        case Format.LETTA:
+            items = read_letta(stream, name, where)
         case Format.CLAUDE_CODE | Format.CODEX | Format.CHATGPT | Format.CLAUDE | Format.MESSAGES as session:
             raise InvalidInput(
                 f"{name} holds conversations of {session}, to be remembered rather than read as notes",

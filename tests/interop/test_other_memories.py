@@ -145,6 +145,48 @@ def test_what_cannot_be_used_of_mem0_s_is_refused_by_its_number(tmp_path: Path, 
         list(read_path(path, settings, Format.MEM0))
 
 
+# -- Letta -----------------------------------------------------------------------------------------------------
+
+BLOCKS = [
+    {"label": "human", "value": "\nName: Chad. Likes sailing.\n", "updated_at": "2026-03-01T09:00:00+00:00"},
+    {"label": "团队", "value": "每周一早上十点部署。"},
+    {"label": "scratch", "value": "  "},
+]
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        {"agents": [{"name": "a", "block_ids": ["block-0"], "messages": [{"role": "user"}]}], "blocks": BLOCKS},
+        {"agent_type": "memgpt_agent", "core_memory": BLOCKS, "messages": []},
+    ],
+)
+def test_the_memory_blocks_of_letta_s_agents_are_notes_under_their_labels(
+    tmp_path: Path, memory: AgenticMemorySystem, bring_in: Import, shape: Any
+) -> None:
+    path = tmp_path / "agent.af"
+    path.write_text(json.dumps(shape, indent=2, ensure_ascii=False), encoding="utf-8")
+    report = bring_in(path)
+    assert (report.imported, report.refused) == (2, 0)
+    (human,) = memory.list(Filter(tags=("human",)))
+    assert (human.content, human.metadata["block"]) == ("Name: Chad. Likes sailing.", "human")
+    assert human.timestamp.startswith("2026-03-01")
+    assert [each.content for each in memory.list(Filter(tags=("团队",)))] == ["每周一早上十点部署。"]
+    again = bring_in(path)
+    assert (again.imported, again.duplicates) == (0, 2)
+
+
+def test_what_cannot_be_used_of_letta_s_is_refused_by_its_number(tmp_path: Path, settings: Settings) -> None:
+    path = tmp_path / "agent.af"
+    bad = [BLOCKS[0], 7, {"label": "x"}, {"label": 1, "value": "x"}, BLOCKS[1] | {"updated_at": "soon"}]
+    path.write_text(json.dumps({"agents": [], "blocks": bad}), encoding="utf-8")
+    found = list(read_path(path, settings))
+    assert [each.where for each in found if isinstance(each, Refused)] == [f"block {n}" for n in (2, 3, 4, 5)]
+    path.write_text('{"agents": []}', encoding="utf-8")
+    with pytest.raises(InvalidInput, match="no file of Letta's agents"):
+        list(read_path(path, settings))
+
+
 # -- A-Mem -----------------------------------------------------------------------------------------------------
 
 TEA, KETTLE, GONE = (f"00000000-0000-4000-8000-00000000000{n}" for n in "123")
