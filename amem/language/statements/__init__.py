@@ -104,7 +104,7 @@ def _new_ones(names: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
     english = (
         r"(?P<before>(?:^|[.!?;,\n]|\b(?:and|but))[^\S\n]*)"
         r"(?:(?:(?:i|we)(?:['’](?:ve|m|re)| have| am| are)? )?(?:just |also )?"
-        r"(?:got|have|hired|found|met|there(?:['’]s| is)|(?:training|working) with) (?:my |our |an? ))?"
+        r"(?:got|have|hired|found|met|there(?:['’]s| is)|(?:training|working) with) (?:my |our |an? )|my |our )?"
         rf"new (?P<name>{listed})(?P<whose>)(?: today| yesterday)?"
         r"(?:,(?: an?(?= (?:mr|mrs|ms|dr)\b))?|:| -| –| —|,? (?:called|named)) "
         r"(?=(?-i:(?:Dra?\.? |[A-Z])[\w'’-]+(?: [A-Z][\w'’-]+)?)\s*(?:[.,;!\n(]|$|(?:and|who|from)\b))"
@@ -157,7 +157,8 @@ def _labels(names: tuple[str, ...]) -> re.Pattern[str]:
     """Matches "New vet for Zhima in Lisbon:" where a sentence begins with it."""
     listed = "|".join(map(re.escape, names))
     return re.compile(
-        rf"(?P<before>(?:^|[.!?] |[。！？\n])[^\S\n]*)(?:[-*•] )?(?:(?:my|our|new|我的|新)\s?){{0,2}}(?P<name>{listed})"
+        rf"(?P<before>(?:^|[.!?] |[。！？\n])[^\S\n]*)(?:[-*•] )?"
+        rf"(?:(?:my|our|new|changed|我的|新)\s?){{0,2}}(?P<name>{listed})"
         r"(?: (?:for|of) (?P<whose>[^\W\d_][\w'’-]*)(?: ?\([^()\n]{1,30}\))?)?(?: in [^\W\d_][\w-]*)?"
         r"\s*[:：]\s*(?=\S)",
         re.IGNORECASE,

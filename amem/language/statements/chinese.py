@@ -161,7 +161,7 @@ def tool_in(text: str, predicates: Predicates, *, known: bool) -> str:
         return ""  # 用的是老公的电脑
     text = re.split(r"(?:来|做|当|作为|作|存|进行|写|拍)", text, maxsplit=1)[0]
     fits = (
-        re.fullmatch(r"(?!.*[点时月日号周])[\u4e00-\u9fff]{2,8}", text)
+        re.fullmatch(r"(?!.*(?:[点时月日号周]|[部组楼层座班室位岗]$))[\u4e00-\u9fff]{2,8}", text)
         and not _POINTER.match(text)
         and not is_place(text)
         and text not in lexicon().chinese
@@ -169,7 +169,7 @@ def tool_in(text: str, predicates: Predicates, *, known: bool) -> str:
     return text if fits and not known else ""
 
 
-_NOTHING_NAMED = words("人 事 事情 东西 地方 感觉 样子 新 旧 老 好")
+_NOTHING_NAMED = words("人 一个人 事 事情 东西 地方 感觉 样子 新 旧 老 好")
 
 
 def phrase_in(text: str) -> str:
@@ -456,14 +456,14 @@ def _compiled(names: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str],
     roles = "|".join(map(re.escape, names))
     says = re.compile(
         rf"(?P<who>[^，]{{0,20}}?)(?:新|现任)?(?P<role>{roles}){_STAGES}(?P<not>不再)?(?:从[^，]{{1,8}}?(?=涨|升|降|调))?"
-        rf"(?:(?P<is>是|叫做?|为|在|位于|(?=姓[\u4e00-\u9fff]))|(?P<change>{_CHANGES})了?|(?=\s?[\d€$£¥])|(?P<sum>)(?={_SUM})|(?P<apposed>)(?=\s?{_NAMED}))\s*(?P<o>.+)"
+        rf"(?:(?P<is>是|叫做?|为|在|位于|(?=姓[\u4e00-\u9fff]))|(?P<change>{_CHANGES})了?|(?=\s?(?:[\d€$£¥]|[\w.+-]+@))|(?P<sum>)(?={_SUM})|(?P<apposed>)(?=\s?{_NAMED}))\s*(?P<o>.+)"
     )
     mine = re.compile(
         rf"(?P<what>[^，是]{{1,20}}?)\s*(?:现在|已经?|又|也|还|仍然?)*(?P<is>不再是|是|成了|成为了?)\s*(?P<whose>我们?家?的|我们?(?=新)|[^，是的]{{1,8}}的)(?:新来的|新任的?|新|主|现任)?"
         rf"(?P<noun>{roles}|{_SOMETHING_USED})"
     )
     other = re.compile(
-        rf"(?P<who>[^，]{{0,12}}?)(?:最近|刚刚?|已经|又|今天|上周|上个?月)*(?:(?:换|改)(?:了|过)?(?:个|新)*(?P<role>{roles})|(?P<role2>{roles})(?:换|改|变))了?"
+        rf"(?P<who>[^，]{{0,12}}?)(?:最近|刚刚?|已经|又|今天|上周|上个?月)*(?:(?:换|改)(?:了|过)?(?:个|新)*(?P<role>{roles})|(?P<role2>{roles})(?:换人?|改|变))了?"
     )
     return says, mine, other
 
@@ -686,9 +686,6 @@ _NO_FOOD = re.compile(r"[药亏苦饭太多下完到的这那不喝力透准惊]
 _EATEN = re.compile(r"^(?:吃|喝|这份|我的)(?=.)")
 
 
-_SOME_PLACE = _pattern("some_place")
-
-
 def made(shape: Shape, subject: Subject, parts: dict[str, str], scene: Scene) -> list[Fact]:
     """The facts of a match, all of them as if so and untimed (those of what was left behind with `holds` False)."""
     if subject.person is False and shape.predicate not in _OF_THINGS:
@@ -726,7 +723,7 @@ def made(shape: Shape, subject: Subject, parts: dict[str, str], scene: Scene) ->
     if parts.get("x") and kind == "employer" and {trimmed(value), parts["x"]} <= lexicon().chinese.keys():
         return []  # 小狗从沙发跳到了阳台
     now = _cut(kind, value, scene)
-    if not now and kind == "employer" and parts.get("title") and (is_place(value) or _SOME_PLACE.search(value)):
+    if not now and kind == "employer" and parts.get("title"):
         title = _cut("title", parts["title"], scene)  # 在杭州一家出版社做编辑
         return [Fact(subject.name, "job_title", title)] if title else []
     if not now:

@@ -110,8 +110,8 @@ _PASSING = word_list("passing")
 #: Whose they are goes without saying.
 _PARENTS = words("mum mom dad grandma grandpa granddad grandad gran granny nan nana")
 _LONGEST = 4
-#: "Joan next door", "Tom from work": where one knows somebody from.
-_BESIDE = re.compile(r"(?:next door|upstairs|downstairs|from (?:work|school|church|uni|the (?:office|gym|team)))$")
+#: "Joan next door".
+_BESIDE = re.compile(r"(?:next door|upstairs|downstairs)$")
 _FORMER = words("former previous old last past")
 #: No noun phrase without an article holds one of these.
 _NO_NOUNS = ENGLISH | _CALENDAR | words("everyone everybody nobody someone something everything nothing people")
@@ -290,8 +290,8 @@ class Cast:
             named = canonical_subject(f"our {' '.join(listed)}")
             if named == WE:
                 return Subject(WE, True)
-            if folded[-1] in _KIN:
-                return self._owned(self.me.name, listed, folded)
+            if folded[-1] in _KIN or (not _KIN.isdisjoint(folded) and listed[-1][0].isupper()):
+                return self._owned(self.me.name, listed, folded)  # "our son", "our son Max"
             return Subject(named, False, WE, _told_apart(folded), many=_is_many(folded[-1]))
         if pointer == "my":
             return self._owned(self.me.name, listed, folded)
