@@ -524,11 +524,11 @@ class Parts:
 
         `heard` is told of each note that is analysed.
         """
-        from amem.maintenance.maintainer import NightHand
+        from amem.maintenance.maintainer import MaintenanceHand
         from amem.writing.worker import Worker
 
-        night = NightHand(self.maintainer.when_quiet, self.clock, self.given.notify)
-        hands = [*self.backlog.hands(heard), *([] if once else [night])]
+        maintenance = MaintenanceHand(self.maintainer.when_quiet, self.clock, self.given.notify)
+        hands = [*self.backlog.hands(heard), *([] if once else [maintenance])]
         Worker(lambda: hands, self.worker.owner, self.called_off).run(once=once, poll=poll)
 
     def _sum_up_again(self, episodes: Sequence[str], operation: int) -> None:

@@ -99,7 +99,6 @@ class Cycle:
             phase_run = PhaseRun(
                 cycle=run.cycle,
                 since=run.since,
-                upto=run.progress["upto"],
                 dry_run=False,
                 cancelled=cancelled,
                 keys=unpacked(run.progress["keys"]),
@@ -164,15 +163,15 @@ class Cycle:
         with self._store.read() as session:
             since = _seen(session, cycle)
             keys = _changed(session, since)
-            return PhaseRun(cycle, since, session.counter, True, cancelled, keys)
+            return PhaseRun(cycle, since, True, cancelled, keys)
 
     def _claim(self, cycle: str, owner: str) -> tuple[Run, bool]:
         """The run to go on with, or a new one; and whether it is an old one."""
         with self._store.write() as session:
             left = session.runs.open()
             if left is None:
-                since, upto = _seen(session, cycle), session.counter
-                progress = {"upto": upto, "seen": upto, "keys": packed(_changed(session, since)), "phases": {}}
+                since = _seen(session, cycle)
+                progress = {"seen": session.counter, "keys": packed(_changed(session, since)), "phases": {}}
                 return session.runs.start(cycle, since, progress, owner, seconds=LEASE_SECONDS), False
             if self._held(left, session):
                 raise MaintenanceRunning(

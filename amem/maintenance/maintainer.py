@@ -133,7 +133,7 @@ class Maintainer:
         return [*due, *(phase for least, phase in every if CYCLES.index(least) <= CYCLES.index(cycle))]
 
 
-class NightHand:
+class MaintenanceHand:
     """A worker's hand that maintains the collection when nothing else is to be done; `tell` hears what changed."""
 
     def __init__(

@@ -125,13 +125,12 @@ class Phase(Protocol):
 class PhaseRun:
     """One run of the cycle, as one phase of it sees it.
 
-    `since` and `upto` are change counters: what the run's predecessors had seen, and what there was when it began.
+    `since` is the change counter up to which its predecessors had seen the collection.
     `progress` is what this phase last passed to `mark`, in an earlier process that was killed or called off.
     """
 
     cycle: str
     since: int
-    upto: int
     dry_run: bool
     cancelled: threading.Event
     keys: Sequence[int] = ()

@@ -290,7 +290,7 @@ class Draft:
     made_by: str = ACTOR
 
 
-class Keeper:
+class TopicWriter:
     """Drafts and stores topics of one collection; `writer` gives the model that writes pages, None for the rules."""
 
     def __init__(self, collection: Collection, writer: Callable[[], PageWriter | None]) -> None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from amem.collection import Collection
     from amem.maintenance.phase import PhaseRun
-    from amem.maintenance.topic_notes import Draft, Keeper, Known, Mark
+    from amem.maintenance.topic_notes import Draft, Known, Mark, TopicWriter
     from amem.note import MemoryNote
     from amem.storage.store import Session
 
@@ -218,10 +218,10 @@ class TopicPhase:
 
     name = "topics"
 
-    def __init__(self, collection: Collection, keeper: Keeper, declared: Declared) -> None:
+    def __init__(self, collection: Collection, topic_writer: TopicWriter, declared: Declared) -> None:
         self._store = collection.store
         self._settings = collection.settings
-        self._keeper = keeper
+        self._topic_writer = topic_writer
         self._declared = declared
 
     def run(self, run: PhaseRun) -> PhaseReport:
@@ -240,7 +240,7 @@ class TopicPhase:
             with self._store.read() as session:
                 scope = session.notes.scopes_of(members[:1])[members[0]] if known is None else known.scope
             names = plan.names.setdefault(scope, [])
-            draft = self._keeper.draft(members, known, scope=scope, taken=names, ask=not run.dry_run)
+            draft = self._topic_writer.draft(members, known, scope=scope, taken=names, ask=not run.dry_run)
             if draft is not None:
                 names.append(draft.name)
                 with suppress(StaleNote):  # somebody is at it: it is looked at again the next time
@@ -257,15 +257,15 @@ class TopicPhase:
         why = f"{draft.name}: {len(draft.members)} notes" + (" belong together" if known is None else "")
         if run.dry_run:
             return Reason("" if known is None else known.id, "topic", why)
-        vectors = self._keeper.embed(draft)
+        vectors = self._topic_writer.embed(draft)
         with self._store.write() as session:
-            id = self._keeper.put(session, draft, vectors, run.begin(session, ACTION, draft.name))
+            id = self._topic_writer.put(session, draft, vectors, run.begin(session, ACTION, draft.name))
             run.mark(session, {"counts": {"topics_updated": before + 1}})
         return Reason(id, "topic", why)
 
     def _archive(self, run: PhaseRun, known: Known, why: str, before: int) -> None:
         with self._store.write() as session:
-            self._keeper.archive(session, known, run.begin(session, ACTION, f"{known.mark.name}: {why}"))
+            self._topic_writer.archive(session, known, run.begin(session, ACTION, f"{known.mark.name}: {why}"))
             run.mark(session, {"counts": {"topics_updated": before + 1}})
 
     def _plan(self, session: Session, run: PhaseRun, grown: Mapping[str, set[str]]) -> _Plan:

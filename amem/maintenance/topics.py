@@ -10,7 +10,7 @@ from amem.errors import AmbiguousId, InvalidInput, NoteNotFound, StaleNote
 from amem.labels import short_id
 from amem.language import normalize
 from amem.maintenance.phase import ACTOR
-from amem.maintenance.topic_notes import Keeper, Mark, Topic, TopicMap, TopicPage, known_topics, topic_notes
+from amem.maintenance.topic_notes import Mark, Topic, TopicMap, TopicPage, TopicWriter, known_topics, topic_notes
 from amem.maintenance.topic_phase import Declared, TopicPhase
 from amem.note import EVERYONE, NOBODY, Kind, Scope, Status
 from amem.protocols import PageWriter
@@ -101,14 +101,14 @@ class Topics:
         same = [known for known in every if normalize(known.mark.name) == normalize(wanted)]
         if same and not same[0].mark.declared:
             raise InvalidInput(f"there is a topic {same[0].mark.name!r} already", hint="choose another name")
-        keeper = self._keeper()
+        writer = self._topic_writer()
         known = same[0] if same else None
-        draft = keeper.draft(sorted(members | (known.by_hand if known else frozenset())), known, mark, scope=scope)
+        draft = writer.draft(sorted(members | (known.by_hand if known else frozenset())), known, mark, scope=scope)
         id = "" if known is None else known.id
         if draft is not None:
-            vectors = keeper.embed(draft)
+            vectors = writer.embed(draft)
             with self._store.write() as session:
-                id = keeper.put(session, draft, vectors, session.begin("declare", actor, f"topic {wanted}"))
+                id = writer.put(session, draft, vectors, session.begin("declare", actor, f"topic {wanted}"))
         # By its id, since a redo may have brought another of its name back.
         return self.page(id, scope=scope)
 
@@ -136,36 +136,36 @@ class Topics:
             if not topics:
                 return
             keys = list(session.notes.keys_of(ids).values())
-        keeper = self._keeper()
+        writer = self._topic_writer()
         for id, grown in self._declared.belonging(keys).items():
-            draft = keeper.draft(sorted(topics[id].members | grown), topics[id], scope=topics[id].scope)
+            draft = writer.draft(sorted(topics[id].members | grown), topics[id], scope=topics[id].scope)
             with suppress(StaleNote):
-                self._put(keeper, draft, parent)
+                self._put(writer, draft, parent)
 
     def write_again(self, ids: Sequence[str], parent: int) -> None:
         """Write the pages of these topics anew, by rules, from the notes that are left to them."""
         with self._store.read() as session:
             topics = [known for known in known_topics(session) if known.id in ids] if ids else []
-        keeper = self._keeper()
+        writer = self._topic_writer()
         for known in topics:
-            self._put(keeper, keeper.draft(sorted(known.members), known, scope=known.scope, ask=False), parent)
+            self._put(writer, writer.draft(sorted(known.members), known, scope=known.scope, ask=False), parent)
 
     def phase(self, analyst: Callable[[], Analyst]) -> TopicPhase:
         """The part of maintenance that renews topics."""
-        return TopicPhase(self._collection, self._keeper(analyst), self._declared)
+        return TopicPhase(self._collection, self._topic_writer(analyst), self._declared)
 
-    def _put(self, keeper: Keeper, draft: Draft | None, parent: int | None) -> None:
+    def _put(self, writer: TopicWriter, draft: Draft | None, parent: int | None) -> None:
         if draft is not None:
-            vectors = keeper.embed(draft)
+            vectors = writer.embed(draft)
             with self._store.write() as session:
-                keeper.put(session, draft, vectors, session.begin("topic", ACTOR, draft.name, parent=parent))
+                writer.put(session, draft, vectors, session.begin("topic", ACTOR, draft.name, parent=parent))
 
-    def _keeper(self, analyst: Callable[[], Analyst] | None = None) -> Keeper:
+    def _topic_writer(self, analyst: Callable[[], Analyst] | None = None) -> TopicWriter:
         def writer() -> PageWriter | None:
             found = (analyst or self._analyst)()
             return found if isinstance(found, PageWriter) else None
 
-        return Keeper(self._collection, writer)
+        return TopicWriter(self._collection, writer)
 
 
 def _topic(session: Session, note: MemoryNote, mark: Mark, notes: int) -> Topic:

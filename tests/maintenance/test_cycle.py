@@ -212,7 +212,7 @@ def test_a_run_whose_owner_died_or_fell_silent_is_taken_over(open_memory: Open, 
     # With its process gone, nobody waits for the lease to end.
     left = mine.parts.store
     with left.write() as session:
-        session.runs.start("nightly", 0, {"upto": 0, "seen": 0, "keys": "", "phases": {}}, "gone", seconds=600)
+        session.runs.start("nightly", 0, {"seen": 0, "keys": "", "phases": {}}, "gone", seconds=600)
     with pytest.raises(MaintenanceRunning):
         run(cycle_of(other, Marking(left)))
     assert run(cycle_of(other, Marking(left), gone=lambda owner: owner == "gone")).resumed

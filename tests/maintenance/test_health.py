@@ -161,7 +161,7 @@ def test_nothing_is_done_by_itself_where_that_is_switched_off_or_another_is_at_i
     off = open_memory(settings=load_settings(str(home), nightly=False))
     assert off.maintain_when_quiet() is None
     with memory.parts.store.write() as session:
-        session.runs.start("nightly", 0, {"upto": 0, "seen": 0, "keys": "", "phases": {}}, "elsewhere", seconds=600)
+        session.runs.start("nightly", 0, {"seen": 0, "keys": "", "phases": {}}, "elsewhere", seconds=600)
     assert memory.maintain_when_quiet() is None
     with pytest.raises(MaintenanceRunning):
         memory.maintain()

@@ -233,7 +233,7 @@ async def test_a_run_of_another_process_is_named_and_respected(
 ) -> None:
     other = open_home("agent")
     with other.parts.store.write() as session:
-        progress = {"upto": 0, "seen": 0, "keys": "", "phases": {}}
+        progress = {"seen": 0, "keys": "", "phases": {}}
         session.runs.start("weekly", 0, progress, other.parts.worker.owner.one_more(), seconds=1e9)
     async with visiting(aged, "H", "health") as pilot:
         assert "is at it: weekly, since 2026-03-01 09:00" in words(pilot, "#run-words")
