@@ -741,7 +741,7 @@ class ScopedMemory:
         """
         moment = None if known_at is None else parse_time(known_at, self._zone)
         with self._store.read() as session:
-            note = session.notes.get_many([id], known_at=moment).get(id)
+            note = session.notes.shown([id], known_at=moment).get(id)
         return note if note is not None and self.scope.holds(note.metadata) else None
 
     def note(self, prefix: str) -> MemoryNote:
@@ -761,7 +761,7 @@ class ScopedMemory:
         """
         own = self._own_of(ids)
         with self._store.read() as session:
-            found = session.notes.get_many([id for id in ids if id in own], history=False)
+            found = session.notes.shown([id for id in ids if id in own], history=False)
         for each in self.catalogs.values():
             found |= each.read_many([id for id in ids if id not in found])
         return {id: found[id] for id in ids if id in found}

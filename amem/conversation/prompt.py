@@ -191,7 +191,7 @@ def evidence(memory: Memory, hits: Sequence[Hit]) -> Evidence:
     found = Evidence({}, {}, {hit.id: hit.catalog for hit in hits if hit.is_catalog}, set())
     beside = {hit.id for hit in hits if hit.support is Support.NONE}
     for session, some in memory.reading(hits):
-        held = session.notes.get_many([hit.id for hit in some], history=False)
+        held = session.notes.shown([hit.id for hit in some], history=False)
         found.notes.update(held)
         found.told.update(tellers(session, list(held)))
         found.retold.update(redundant_summaries(session, held, beside, supporting(hits)))

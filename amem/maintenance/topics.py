@@ -71,7 +71,8 @@ class Topics:
             notes = session.notes.get_many(sorted(known.members), history=False, usage=False)
             active = {id: note for id, note in notes.items() if note.status is Status.ACTIVE}
             listed = _topic(session, known.note, known.mark, len(active))
-            return TopicPage(listed, known.note.content, active)
+            shown = session.notes.shown([known.id], history=False, usage=False)
+            return TopicPage(listed, shown[known.id].content, active)
 
     def map(self, limit: int = 40, *, scope: Scope = EVERYONE) -> TopicMap:
         """The `limit` largest topics of the `scope` and what holds them together: all of it at a glance."""

@@ -384,8 +384,10 @@ class _Question:
         self.weight = sum(piece.weight for piece in self.pieces)
         self._terms = frozenset().union(*(piece.terms for piece in self.pieces))
         self.names = _names_in(reading.text, reading.names)
-        self.details: list[Callable[[str], object]] = details_asked(reading.text)
-        if asks_for_a_name(reading.text):
+        # What states the very fact has the detail, too, and no other note is asked for it.
+        told = exact and bool(stating)
+        self.details: list[Callable[[str], object]] = [] if told else details_asked(reading.text)
+        if not told and asks_for_a_name(reading.text):
             self.details.append(partial(_has_other_name, known=self.names))
         self.stating, self.beside, self.exact = stating, beside, exact
 

@@ -415,7 +415,7 @@ class ContextBuilder:
         vectors: dict[str, NDArray[np.float32]] = {}
         repeated: set[str] = set()
         for session, some in self._recall.reading(hits):
-            held = session.notes.get_many([hit.id for hit in some], history=False, known_at=query.filter.known_at)
+            held = session.notes.shown([hit.id for hit in some], history=False, known_at=query.filter.known_at)
             repeated |= redundant_summaries(session, held, beside, supporting(hits))
             vectors |= session.vectors.of_notes([id for id in held if comparable(held[id].content)])
             notes |= held

@@ -215,7 +215,7 @@ class Recall:
         groups: Sequence[Group | None],
     ) -> list[Hit]:
         ids = [each.id for each in chosen]
-        notes = session.notes.get_many(ids, history=False, usage=False, deleted=True)
+        notes = session.notes.shown(ids, history=False, usage=False, deleted=True)
         sources = session.notes.sources_of(ids)
         places = {each.key: place for place, each in enumerate(ranking.order, start=1)}
         found = [

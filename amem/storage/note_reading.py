@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from amem.errors import AmbiguousId, InvalidInput, NoteNotFound
 from amem.labels import is_plain_name, visible_name
 from amem.language import normalize
-from amem.note import EVERYONE, SCOPES, MemoryNote, Scope, Source, Status
+from amem.note import EVERYONE, SCOPES, Kind, MemoryNote, Scope, Source, Status
 from amem.query import Filter
 from amem.storage.rows import (
     Part,
@@ -40,6 +41,12 @@ if TYPE_CHECKING:
 
 K = TypeVar("K")
 V = TypeVar("V")
+#: A note that a page cites by its id, or by the beginning of it.
+_CITED = re.compile(r"\[\[([^\[\]\n]{4,64})\]\]")
+_GONE = (
+    "SELECT value FROM json_each(:cites) AS cite WHERE NOT EXISTS"
+    " (SELECT 1 FROM notes WHERE id >= cite.value AND id < cite.value || char(1114111) AND status <> 'deleted')"
+)
 #: Whoever holds what is no JSON is passed over: SQLite's functions for JSON would stop for all rows.
 _JSON = "CASE WHEN json_valid({0}) THEN {0} END"
 _IN_KEYS = "key IN (SELECT value FROM json_each(:keys))"
@@ -99,6 +106,20 @@ _WRITERS = (
 def normal_hash(content: str) -> bytes:
     """A hash that texts share which differ in case, width or spacing only."""
     return blake2b(normalize(content).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _without_lines(page: str, gone: set[str]) -> str:
+    """A page without the items that cite one of these, and without headings that nothing is left below."""
+    kept: list[str] = []
+    for block in page.split("\n\n"):
+        lines = block.split("\n")
+        left = [each for each in lines if not (each.startswith("- ") and not gone.isdisjoint(_CITED.findall(each)))]
+        if left:
+            kept.append("\n".join(left))
+    heads = [each.startswith("## ") for each in kept]
+    return "\n\n".join(
+        each for each, head, below in zip(kept, heads, [*heads[1:], True], strict=True) if not (head and below)
+    )
 
 
 class Readable(dict[K, V]):
@@ -170,6 +191,29 @@ class NoteReading(Part):
         complete(self._session, found, rows, history=history, usage=usage, known_at=known_at)
         return found
 
+    def shown(
+        self,
+        ids: Sequence[str],
+        *,
+        history: bool = True,
+        usage: bool = True,
+        deleted: bool = False,
+        known_at: datetime | None = None,
+    ) -> dict[str, MemoryNote]:
+        """As `get_many`, for whoever reads them: a topic's page without what it quotes of deleted notes."""
+        found = self.get_many(ids, history=history, usage=usage, deleted=deleted, known_at=known_at)
+        if known_at is None:
+            self.leave_out_deleted(found.values())
+        return found
+
+    def leave_out_deleted(self, notes: Iterable[MemoryNote]) -> None:
+        """Take out of topics' pages the lines that cite a note which is not there; maintenance writes them anew."""
+        pages = [note for note in notes if note.kind is Kind.TOPIC]
+        cites = {cite for page in pages for cite in _CITED.findall(page.content)}
+        gone = set(self._session.column(_GONE, cites=listed(sorted(cites)))) if cites else set()
+        for page in pages if gone else ():
+            page.content = _without_lines(page.content, gone)
+
     def page(
         self,
         wanted: Filter,
@@ -193,7 +237,7 @@ class NoteReading(Part):
             values["match"] = " AND ".join(f"({' OR '.join(terms)})" for terms in groups)
         statement = f"SELECT id FROM notes WHERE {where} ORDER BY {_ORDERS[order]} LIMIT :limit OFFSET :offset"
         ids = self._session.column(statement, limit=limit, offset=offset, **values)
-        return list(self.get_many(ids, history=False, deleted=True, known_at=wanted.known_at, past=True).values())
+        return list(self.shown(ids, history=False, deleted=True, known_at=wanted.known_at).values())
 
     def titled(self, titles: Sequence[str], wanted: Filter) -> dict[str, str]:
         """The latest note of each of these titles, as their metadata have them, among those that pass the filter."""

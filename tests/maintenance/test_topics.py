@@ -11,7 +11,7 @@ from amem.analysis import PageDraft
 from amem.analysts.rules import OfflineAnalyst
 from amem.errors import BadModelAnswer, InvalidInput, NoteNotFound
 from amem.note import Kind, LinkType, Status
-from amem.query import Filter
+from amem.query import Filter, Query
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -159,6 +159,28 @@ def test_a_topic_that_a_person_deleted_is_not_made_again(memory: AgenticMemorySy
     memory.add_note("Something new")
     memory.maintain()
     assert memory.topics() == []
+
+
+def test_what_a_page_quotes_of_a_deleted_note_is_not_shown_and_comes_back_with_it(memory: AgenticMemorySystem) -> None:
+    ids = linked(memory, KILN)
+    memory.maintain()
+    (topic,) = memory.topics()
+    whole = memory.topic(topic.name).text
+    quoted = next(line for line in whole.splitlines() if line.startswith("- ") and ids[1][:8] in line)
+    memory.delete(ids[1])
+    with memory.parts.store.read() as session:
+        assert quoted in session.notes.get_many([topic.id])[topic.id].content, "what is stored stays as it was"
+    page, read = memory.topic(topic.name).text, memory.read(topic.id)
+    assert read is not None
+    assert page == read.content == whole.replace(f"{quoted}\n", "")
+    (listed,) = memory.list(Filter(kinds=(Kind.TOPIC,)))
+    (hit,) = memory.ask(Query("an overview of the kiln", 1, Filter(kinds=(Kind.TOPIC,))))
+    assert listed.content == hit.content == page
+    memory.undo()
+    assert memory.topic(topic.name).text == whole
+    memory.delete_notes(ids)
+    assert "- " not in memory.topic(topic.name).text
+    assert "## " not in memory.topic(topic.name).text
 
 
 def test_a_note_that_a_person_took_out_of_a_topic_stays_out(memory: AgenticMemorySystem) -> None:

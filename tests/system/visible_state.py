@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from amem import Filter
-from amem.note import MemoryNote, Status, plain_fields
+from amem.note import Kind, MemoryNote, Status, plain_fields
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -40,15 +40,21 @@ def visible_state(memory: AgenticMemorySystem, clock: FrozenClock, words: Sequen
     clock.advance(_LATER)
     notes = memory.list(Filter(statuses=HERE), limit=10_000)
     clock.advance(-_LATER)
-    ids = [note.id for note in notes]
+    ids, pages = [note.id for note in notes], list[str]()
     for note in notes:
         for name in _FIELDS:
             state["whole" if name in _WHOLE else "note", note.id, name] = getattr(note, name)
+        if note.kind is Kind.TOPIC:
+            # What is shown of a page depends on the notes that it cites; what is stored does not.
+            state["whole", note.id, "shown"] = state["note", note.id, "content"]
+            pages.append(note.id)
         state["trust", note.id] = note.trust
         for each in note.overturned:
             state["overturned", note.id, each.text] = plain_fields(each)
     with memory.parts.store.read() as session:  # as `owned_fields` has it, of all at once
         owned = session.notes.owned_fields(ids)
+        stored = session.notes.get_many(pages, history=False, deleted=True)
+    state |= {("note", id, "content"): page.content for id, page in stored.items()}
     state |= {("owner", id, name): how for id, fields_ in owned.items() for name, how in fields_.items()}
     for link in memory.links_among(ids):
         state["link", link.source, f"{link.type} {link.target}"] = (link.reason, link.confidence, link.made_by)
