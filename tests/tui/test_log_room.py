@@ -85,8 +85,8 @@ async def test_what_an_operation_did_is_told_in_full_beside_it(memory: AgenticMe
         await wait_until(pilot, lambda: "tea at 75" in detail(pilot))
         assert "tea, hot" in detail(pilot)
         assert "● you edited" in detail(pilot)
-        await go_to(pilot, log, "rewrote")
-        await wait_until(pilot, lambda: "◆ scripted rewrote" in detail(pilot))
+        await go_to(pilot, log, "linked")
+        await wait_until(pilot, lambda: "◆ scripted linked" in detail(pilot))
         assert f"+ supports {KETTLE} → {TEA}" in detail(pilot)
         assert "both are about tea" in detail(pilot)
         assert f"proposed for {TEA}" in detail(pilot)
@@ -226,25 +226,25 @@ async def test_what_an_operation_set_off_is_folded_and_unfolded(memory: AgenticM
     async with browsing(memory) as pilot:
         log = await enter(pilot)
         await go_to(pilot, log, "▾ ● you", KETTLE[:14])
-        assert has(pilot, "rewrote")
+        assert has(pilot, "linked")
         await pilot.press("space")
-        assert not has(pilot, "rewrote")
+        assert not has(pilot, "linked")
         assert has(pilot, "▸ ● you", KETTLE[:10], "+1")
         await pilot.press("right")
-        assert has(pilot, "rewrote")
+        assert has(pilot, "linked")
         await pilot.press("down", "left")  # first to what set it off,
         assert log.row is not None
         assert log.row.operation.action == "add"
         await pilot.press("left")  # then that is folded
-        assert not has(pilot, "rewrote")
+        assert not has(pilot, "linked")
         other = memory.acting_as("agent:helper")
         other.add("Something new")
         await wait_until(pilot, lambda: has(pilot, "Something new"))
-        assert not has(pilot, "rewrote", KETTLE[:10])  # what was folded stays so
+        assert not has(pilot, "linked", KETTLE[:10])  # what was folded stays so
         await go_to(pilot, log, "▸ ● you")
         await pilot.click(LogList, offset=(14, log.cursor + 1))  # the sign before who did it
         await settled(pilot)
-        assert has(pilot, "rewrote", KETTLE[:10])
+        assert has(pilot, "linked", KETTLE[:10])
 
 
 async def test_enter_opens_the_note_and_the_history_of_one_that_was_deleted(memory: AgenticMemorySystem) -> None:

@@ -104,13 +104,12 @@ def _refuse_clashes(wanted: Mapping[str, str], known: Mapping[str, Binding]) -> 
 
 def _spelt(keys: str) -> str:
     """Each key by the name that Textual has for it: ``question_mark`` for ``?``."""
-    return ",".join("+".join([*modifiers, _name_of(key)]) for *modifiers, key in map(_parts, keys.split(",")))
-
-
-def _name_of(key: str) -> str:
-    if len(key) == 1 and not key.isalnum():
-        key = unicodedata.name(key, key).lower().replace("-", "_").replace(" ", "_")
-    return KEY_NAME_REPLACEMENTS.get(key, key)
+    spelt = []
+    for *modifiers, key in map(_parts, keys.split(",")):
+        if len(key) == 1 and not key.isalnum():
+            key = unicodedata.name(key, key).lower().replace("-", "_").replace(" ", "_")
+        spelt.append("+".join([*modifiers, KEY_NAME_REPLACEMENTS.get(key, key)]))
+    return ",".join(spelt)
 
 
 def _is_key(said: str) -> bool:

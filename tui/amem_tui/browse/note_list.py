@@ -79,15 +79,12 @@ def row_of(card: Card, zone: tzinfo, hit: Hit | None = None) -> Row:
     )
     if hit is None:
         return row
-    why, faint = one_line(hit.explanation.words(), 300), hit.support is Support.NONE
-    return replace(row, score=hit.score, why=why, excerpt=_excerpt(hit), faint=faint, catalog=hit.catalog)
-
-
-def _excerpt(hit: Hit) -> tuple[tuple[str, bool], ...]:
-    part = hit.passage
-    goes_on = [(" …", False)] if hit.text[part.end :].strip() else []
+    part, why = hit.passage, one_line(hit.explanation.words(), 300)
+    goes_on = [(_ON, False)] if hit.text[part.end :].strip() else []
     from_here = [("… ", False)] if hit.text[: part.start].strip() else []
-    return (*from_here, *((clean(piece), matched) for piece, matched in part.pieces()), *goes_on)
+    excerpt = (*from_here, *((clean(piece), matched) for piece, matched in part.pieces()), *goes_on)
+    faint = hit.support is Support.NONE
+    return replace(row, score=hit.score, why=why, excerpt=excerpt, faint=faint, catalog=hit.catalog)
 
 
 BARS, UNLIT = "▁▃▅▇", "·"

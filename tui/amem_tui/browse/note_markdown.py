@@ -217,7 +217,11 @@ class _Reader:
             case "bullet_list_close" | "ordered_list_close":
                 self._lists.pop()
             case "list_item_open":
-                self._leads.append(self._bullet())
+                kind, number = self._lists[-1]
+                self._lists[-1] = (kind, number + 1)
+                bullet = _BULLETS[(len(self._lists) - 1) % len(_BULLETS)]
+                mark = f"{number}. " if kind == "ordered_list_open" else f"{bullet} "
+                self._leads.append((Content.styled(mark, "$secondary"), Content(" " * len(mark))))
             case "blockquote_open":
                 yield from self._apart()
                 bar = Content.styled("▌ ", "$primary 60%")
@@ -244,13 +248,6 @@ class _Reader:
 
     def _rest(self) -> Content:
         return Content("").join([rest for _, rest in self._leads])
-
-    def _bullet(self) -> tuple[Content, Content]:
-        kind, number = self._lists[-1]
-        self._lists[-1] = (kind, number + 1)
-        bullet = _BULLETS[(len(self._lists) - 1) % len(_BULLETS)]
-        mark = f"{number}. " if kind == "ordered_list_open" else f"{bullet} "
-        return Content.styled(mark, "$secondary"), Content(" " * len(mark))
 
     def _code(self, token: Token) -> Iterator[Part]:
         code = token.content.rstrip("\n")

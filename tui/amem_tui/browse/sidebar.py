@@ -71,7 +71,13 @@ class Conditions:
 
     def filter(self, zone: tzinfo) -> Filter:
         """The same as a Filter; a period is one of the calendar of `zone`."""
-        since, until = _bounds(self._values("period"), zone)
+        since = until = None
+        for period in self._values("period"):
+            year, _, month = period.partition("-")
+            since = datetime(int(year), int(month or 1), 1, tzinfo=zone)
+            months = int(year) * 12 + (int(month) if month else 12)
+            last = months // 12 > datetime.max.year
+            until = None if last else datetime(months // 12, months % 12 + 1, 1, tzinfo=zone)
         topics = self._values("topic")
         statuses = tuple(Status(value) for value in self._values("status"))
         return Filter(
@@ -86,16 +92,6 @@ class Conditions:
 
     def _values(self, facet: Facet) -> tuple[str, ...]:
         return tuple(each.value for each in self.chosen if each.facet == facet)
-
-
-def _bounds(periods: tuple[str, ...], zone: tzinfo) -> tuple[datetime | None, datetime | None]:
-    """The beginning of a year or month, and that of the next; None after the last that there is."""
-    if not periods:
-        return None, None
-    year, _, month = periods[0].partition("-")
-    months = int(year) * 12 + (int(month) if month else 12)
-    after = datetime(months // 12, months % 12 + 1, 1, tzinfo=zone) if months // 12 <= datetime.max.year else None
-    return datetime(int(year), int(month or 1), 1, tzinfo=zone), after
 
 
 #: The sections, in their order, by what is chosen in them.

@@ -145,8 +145,6 @@ class Composer(TextArea):
 _TICK, _LONGEST_TICK = 0.06, 0.4
 #: Characters shown at a time; what a model pours out is shown over a few seconds rather than stopping the keys.
 _GULP = 2_000
-_GREETING = """What you tell the assistant becomes notes; what you ask is looked up in them first.
-What was recalled for an answer, and learnt from what you said, stands beside it (p)."""
 _UNTIL_THEN = " Until then what you tell is saved as a note, and what you ask is looked up."
 #: Actions whose keys only work in the input; those of the others are letters, and wait until one has left it.
 _WHILE_TYPING = frozenset(("send", "new_line", "again_now", "unfocus"))
@@ -241,7 +239,6 @@ class ChatScreen(NotesScreen):
         last = self.transcript.last
         number = len(numbers) if last is None or last.number is None else last.number
         self.bar.tell(f"{counted(number, 'turn')} " if number else "new chat ")
-        self.transcript.greet(Content.assemble((_GREETING, "$muted")))
         self.refresh_bindings()
 
     @on(events.ScreenResume)

@@ -180,6 +180,8 @@ class TurnView(Page, can_focus=False):
         self.post_message(self.Chosen(self))
 
 
+_GREETING = """What you tell the assistant becomes notes; what you ask is looked up in them first.
+What was recalled for an answer, and learnt from what you said, stands beside it (p)."""
 #: So many turns are shown at once; a chat of years must not take years to open.
 _AT_ONCE = 12
 
@@ -191,7 +193,8 @@ class Transcript(VerticalScroll):
         super().__init__(id="transcript")
         self._zone = zone
         self._turns = Vertical(id="turns")
-        self._above, self._greeting = Static(id="earlier"), Static(id="greeting")
+        self._above, self._greeting = Static(id="earlier"), Static(Content.styled(_GREETING, "$muted"), id="greeting")
+        self._greeting.display = False
         self._earlier: list[Turn] = []
         self._chat = Chat()
         self.views: list[TurnView] = []
@@ -214,11 +217,6 @@ class Transcript(VerticalScroll):
     def looked_at(self) -> TurnView | None:
         """The turn whose recalled notes are wanted: the chosen one, else the newest."""
         return self.chosen or self.last
-
-    def greet(self, words: Content) -> None:
-        """Say something where there is no turn yet."""
-        self._greeting.update(words)
-        self._greeting.display = not self.views
 
     async def show(self, chat: Chat) -> None:
         self._chat, turns = chat, chat.turns
@@ -418,22 +416,18 @@ class RecallPanel(Page):
         links = sum(taught.links for taught in detail.taught)
         yield _heading(f"Learnt, {counted(links, 'link')}" if links else "Learnt")
         for each in self._learned:
-            yield entry(_lesson(each), ToLearned(each.note, learned=each))
+            (sign, colour), look, how = _SIGNS[each.lesson], "", str(each.lesson)
+            if each.undone:
+                colour, look, how = "$muted", "$muted strike", "taken back"
+            said = one_line(title(each.text), _TITLE) if each.text else "(purged since)"
+            lesson = Content.assemble((f"{sign} ", colour), (f"{how}  ", "$muted"), (said, look))
+            yield entry(lesson, ToLearned(each.note, learned=each))
         if waiting:
             yield remark("Learning from what was said…")
         elif detail.learning in LEARNING and detail.number is not None:
             yield remark(f"{LEARNING[detail.learning].capitalize()}.")
         elif not self._learned:
             yield remark("Nothing." if detail.number else "Notes made of what you say. u takes each of them back.")
-
-
-def _lesson(each: Learned) -> Content:
-    (sign, colour), look = _SIGNS[each.lesson], ""
-    said = one_line(title(each.text), _TITLE) if each.text else "(purged since)"
-    if each.undone:
-        colour, look = "$muted", "$muted strike"
-    how = "taken back" if each.undone else str(each.lesson)
-    return Content.assemble((f"{sign} ", colour), (f"{how}  ", "$muted"), (said, look))
 
 
 def _heading(words: str) -> Block:

@@ -220,12 +220,10 @@ class GraphScreen(NotesScreen):
         self.set_class(result.scene is None, "-empty")
         self.set_class(result.topics is not None, "-topics")
         self.query_one("#graph-hint", Static).update(Content(result.hint))
-        if result.scene is not None:
-            if self._chosen not in result.scene.nodes:
-                self._chosen = result.scene.centre
-            assert self._chosen is not None
-            self.query_one(GraphCanvas).show(result.scene, self._chosen, turn=turn and not self.has_class("-tree"))
-            self.query_one(GraphTree).show(result.scene, self._chosen)
+        if (scene := result.scene) is not None:
+            chosen = self._chosen = next((id for id in scene.nodes if id == self._chosen), scene.centre)
+            self.query_one(GraphCanvas).show(scene, chosen, turn=turn and not self.has_class("-tree"))
+            self.query_one(GraphTree).show(scene, chosen)
         counts = Counter(link.type for link in result.graph.links) if result.graph is not None else Counter[LinkType]()
         self.query_one(TypeRow).show(counts, self.view.hidden)
         self.bar.tell(f"{facts(result)} ")

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from amem.maintenance.phase import MaintenanceReport
     from amem.memory_system import AgenticMemorySystem
     from amem.storage.operations import Deed
-    from amem.writing.worker import EnrichReport
     from amem_tui.client import Answer, CollectionClient
 
 
@@ -111,21 +110,6 @@ def state_blocks(state: State, models: Sequence[tuple[str, str]] | None, zone: t
         yield block(about, what, Mark.WATCH if about == "problem" else Mark.PLAIN)
 
 
-def retry_blocks(report: EnrichReport) -> list[Block]:
-    errors = list(dict.fromkeys(report.errors))
-    blocks = [*heading("The last try"), block("", retried(report))]
-    blocks += [block("failed", error, Mark.WATCH) for error in errors[:_MOST_ERRORS]]
-    more = len(errors) - _MOST_ERRORS
-    return [*blocks, block("", f"and {more:,} more")] if more > 0 else blocks
-
-
-def retried(report: EnrichReport) -> str:
-    """``3 analysed, 1 failed, 1 still waits``."""
-    failed = f", {report.failed:,} failed" if report.failed else ""
-    left = f", {report.remaining:,} still wait" if report.remaining else ""
-    return f"{report.done:,} analysed{failed}{left}"
-
-
 _ACTIONS = {"promote": "promoted", "demote": "demoted", "fade": "faded", "topic": "topic"}
 _MADE = {"merge": "merged to", "compress": "summed to", "topic": "new topic"}
 _ACTION_CELLS = 12
@@ -158,13 +142,6 @@ def run_words(state: State, zone: tzinfo, *, ours: bool) -> Content:
 
 def _problems(problems: Iterable[str]) -> list[Content]:
     return [Content.assemble(("! ", "$warning"), clean(problem)) for problem in problems]
-
-
-def rehearsal_words(report: MaintenanceReport) -> Content:
-    """What a dry run says that would be done."""
-    head = (f"{report.cycle} maintenance, if it ran now", "bold"), ("  nothing was changed", "$muted")
-    would = Content(f"  {amounts(report.counts(), planned=True)}")
-    return Content("\n").join([Content.assemble(*head), would, *_problems(report.problems)])
 
 
 def run_lines(state: State) -> Iterator[Option]:
@@ -205,7 +182,7 @@ def _line(
 ) -> Option:
     """What was done with a note, and why below it; a note may have more than one line."""
     did = (f" {what:<{_ACTION_CELLS}}", "$muted" if dim else sign or _SIGNS.get(what, "$accent"))
-    below = (f"\n{' ' * (_ACTION_CELLS + 1)}{one_line(why, 600)}", "$muted")
+    below = (f"\n{' ' * (_ACTION_CELLS + 1)}{one_line(why, 600)}" if why else "", "$muted")
     return Option(Content.assemble(did, (name, "$muted" if dim else ""), below), id=f"{number} {id}")
 
 
@@ -382,7 +359,10 @@ class HealthScreen(PanedScreen):
         self._rehearsal = None
         if dry_run:
             lines = await self.ask(lambda: list(rehearsal_lines(self.memory, report)))
-            self._rehearsal = rehearsal_words(report), lines
+            said = (f"{cycle} maintenance, if it ran now", "bold"), ("  nothing was changed", "$muted")
+            would = Content(f"  {amounts(report.counts(), planned=True)}")
+            head = Content("\n").join([Content.assemble(*said), would, *_problems(report.problems)])
+            self._rehearsal = head, lines
         begun = "Dry run, " if dry_run else "Went on with what was stopped. " if report.resumed else ""
         failed = f" {len(report.problems)} phases failed." if report.problems else ""
         done = amounts(report.counts(), planned=report.dry_run)
@@ -396,8 +376,14 @@ class HealthScreen(PanedScreen):
         progress = partial(job.hear, "")
         report = await self._carry_out(job, lambda: self.memory.enrich(progress=progress, cancelled=job.cancelled))
         if report is not None:
-            self._below = retry_blocks(report)
-            self.client.say(f"What waited: {retried(report)}")
+            failed = f", {report.failed:,} failed" if report.failed else ""
+            left = f", {report.remaining:,} still wait" if report.remaining else ""
+            retried, errors = f"{report.done:,} analysed{failed}{left}", list(dict.fromkeys(report.errors))
+            self._below = [*heading("The last try"), block("", retried)]
+            self._below += [block("failed", error, Mark.WATCH) for error in errors[:_MOST_ERRORS]]
+            more = len(errors) - _MOST_ERRORS
+            self._below += [block("", f"and {more:,} more")] if more > 0 else []
+            self.client.say(f"What waited: {retried}")
             await self._settle()
 
     @work(group="job")

@@ -19,7 +19,7 @@ from amem.note_changes import (
     word_diff,
 )
 from amem.storage.operations import Operation, Version
-from amem.summaries import deed
+from amem.summaries import deed, deed_of
 from amem_tui.formatting import clean, maker, moment, one_line
 from amem_tui.page import Block, remark, side_by_side, space
 
@@ -69,7 +69,8 @@ def operation_head(each: Operation | Version, number: int, cause: str, zone: tzi
     """Who did something, when and why, as the operation of this number, and what the model was asked."""
     undone = isinstance(each, Operation) and each.undone
     when = f"  {moment(each.at, zone)}  operation {number}"
-    done = (f"  {deed(each.action)}", "bold strike" if undone else "bold"), ("  undone" if undone else "", "$warning")
+    did = deed_of(each) if isinstance(each, Operation) else deed(each.action)
+    done = (f"  {did}", "bold strike" if undone else "bold"), ("  undone" if undone else "", "$warning")
     lines = [Content.assemble(maker(each.actor), *done, (when, "$muted"))]
     if cause:
         lines.append(Content(one_line(cause, 400)))

@@ -200,7 +200,8 @@ class LogList(CursorList):
             self.refresh()
 
     def clicked(self, x: int, *, again: bool, double: bool) -> None:
-        if self.line is not None and self.line.steps and x in self._fold_marks(self.line):
+        start = 13 if self.size.width >= _ROOMY else 7
+        if self.line is not None and self.line.steps and x - 2 * self.line.depth in (start, start + 1):
             self.toggle()
         else:
             super().clicked(x, again=again, double=double)
@@ -242,10 +243,6 @@ class LogList(CursorList):
         room = width - sum(cell_len(text) for text, _ in pieces) - cell_len(more) - (not self.show_vertical_scrollbar)
         about = fit(row.about, room).rstrip() if room > 3 else ""
         return [*pieces, (about, action if operation.undone else ""), (more, "$muted")]
-
-    def _fold_marks(self, line: OutlineLine) -> range:
-        start = (13 if self.size.width >= _ROOMY else 7) + 2 * line.depth
-        return range(start, start + 2)
 
     def _want(self, place: int) -> None:
         if self.outline.lines[place].id in self._asked:

@@ -26,7 +26,7 @@ from amem_tui.dialogs import Lines, Prompt, remark_line
 from amem_tui.formatting import GLYPHS, day, one_line, title
 from amem_tui.page import Block, Page, lay_out, space
 from amem_tui.rooms import REST, PanedScreen
-from amem_tui.timeline.calendar import SHADES, Days, HeatMap, days_of, streak
+from amem_tui.timeline.calendar import SHADES, HeatMap, days_of, streak
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from textual.app import ComposeResult
 
-    from amem.maintenance.forgetting_preview import FadePreview, Foreseen, Outlook
+    from amem.maintenance.forgetting_preview import FadePreview, Outlook
     from amem.storage.note_lists import Shelf
     from amem_tui.browse.note_list import Row
     from amem_tui.client import CollectionClient
@@ -146,31 +146,20 @@ def stepped(days: int, by: int) -> int:
 
 
 def lines_of(preview: FadePreview) -> list[Option]:
-    """A line for each note that is named, with why below it."""
-    lines = [
-        Option(
-            Content.assemble(
-                _SIGNS[note.what],
-                (f"{note.now.value:.2f}→{note.then.value:.2f} ", "$muted"),
-                f"{GLYPHS[note.kind]} {title(note.content)}\n",
-                (f"  {_why(note)}", "$muted"),
-            ),
-            id=note.id,
+    """A line for each note that is named, with why below it; the curve beside the list has all of that."""
+    lines = []
+    for note in preview.notes:
+        then, change = note.then, (f"{note.now.value:.2f}→{note.then.value:.2f} ", "$muted")
+        used = "never recalled" if not then.recalls else f"recalled {then.recalls}x"
+        kept = f"{then.retention:.0%} kept after {counted(round(then.age_days), 'day')}"
+        kept = "does not decay" if math.isinf(then.stability_days) else kept
+        name = f"{GLYPHS[note.kind]} {title(note.content)}\n"
+        lines.append(
+            Option(Content.assemble(_SIGNS[note.what], change, name, (f"  {kept}, {used}", "$muted")), id=note.id)
         )
-        for note in preview.notes
-    ]
     left = sum(preview.counts.values()) - len(lines)
     more = [f"and {left:,} more"] if left > 0 else [] if lines else ["Nothing fades or moves."]
     return [*lines, *map(remark_line, more)]
-
-
-def _why(note: Foreseen) -> str:
-    """What makes it so strong then, in a few words; the curve beside the list has all of it."""
-    then = note.then
-    used = "never recalled" if not then.recalls else f"recalled {then.recalls}x"
-    if math.isinf(then.stability_days):
-        return f"does not decay, {used}"
-    return f"{then.retention:.0%} kept after {counted(round(then.age_days), 'day')}, {used}"
 
 
 _NO_NOTE = """No note is chosen.
@@ -231,7 +220,9 @@ class TimelineScreen(PanedScreen):
         days = days_of(await self.ask(self.memory.days), await self.ask(self.memory.today))
         self._opened, self._note = self.client.note, here or self._note
         self._heat.show(days, cards[here].at.astimezone(self.client.zone).date() if here in cards else None)
-        self._heat.border_title = _spanned(days)
+        row = streak(days)
+        in_a_row = f", {row:,} days in a row" if row > 1 else ""
+        self._heat.border_title = f"{days.first} to {days.last}{in_a_row}" if days.counts else "Notes by day"
         self.bar.tell(f"{counted(sum(days.counts.values()), 'note')} on {counted(len(days.counts), 'day')} ")
         await self._show_day()
         await self._show_forgetting()
@@ -359,11 +350,3 @@ class TimelineScreen(PanedScreen):
             return "a number of days, such as 45"
         self._set_ahead(min(int(typed), FARTHEST))
         return ""
-
-
-def _spanned(days: Days) -> str:
-    """``2026-03-01 to 2026-03-04, 3 days in a row``."""
-    if not days.counts:
-        return "Notes by day"
-    row = streak(days)
-    return f"{days.first} to {days.last}" + (f", {row:,} days in a row" if row > 1 else "")
