@@ -428,7 +428,16 @@ def _value(match: re.Match[str]) -> Value:
         return Value("month", number)
     if "年" in units or (match["number"] and re.fullmatch(r"(?:19|20)\d\d", number)):
         return Value("year", number)
-    return Value("number", number, frozenset(filter(None, map(_unit, units))))
+    counted = frozenset(filter(None, map(_unit, units)))
+    return Value("number", _hour(number) if "clock" in counted or ":" in number else number, counted)
+
+
+def _hour(number: str) -> str:
+    """A time of day on a clock of twelve hours: "3 pm", "15:00" and 下午三点 are 3, as few mean night."""
+    hour, _, minute = number.partition(":")
+    if not hour.isdecimal() or int(hour) > 24:
+        return number
+    return f"{(int(hour) - 1) % 12 + 1}" + (f":{minute}" if minute.strip("0") else "")
 
 
 def _number(match: re.Match[str]) -> tuple[str, list[str]]:

@@ -36,7 +36,7 @@ from amem.errors import AmemError
 from amem.language import is_cjk, normalize, written_in_cjk
 from amem.language.intervals import may_overtake, overtakes, same_value
 from amem.language.lexicon import is_person
-from amem.language.predicates import USER, WE, subject_key
+from amem.language.predicates import USER, WE, may_be_same, subject_key
 from amem.note import NO_CONFLICT, Label, Verdict
 
 if TYPE_CHECKING:
@@ -179,7 +179,8 @@ def _of(old: Fact, new: Fact, earlier: Claim, later: Claim, predicates: Predicat
     if not said_so and (_disagree(earlier, later) or all(cues.forever(each.content) for each in (earlier, later))):
         return Verdict(Label.CONTRADICTS, DIFFER, why_differing(old, new, later.content, predicates), SLOT)
     confidence = SAID_SO if said_so else IMPLIED
-    if new.valid_from is None and _only_asked_for(later.content, new.object):
+    asked = new.valid_from is None and _only_asked_for(later.content, new.object)
+    if asked or (not said_so and old.holds and new.holds and may_be_same(old.object, new.object)):
         confidence = DIFFER
     if not new.holds:
         return Verdict(Label.SUPERSEDES, confidence, why_ended(old, later.content, predicates), SLOT)

@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Any
 from amem.errors import InvalidInput
 from amem.language import is_cjk, normalize
 from amem.language.lexicon import is_everyday, is_place, lexicon
-from amem.language.numerals import CHINESE, digits_of
+from amem.language.numerals import (
+    CHINESE,
+    MONTHS,
+    WEEKDAYS,
+    WEEKDAYS_CHINESE,
+    digits_of,
+    month_number,
+    weekday_number,
+)
 from amem.language.scripts import ENGLISH, Patterns, read_list, word_list
 
 if TYPE_CHECKING:
@@ -439,10 +447,46 @@ def money_of(text: str) -> tuple[str, str] | None:
 
 @lru_cache(maxsize=_REMEMBERED)
 def value_key(value: str) -> str:
-    """What two spellings of one value share: case, width, articles left out, the language, an amount."""
+    """What two spellings of one value share: case, width, articles, the language, an amount, a day, a time."""
     key = subject_key(value)
-    amount = money_of(key)
-    return _in_both("things").get(key, (key,))[0] if amount is None else " ".join(filter(None, amount))
+    if (amount := money_of(key)) is not None:
+        return " ".join(filter(None, amount))
+    return _in_both("things").get(key, (_written_anew(key),))[0]
+
+
+#: "10 May", "May 10th", 五月十号; "Wednesdays", 周三; "3 pm", "15:00", 下午三点; a telephone number.
+_DAY = re.compile(
+    rf"(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<month>{'|'.join(MONTHS)})"
+    rf"|(?P<first>{'|'.join(MONTHS)}) (?P<second>\d{{1,2}})(?:st|nd|rd|th)?"
+    rf"|(?P<zh_month>[\d{CHINESE}]{{1,3}})月(?P<zh_day>[\d{CHINESE}]{{1,3}})[日号]"
+)
+_WEEKDAY = re.compile(
+    rf"(?:on )?(?P<en>{'|'.join(WEEKDAYS)})s?|(?:每个?)?(?:周|星期|礼拜)(?P<zh>[{WEEKDAYS_CHINESE}天])"
+)
+_CLOCK = re.compile(
+    r"(?:at )?(?P<hour>\d{1,2})(?::(?P<minute>\d\d))?(?: ?(?P<half>[ap])\.?m\.?| o'clock)?"
+    rf"|(?P<part>早上|上午|中午|下午|傍晚|晚上)?(?P<zh_hour>[\d{CHINESE}]{{1,3}})点(?:(?P<zh_half>半)|(?P<zh_minute>[\d{CHINESE}]{{1,3}})分?)?"
+)
+_DIALLED = re.compile(r"\+?[\d ()/.-]{6,}")
+
+
+def _written_anew(key: str) -> str:
+    """A value that is a day, a weekday, a time of day or a telephone number in one spelling; others as they are."""
+    if match := _DAY.fullmatch(key):
+        month = match["month"] or match["first"]
+        number = month_number(month) if month else digits_of(match["zh_month"])
+        return f"{number}-{digits_of(match['day'] or match['second'] or match['zh_day'])}"
+    if match := _WEEKDAY.fullmatch(key):
+        return WEEKDAYS[weekday_number(match["en"] or match["zh"])]
+    match = _CLOCK.fullmatch(key)
+    if match and not key.isdecimal() and (hour := digits_of(match["hour"] or match["zh_hour"])) is not None:
+        minute = "30" if match["zh_half"] else digits_of(match["minute"] or match["zh_minute"] or "0") or "0"
+        late = match["half"] == "p" or match["part"] in ("下午", "傍晚", "晚上")
+        number = int(hour) % 12 + 12 * late if late or match["half"] else int(hour)
+        return f"{number}:{int(minute):02}"
+    if _DIALLED.fullmatch(key):
+        return re.sub(r"\D", "", key)
+    return key
 
 
 def same_value(one: str, other: str) -> bool:
@@ -459,6 +503,19 @@ def same_value(one: str, other: str) -> bool:
     first, second = _parts(one), _parts(other)
     closer, vaguer = (first, second) if len(first) > len(second) else (second, first)
     return _same_name(closer[0], vaguer[0]) and closer[1 : len(vaguer)] == vaguer[1:]
+
+
+def may_be_same(one: str, other: str) -> bool:
+    """Whether two objects that differ may still name one thing: a longer name ("Ines", "Ines Keller"; "Dr. Wolf",
+    "Martin Wolf"), or the same in another script, which nobody here can read (成都, "Chengdu")."""
+    first, second = normalize(one), normalize(other)
+    if is_cjk(first) != is_cjk(second) and not any(map(str.isdecimal, first + second)):
+        return True
+    one_has, other_has = (frozenset(each.replace(".", "").split()) - _TITLES for each in (first, second))
+    return bool(one_has and other_has) and (one_has <= other_has or other_has <= one_has)
+
+
+_TITLES = frozenset({"dr", "mr", "mrs", "ms", "prof", "the"})
 
 
 def closer(one: str, other: str) -> str:

@@ -473,6 +473,18 @@ def test_many_facts_of_one_subject_take_work_in_proportion(predicate: str) -> No
         ("2万元", "20,000 yuan"),
         ("1.5k", "1500 dollars"),
         ("900", "900 euros"),
+        ("10 May", "May 10th"),
+        ("10 May", "五月十号"),
+        ("5月10日", "五月十号"),
+        ("Wednesday", "Wednesdays"),
+        ("Wednesday", "周三"),
+        ("3 pm", "15:00"),
+        ("下午三点", "15:00"),
+        ("12 am", "0:00"),
+        ("555 1234", "555-1234"),
+        ("Munich", "München"),
+        ("Google", "谷歌"),
+        ("Postgres", "PostgreSQL"),
     ],
 )
 def test_one_value_in_two_spellings(one: str, other: str) -> None:
@@ -496,6 +508,10 @@ def test_one_value_in_two_spellings(one: str, other: str) -> None:
         ("900 euros", "900 dollars"),
         ("1,150 euros", "1,510 euros"),
         ("3.1", "3.10"),
+        ("10 May", "11 May"),
+        ("3 pm", "3 am"),
+        ("周三", "周四"),
+        ("555 1234", "555 1235"),
     ],
 )
 def test_two_values_that_look_alike(one: str, other: str) -> None:

@@ -399,3 +399,37 @@ def test_a_change_in_one_thing_of_a_person_puts_nothing_else_of_him_in_doubt(min
 def test_numbered_parts_of_a_text_do_not_contradict_each_other(line: str) -> None:
     for number in (2, 5, 12):
         assert judged(line.format(1, 3), line.format(number, number * 3)).label not in CONFLICTS
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("The deadline is 10 May.", "The deadline is May 10th."),
+        ("My birthday is 3 May.", "My birthday is on May 3rd."),
+        ("项目截止日是五月十号。", "项目的截止日期是5月10日。"),
+        ("The meeting is at 3 pm.", "The meeting is at 15:00."),
+        ("会议下午三点开。", "会议15:00开。"),
+        ("My phone number is 555 1234.", "My phone number is 555-1234."),
+        ("I live in Munich.", "I live in München."),
+        ("我住在杭州。", "I live in Hangzhou."),
+    ],
+)
+def test_one_value_in_another_spelling_is_no_conflict(earlier: str, later: str):
+    with AgenticMemorySystem(llm_backend="offline", embedder=HashEmbedder()) as memory:
+        memory.add(earlier, time="2026-01-10")
+        assert not memory.add(later, time="2026-03-10").conflicts
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("My manager is Ines.", "My manager is Ines Keller."),
+        ("I drive a Toyota.", "I drive a Toyota Corolla."),
+        ("我住在成都市郊。", "I live in Chengdu."),
+    ],
+)
+def test_a_name_that_may_be_the_same_hides_nothing(earlier: str, later: str):
+    with AgenticMemorySystem(llm_backend="offline", embedder=HashEmbedder()) as memory:
+        first = memory.add(earlier, time="2026-01-10").id
+        memory.add(later, time="2026-03-10")
+        assert memory.read(first).status == "active"
