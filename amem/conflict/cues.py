@@ -109,11 +109,10 @@ class _Lists:
     stems: Mapping[tuple[str, ...], _Entry]
     chinese: Mapping[str, _Entry]
     states: frozenset[str]
-    first_forms: frozenset[str]
-    first_stems: frozenset[str]
-    longest: int
+    longest_forms: Mapping[str, int]
+    """How many words the longest phrase has that begins with a word; of the others, with a stem, a character."""
+    longest_stems: Mapping[str, int]
     longest_chinese: Mapping[str, int]
-    """How long the longest Chinese phrase is that begins with a character."""
 
 
 def marks(reading: Reading) -> Iterator[Mark]:
@@ -191,8 +190,8 @@ def _latin(reading: Reading) -> Iterator[Mark]:
     at = 0
     while at < len(words):
         taken = 1
-        begins = forms[at] in lists.first_forms or keys[at] in lists.first_stems
-        for length in range(_run(reading.text, words, at, lists.longest) if begins else 0, 0, -1):
+        longest = max(lists.longest_forms.get(forms[at], 0), lists.longest_stems.get(keys[at], 0))
+        for length in range(_run(reading.text, words, at, longest) if longest else 0, 0, -1):
             entry = lists.forms.get(tuple(forms[at : at + length]), _NONE)
             opposite = lists.stems.get(tuple(keys[at : at + length]), _NONE)
             if entry is not _NONE or opposite is not _NONE:
@@ -287,13 +286,11 @@ def _lists() -> _Lists:
         else:
             known = chinese.get(phrase, _NONE)
             chinese[phrase] = _Entry(known.cues, (*known.poles, *poles))
-    longest = max(len(key) for key in (*forms, *stems))
-    first_forms, first_stems = (frozenset(key[0] for key in each) for each in (forms, stems))
-    return _Lists(forms, stems, chinese, frozenset(states), first_forms, first_stems, longest, _longest(chinese))
+    return _Lists(forms, stems, chinese, frozenset(states), _longest(forms), _longest(stems), _longest(chinese))
 
 
-def _longest(phrases: Iterable[str]) -> dict[str, int]:
-    """By first character, the length of the longest phrase that begins with it."""
+def _longest(phrases: Iterable[Sequence[str]]) -> dict[str, int]:
+    """By first word or character, the length of the longest phrase that begins with it."""
     found: dict[str, int] = {}
     for phrase in phrases:
         found[phrase[0]] = max(len(phrase), found.get(phrase[0], 0))

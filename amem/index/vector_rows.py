@@ -197,24 +197,30 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 _USUAL, _UNSEEN = 0.1, 8
 
 
-class Tail:
-    """Room for rows that come after the matrix; rows once written never change, so views of them stay true."""
+class _Growing:
+    """An array with room behind it; what is once written never changes, so views of it stay true."""
 
     def __init__(self) -> None:
-        self._room: Matrix = np.empty((0, 0), dtype=np.float32)
+        self._room: NDArray[Any] | None = None
         self._used = 0
 
-    def append(self, vectors: Matrix) -> Matrix:
-        """Add rows and give a view of all rows so far."""
-        used = self._used + len(vectors)
-        if used > len(self._room):
-            room = np.empty((max(64, 2 * len(self._room), used), vectors.shape[1]), dtype=np.float32)
-            if self._used:
-                room[: self._used] = self._room[: self._used]
-            self._room = room
-        self._room[self._used : used] = vectors
+    def append(self, held: NDArray[Any], more: NDArray[Any]) -> NDArray[Any]:
+        """Give `held`, what was given last, with `more` behind it: copied only where there is no room left."""
+        used = len(held) + len(more)
+        if self._room is None or held.base is not self._room or len(held) != self._used or used > len(self._room):
+            self._room = np.empty((max(64, used + used // 2), *more.shape[1:]), dtype=more.dtype)
+            if len(held):
+                self._room[: len(held)] = held
+        self._room[len(held) : used] = more
         self._used = used
         return self._room[:used]
+
+
+class Tail:
+    """Room for what comes after the matrix: rows, their keys and the order of those."""
+
+    def __init__(self) -> None:
+        self.vectors, self.keys, self.order = _Growing(), _Growing(), _Growing()
 
 
 class Rows:
@@ -306,8 +312,8 @@ class Rows:
             delta.seq,
             self.space,
             self.matrix if self.dimension else np.empty((0, delta.vectors.shape[1]), dtype=np.float32),
-            tail.append(delta.vectors) if len(old) else self.tail,
-            np.concatenate((self.keys, delta.vector_keys)),
+            tail.vectors.append(self.tail, delta.vectors) if len(old) else self.tail,
+            tail.keys.append(self.keys, delta.vector_keys),
             np.concatenate((states, fresh)),
             np.concatenate((self.covered, np.zeros(len(old), dtype=np.bool_))),
             self.forgotten,
@@ -315,7 +321,7 @@ class Rows:
         )
         # Keys grow with each note: those of a hundred thousand need not be sorted again for one more.
         if self._order is not None and (np.diff(delta.vector_keys, prepend=self.keys[self._order[-1]]) > 0).all():
-            grown._order = np.concatenate((self._order, np.arange(len(self.keys), len(grown.keys))))
+            grown._order = tail.order.append(self._order, np.arange(len(self.keys), len(grown.keys)))
         rows = grown.find(delta.state_keys)
         known = rows >= 0
         grown.states[rows[known]] = delta.states[known]

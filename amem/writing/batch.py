@@ -172,9 +172,8 @@ class Batch:
         from amem.conflict.candidates import Candidate
 
         alike = self._alike[entry.place].tolist()
-        found = [(-each.cosine, each.key) for each in entry.near] + [
-            (-alike[self._stored[key]], key) for key in with_it
-        ]
+        found = [(-each.cosine, each.key) for each in entry.near]
+        found += [(-alike[self._stored[key]], key) for key in with_it]
         return [Candidate(key, -distance) for distance, key in sorted(found)[: self._most]]
 
     def cosines(self, entry: Intake, keys: Sequence[int]) -> list[float]:
