@@ -109,7 +109,8 @@ def _row(summaries: "Summaries", line: "_Line", zone: "tzinfo") -> "tuple[str | 
     operation = shown.operation
     style = "dim strike" if operation.undone else "dim" if depth or not shown.taught else ""
     lead = ("  " * depth + ("↳ " if depth else ""), "dim")
-    what = styled(lead, (summaries.of(shown), style), ("  (undone)" if operation.undone else "", "yellow"))
+    # Before the rest, which may be cut.
+    what = styled(lead, ("(undone) " if operation.undone else "", "yellow"), (summaries.of(shown), style))
     return str(operation.id), when(operation.at, zone) if not depth else "", operation.actor, what
 
 

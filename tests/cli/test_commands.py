@@ -492,6 +492,14 @@ def test_what_holds_no_word_finds_nothing_and_is_told_when_it_is_kept(cli: Cli) 
     assert "no word" not in cli("add", "茶").stderr
 
 
+def test_on_a_screen_the_log_says_first_what_was_undone(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    cli.add(f"The shed leaks{' and leaks' * 30}.")
+    cli.ok("undo")
+    monkeypatch.setattr("amem.cli.history.on_terminal", lambda: True)
+    monkeypatch.setattr("amem.cli.render.on_terminal", lambda: True)
+    assert "(undone) wrote “The shed leaks" in cli.ok("log")
+
+
 def test_an_operation_is_undone_by_its_number(cli: Cli) -> None:
     first, second = cli.add("Tea at five."), cli.add("The blue fridge is upstairs.")
     report = cli.json("undo", "1")
