@@ -324,7 +324,7 @@ _MOSTLY = 0.5
 _SOME = 0.02
 #: Notes that the model is tried on.
 _TRIED = 20
-#: Share of the collection that may change before its language is looked at again.
+#: Share of the collection that may change before what was counted in it is counted anew.
 _DRIFT = 0.02
 
 _TEXTS = f"SELECT substr(content, 1, {_LONGEST}) FROM notes WHERE status = 'active'"
@@ -381,6 +381,12 @@ class Languages:
         return sum(dense_trust(embedder, text) for text in self.tried) < _MOSTLY * len(self.tried)
 
 
+def has_drifted(counter: int, known: int, notes: int) -> bool:
+    """Whether too much of so many notes may have changed since the change counter was `known` (-1: never looked)."""
+    # A bulk write moves the counter once for many notes: the drift allowed is small beside the collection.
+    return known < 0 or abs(counter - known) > _DRIFT * notes / 64
+
+
 class LanguageCache:
     """The languages of one collection, looked at anew when a fiftieth of it has changed."""
 
@@ -393,8 +399,7 @@ class LanguageCache:
         """What the collection is written in."""
         counter = session.counter
         with self._lock:
-            # A bulk write moves the counter once for many notes: the drift allowed is small beside the collection.
-            if self._counter < 0 or abs(counter - self._counter) > _DRIFT * self._found.notes / 64:
+            if has_drifted(counter, self._counter, self._found.notes):
                 self._found, self._counter = _look(session), counter
             return self._found
 

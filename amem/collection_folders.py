@@ -123,11 +123,7 @@ def listed_collection(home: Path, name: str) -> Listed:
     folder = home / name
     size = folder_size(folder)
     try:
-        store = Store(folder, SystemClock())
-    except StorageError as error:
-        return Listed(name, folder, None, size, str(error))
-    try:
-        with store.read() as session:
+        with closing(Store(folder, SystemClock())) as store, store.read() as session:
             known = origin(session)
             return Listed(
                 name,
@@ -142,8 +138,6 @@ def listed_collection(home: Path, name: str) -> Listed:
             )
     except StorageError as error:
         return Listed(name, folder, None, size, str(error))
-    finally:
-        store.close()
 
 
 def with_present_origins(found: Sequence[Listed]) -> list[Listed]:

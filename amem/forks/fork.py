@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shutil
 import uuid
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -78,23 +79,17 @@ def sweep(home: Path) -> int:
     from filelock import FileLock, Timeout
 
     swept = 0
-    try:
-        with FileLock(forks / _GUARD, timeout=0, mode=0o600):
-            # A copy that was not finished has a name that begins with a dot.
-            names = {each.name.lstrip(".").split(".")[0] for each in forks.iterdir() if each.name != _GUARD}
-            names.discard("copying")
-            for name in sorted(names):
-                lock = forks / f"{name}.lock"
-                try:
-                    with FileLock(lock, timeout=0, mode=0o600):
-                        for left in (forks / name, *forks.glob(f".{name}.*")):
-                            swept += left.is_dir()
-                            shutil.rmtree(left, ignore_errors=True)
-                        lock.unlink(missing_ok=True)
-                except Timeout:
-                    continue
-    except (Timeout, OSError):  # a home that cannot be written to has nothing to sweep
-        return swept
+    # A home that cannot be written to has nothing to sweep.
+    with suppress(Timeout, OSError), FileLock(forks / _GUARD, timeout=0, mode=0o600):
+        # A copy that was not finished has a name that begins with a dot.
+        names = {each.name.lstrip(".").split(".")[0] for each in forks.iterdir() if each.name != _GUARD}
+        for name in sorted(names - {"copying"}):
+            lock = forks / f"{name}.lock"
+            with suppress(Timeout), FileLock(lock, timeout=0, mode=0o600):
+                for left in (forks / name, *forks.glob(f".{name}.*")):
+                    swept += left.is_dir()
+                    shutil.rmtree(left, ignore_errors=True)
+                lock.unlink(missing_ok=True)
     return swept
 
 

@@ -260,11 +260,6 @@ def alike(one: Candidate, other: Candidate, base: float = _ABOUT) -> float:
     return min(1.0, max(0.0, said))
 
 
-def comparable(text: str) -> bool:
-    """Whether vectors tell how alike such texts are: to an English model all Chinese ones are."""
-    return not written_in_cjk(text)
-
-
 def _worth(candidate: Candidate, new: float) -> float:
     return candidate.score**_STEEP * new / max(candidate.tokens, 1)
 

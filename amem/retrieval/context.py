@@ -22,7 +22,6 @@ from amem.retrieval.budget import (
     Candidate,
     CoreNotes,
     background,
-    comparable,
     harmless,
     pick,
     redundant_summaries,
@@ -362,8 +361,7 @@ class ContextBuilder:
 
         How many notes the query asks for does not matter. Raises InvalidInput.
         """
-        budget = checks.whole("budget_tokens", self.settings.context_tokens if budget is None else budget, least=0)
-        order = checked_order(self.settings.context_order if order is None else order)
+        budget, order = self.bounds(budget, order)
         block = self.core(
             min(self.settings.core_tokens, budget // _CORE) if core else 0,
             query.filter,
@@ -405,6 +403,14 @@ class ContextBuilder:
             exact=counter.exact,
         )
 
+    def bounds(self, budget: int | None, order: str | None) -> tuple[int, str]:
+        """The tokens and the order that are asked for, None for those of the settings. Raises InvalidInput."""
+        budget = checks.whole("budget_tokens", self.settings.context_tokens if budget is None else budget, least=0)
+        order = self.settings.context_order if order is None else order
+        if order not in ORDERS:
+            raise InvalidInput(f"a context cannot be ordered by {order!r}", hint=f"use {' or '.join(ORDERS)}")
+        return budget, order
+
     def find(self, query: Query, room: int, core: CoreNotes | None = None) -> Found:
         """Ask recall for as many notes as may fit into `room` tokens; `core` notes are evidence as well."""
         many = min(_MOST, max(_FEWEST, room // _SHORT))
@@ -417,7 +423,8 @@ class ContextBuilder:
         for session, some in self._recall.reading(hits):
             held = session.notes.shown([hit.id for hit in some], history=False, known_at=query.filter.known_at)
             repeated |= redundant_summaries(session, held, beside, supporting(hits))
-            vectors |= session.vectors.of_notes([id for id in held if comparable(held[id].content)])
+            # To an English model all Chinese texts are alike.
+            vectors |= session.vectors.of_notes([id for id in held if not written_in_cjk(held[id].content)])
             notes |= held
         hits = [hit for hit in hits if hit.id in notes]
         return Found(tuple(hits), notes, vectors, best_support(hits), frozenset(repeated))
@@ -488,13 +495,6 @@ class ContextBuilder:
         note = found.notes[hit.id]
         written = entry(note, words, most, counter, self.zone, catalog=hit.catalog)
         return None if written is None else Chosen(hit, note, written)
-
-
-def checked_order(order: str) -> str:
-    """The order, if it is one. Raises InvalidInput."""
-    if order not in ORDERS:
-        raise InvalidInput(f"a context cannot be ordered by {order!r}", hint=f"use {' or '.join(ORDERS)}")
-    return order
 
 
 def ordered(chosen: Sequence[Chosen], order: str) -> list[Chosen]:

@@ -6,14 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from amem import checks
 from amem.language import normalize, query_terms
 from amem.note import Kind, LinkType, Status, plain_fields
 from amem.query import Filter
 from amem.retrieval.confidence import share_held, supporting, telling, weights_of
 from amem.retrieval.context import (
     Entry,
-    checked_order,
     framed,
     ordered,
     page_entry,
@@ -205,9 +203,7 @@ class TierReader:
 
         `judge` is asked, in the name of `model`, instead of the rules. Raises InvalidInput.
         """
-        settings = self._contexts.settings
-        budget = checks.whole("budget_tokens", settings.context_tokens if budget is None else budget, least=0)
-        order = checked_order(settings.context_order if order is None else order)
+        budget, order = self._contexts.bounds(budget, order)
         room = budget - counter(framed([""]))
         found = self._contexts.find(query, room)
         progress = self._start(query, budget, room, counter, found, judge, model)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from amem.collection import has_drifted
 from amem.language import asked_terms
 from amem.retrieval.explanation import Lent
 from amem.retrieval.legs import ScoringAnswer, is_among
@@ -40,8 +41,6 @@ _MOST = 0.5
 _WALKED = 0.03
 _WALKED_ANYWAY = 2_000
 _ENOUGH_RARE = 2
-#: Share of the collection that may change before everything is counted anew.
-_DRIFT = 0.02
 
 
 class Frequencies:
@@ -64,8 +63,7 @@ class Frequencies:
         """Count anew when the collection has changed by more than a fiftieth since."""
         counter = session.counter
         with self._lock:
-            # A bulk write moves the counter once for many notes, so the drift allowed is small beside the collection.
-            if self.counted_at < 0 or abs(counter - self.counted_at) > _DRIFT * self.total / 64:
+            if has_drifted(counter, self.counted_at, self.total):
                 self._held.clear()
                 self.total = session.text.total
                 self.counted_at = counter
