@@ -139,6 +139,17 @@ _LEAVES = re.compile(
     r"|离职|辞职|退休|调[去到走]|走了|离开|回[^，。]{1,6}了|去世|不干了|被裁|搬走|搬[到去]",
     re.IGNORECASE,
 )
+#: "Am I pregnant?", and a text that says of somebody else what they are.
+_OWN_STATE = re.compile(r"^\W*(?:am|was) I\b", re.IGNORECASE)
+_NAMED_IS = re.compile(r"^\W*[A-Z][\w'’-]*(?: [\w'’-]+){0,5}? (?:is|was|has|isn['’]t|wasn['’]t)\b")
+#: So long at most lasts what is told for so many days, weeks or months, and not so many of them a week.
+_FOR_SO_LONG = re.compile(
+    r"\b(?:\d+|a|two|three|four|five|six|seven|eight|nine|ten|couple of) (?P<unit>day|week|month)s?\b"
+    r"(?! (?:a|per|ago)\b)"
+    r"|(?<!每)(?:\d+|[一二两三四五六七八九十几]+)个?(?P<zh>天|周|星期|礼拜|月)(?![起份前一二三四五六日天])",
+    re.IGNORECASE,
+)
+_AT_MOST = {"day": 31, "天": 31, "week": 120, "周": 120, "星期": 120, "礼拜": 120, "month": 400, "月": 400}
 _CLAUSES = re.compile(r"[,;.!?，。；！？]")
 _WHO = re.compile(r"\bwho(?:m|['’]s)?\b|谁", re.IGNORECASE)
 _EXCEPT = re.compile(
@@ -188,6 +199,22 @@ def tells_until_when(text: str, said: date) -> date | None:
     """The last day until which a text of the day `said` tells that it is so; None where it names none."""
     named = [each for each in named_in_note(text, said) if _UNTIL.search(text[: each.start])]
     return max((each.span.last for each in named if each.span is not None), default=None)
+
+
+def tells_how_long(text: str) -> timedelta | None:
+    """How long at most what a text tells lasts, where it says for how many days, weeks or months; else None."""
+    found = _FOR_SO_LONG.search(text)
+    return None if found is None else timedelta(days=_AT_MOST[(found["unit"] or found["zh"]).lower()])
+
+
+def is_of_own_state(question: str) -> bool:
+    """Whether a question asks what whoever asks is or was: "am I pregnant?"."""
+    return _OWN_STATE.search(question) is not None
+
+
+def names_its_subject(text: str) -> bool:
+    """Whether a text begins with a name, and says what its bearer is or has."""
+    return _NAMED_IS.search(text) is not None
 
 
 def speaks_of_the_present(text: str, *, event: bool) -> bool:

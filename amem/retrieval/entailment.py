@@ -32,10 +32,13 @@ from amem.language.states import (
     asks_where_now,
     asks_whether_there,
     exceptions,
+    is_of_own_state,
     is_of_the_speaker,
     is_settled,
+    names_its_subject,
     speaks_of_the_present,
     states_asked,
+    tells_how_long,
     tells_since_when,
     tells_until_when,
     without_own_place,
@@ -151,11 +154,24 @@ def _shares(asked: Statement, each: Statement) -> bool:
 def _is_of_others(asked: Statement, each: Statement) -> bool:
     """Whether a statement is of persons whom the question does not name, and not of who says it."""
     persons = [key for key in each.people if key in THIRD or _is_somebody(each, key)]
+    if _is_by_name(asked, each):
+        return True
     if not persons or each.people & {USER, WE}:
         return False
     if any(key in asked.about or key in asked.people for key in persons):
         return False
     return not speaks_of_oneself(each.text)
+
+
+def _is_by_name(asked: Statement, each: Statement) -> bool:
+    """Whether a statement is of somebody or something by name that the question, which is of whoever asks, does not
+    name, and says nothing of whoever made it: "Joris quit smoking", "Lotte from the bakery is pregnant"."""
+    if asked.people != {USER} or speaks_of_oneself(each.text):
+        return False
+    named = each.people & each.names.keys()
+    if named and not each.people & {USER, WE} and named.isdisjoint(asked.about):
+        return True
+    return is_of_own_state(asked.text) and names_its_subject(each.text)
 
 
 def _is_somebody(each: Statement, key: str) -> bool:
@@ -216,10 +232,10 @@ def _excepts(question: str, text: str) -> bool:
 
 def _counts(question: str, told: Verdict, each: Statement, at: datetime | None, now: datetime | None) -> bool:
     """Whether a verdict counts at `now`: a yes to how things are does where they may be taken to be so still, and a no
-    where it is not only to be so."""
+    where it is not only to be so, or was to be so for some days."""
     if at is not None and now is not None and told is not Verdict.YES and not asks_ahead(question):
-        ahead = starts_ahead(each.text, at.date())
-        return ahead is None or ahead <= now.date()
+        ahead, longest = starts_ahead(each.text, at.date()), tells_how_long(each.text)
+        return (ahead is None or ahead <= now.date()) and (longest is None or now - at <= longest)
     if told is not Verdict.YES or at is None or now is None or asks_how_things_were(question):
         return True
     return _lasts(question, each, at, now)
@@ -264,6 +280,8 @@ def _days(each: Statement, at: datetime) -> list[tuple[date, date]]:
 
 def _same_people(asked: Statement, each: Statement) -> bool:
     who = asked.people & {USER, WE}
+    if _is_by_name(asked, each):
+        return False
     if who:
         return bool(each.people & {USER, WE}) or not any(
             key in THIRD or _is_somebody(each, key) for key in each.people - asked.about.keys()

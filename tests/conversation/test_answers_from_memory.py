@@ -1068,6 +1068,10 @@ def test_what_came_later_counts_in_what_is_said_of_now(
         (("I'm vegetarian except for fish these days.",), "Do I eat meat?", True, "No: "),
         (("我除了香菜什么都吃。",), "我吃香菜吗？", True, "不是："),
         (("房东说七月起房租涨到3100。",), "我二月的房租是多少？", None, "没有确定的答案"),
+        (("Joris quit smoking.",), "Do I smoke?", None, "Nothing certain; nearest: "),
+        (("Lotte from the bakery is pregnant.",), "Am I pregnant?", None, "Nothing certain; nearest: "),
+        (("小董搬走了，现在是小何住他的房间。",), "小董多重？", None, "没有确定的答案"),
+        (("春节和陈野去大理。",), "春节我去了哪里？", None, "没有确定的答案；春节（"),
     ],
 )
 def test_what_only_shares_a_word_with_the_question_is_not_certain_and_an_exception_is_heeded(
@@ -1123,3 +1127,8 @@ def test_a_quotation_that_breaks_off_says_so_and_every_note_of_an_answer_has_its
     (cited,) = found.citations
     assert f"{cited.at:%Y-%m-%d}" == "2026-05-20"
     assert cited.text.startswith("How to retrain Dawnchorus: 1. copy")
+
+
+def test_what_was_forbidden_for_ten_days_is_not_forbidden_months_later(memory: AgenticMemorySystem) -> None:
+    told(memory, {"医生说吃抗生素这十天不能喝酒。": "2020-05-20"})
+    assert not ask(memory, "我能喝酒吗？").text.startswith("不能：")
