@@ -144,6 +144,7 @@ def person_in(text: str, predicates: Predicates) -> str:
     return (
         text
         if re.fullmatch(r"[\u4e00-\u9fff]{2,4}", text)
+        and not TRADES_ZH.fullmatch(text)
         and not re.search(r"[的了是不很我你他她它这那人好]|同[事学]|女孩|男孩|谁|朋友|邻居|[网战室舍]友|客户", text)
         else ""
     )
@@ -769,6 +770,8 @@ def made_of_thing(shape: Shape, parts: dict[str, str], before: str, scene: Scene
     return found
 
 
+#: Whose name a clause behind this tells is not who does it.
+_GAINED = re.compile(r"[交找请养买娶]了?(?:了|一|个|只|条|位|新)|认识了")
 #: What is about a car or an illness, and not it.
 _ABOUT_IT = re.compile("的|家族|史|前期|店|保养|网约|出租|风险|模型|玩具|会员|股票|钥匙|充电|海报|轮胎|配件")
 
@@ -878,7 +881,7 @@ def _is_thing(parts: dict[str, str], table: Predicates) -> bool:
 #: In front of a verb these make it a plan, a wish, a duty, or somebody else's words.
 _PLANNED = _pattern("planned")
 _NOT = re.compile(r"(?:不再|不|没有?|未|从不|从没|并未|并不|不是)$")
-_FORMERLY = re.compile(r"以前|曾经?|过去|从前|之前(?!的)|原来|原先|当年|本来|一度|当时")
+_FORMERLY = re.compile(r"(?<!\d)[5-9]\d年|以前|曾经?|过去|从前|之前(?!的)|原来|原先|当年|本来|一度|当时")
 #: Behind the verb these make it an aside about another time, or about something else than the subject.
 _ASIDE = re.compile(
     r"还是|的(?:计划|提案|方案|想法|打算|建议|时候|话|那天|那年|那段|人|项目|团队|同事|朋友|消息(?!队列)|公司)|时[要会应]|的时[期间]"
@@ -905,7 +908,7 @@ _MONTHLY = re.compile(
     r"(?:房租|租金)?(?:每个?月|一个?月|月租)?(?P<o>[\d一二两三四五六七八九十百千万]+(?:块钱?|元)?)(?:一个?月|每个?月|/月)"
 )
 #: 外公年轻时当过兵，后来在铁路局工作: all of it is told of those days.
-_LONG_AGO = re.compile(r"年轻时|年轻的?时候|(?<![月年天周])那(?:时|会儿)|上学时|读书时")
+_LONG_AGO = re.compile(r"小时候|年轻时|年轻的?时候|(?<![月年天周])那(?:时|会儿)|上学时|读书时")
 _NOWADAYS = re.compile(r"现在|目前|如今|今年|最近|这几年")
 #: So few characters before a comma (搬家了，) name nobody else.
 _SHORT = 4
@@ -936,6 +939,7 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
         ):
             scene.lead = lead  # 去年三月，我搬到了……
         found += mine
+        scene.heard = clause.text
     return found
 
 
@@ -1068,7 +1072,7 @@ def _introduce(text: str, scene: Scene) -> None:
     )
     # 爸爸血压有点高，开始吃……; 我胃不好，不能……
     ill = "肠?胃|血[压糖脂]|嗓子|牙|皮肤|心脏|尿酸|膝盖|腰"
-    found = found or re.match(rf"(?P<who>(?:我的?)?(?>{KIN_ZH})(?!的|们|家|和|跟|与)|我(?=的?(?:{ill})))", text)
+    found = found or re.match(rf"(?P<who>(?:我的?)?(?>{KIN_ZH})(?!的|们|家|圈|和|跟|与)|我(?=的?(?:{ill})))", text)
     if found is None and (called := re.match(rf"(?P<who>[小老阿]{_GIVEN})(?=[\u4e00-\u9fff]{{2}})", text)):
         found = None if called["who"] in lexicon().chinese else called  # 阿杰转正，工资4500
     if found:
@@ -1108,8 +1112,8 @@ def _stated(shape: Shape, match: re.Match[str], before: str, text: str, scene: S
         subject = subject_in(before, scene, told=told)
         if subject is None or (scene.predicates.is_safety(shape.predicate) and _CARER.search(subject.name)):
             return None  # who finds out what somebody has does not have it
-        if shape.predicate == "named" and subject.first and not before.strip():
-            return None  # 我请了私教，叫大伟
+        if shape.predicate == "named" and not before.strip() and (subject.first or _GAINED.search(scene.heard)):
+            return None  # 我请了私教，叫大伟; 儿子交了女朋友，叫小雨
         found = scene.own(made(shape, subject, parts, scene), subject)
     if not found:
         return None

@@ -118,7 +118,8 @@ _NO_NOUNS = ENGLISH | _CALENDAR | words("everyone everybody nobody someone somet
 
 
 _MENTION = re.compile(
-    rf"\b(?P<whose>[Mm]y|[Oo]ur|[Hh]is|[Hh]er|[Tt]heir) (?P<kin>{'|'.join(sorted(_KIN))})\b|\b(?P<name>[A-Z][\w-]+)"
+    rf"\b(?P<whose>[Mm]y|[Oo]ur|[Hh]is|[Hh]er|[Tt]heir|[A-Z][\w-]+['’]s) (?:new )?(?P<kin>{'|'.join(sorted(_KIN))})\b"
+    r"|\b(?P<name>[A-Z][\w-]+)"
 )
 _SPOKEN_TO = _pattern("spoken_to")
 
@@ -192,6 +193,9 @@ class Cast:
             if found["kin"]:
                 if found["whose"].casefold() in ("my", "our"):
                     self.people.setdefault(f"{self.me.name}'s {found['kin']}", _GENDER.get(found["kin"], ""))
+                elif found["whose"][0].isupper() and found["whose"].casefold() not in _POSSESSIVES:
+                    self.people.setdefault(found["whose"][:-2], "")
+                    self.people.setdefault(f"{found['whose'][:-2]}'s {found['kin']}", _GENDER.get(found["kin"], ""))
             elif is_person(found["name"]) and not self._is_known(found["name"]):
                 self.people[found["name"]] = ""
 

@@ -190,9 +190,6 @@ def _about(parts: dict[str, str], subject: Subject, scene: Scene) -> str:
 
     "We moved the buoy catalogue to MySQL" is about the catalogue, "we use SQLite in the mobile app" about the app.
     """
-    if role := parts.get("role"):
-        # "Moved CI from Jenkins": without an article only what has a role is a thing.
-        return subject.name if role.casefold().replace(" ", "_") in scene.predicates.role_names else ""
     whole = parts["thing"].split()[1:] if parts.get("thing") else [subject.noun] if subject.owner == "" else []
     if len(whole) == 1 and whole[0].casefold() in _ALL_OF_US and scene.predicates.role(parts.get("o", "")) in _HOSTS:
         return WE  # what "the site" runs on is what we host on

@@ -466,6 +466,8 @@ class Scene:
     """Who is about to go, by the clause before ("Pieter is leaving")."""
     away: str = ""
     """The clause before that says so, where that is only for a time ("Ruth is on leave until September")."""
+    heard: str = ""
+    """The clause before in the sentence, as it stands."""
     broken: str = ""
     """The thing that no longer works, by the clause before (旧手机坏了)."""
     event: str = ""
@@ -486,7 +488,7 @@ class Scene:
     def begin_sentence(self) -> None:
         """Forget what held for one sentence only."""
         self.subject, self.lead, self.be, self.about, self.replaced = None, None, Tense.NONE, "", ""
-        self.broken = ""
+        self.broken = self.heard = ""
 
     def own(self, found: list[Fact], subject: Subject) -> list[Fact]:
         """The facts of a clause that began with "we": what is personal, such as a home, is the speaker's."""
