@@ -63,7 +63,6 @@ class Neighbour:
     at: datetime | None
     similarity: float
     speaker: str | None = None
-    same_conversation: bool = False
 
 
 @dataclass(frozen=True, slots=True)

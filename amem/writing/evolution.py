@@ -123,11 +123,11 @@ def show(session: Session, candidates: Sequence[Candidate], of: MemoryNote) -> S
         handle = f"n{len(shown.neighbours) + 1}"
         shown.notes[handle] = note
         shown.owned[note.id] = owned
-        shown.neighbours.append(_seen(handle, note, each.cosine, of))
+        shown.neighbours.append(_seen(handle, note, each.cosine))
     return shown
 
 
-def _seen(handle: str, note: MemoryNote, cosine: float, of: MemoryNote) -> Neighbour:
+def _seen(handle: str, note: MemoryNote, cosine: float) -> Neighbour:
     return Neighbour(
         handle=handle,
         content=text_of(note),
@@ -139,7 +139,6 @@ def _seen(handle: str, note: MemoryNote, cosine: float, of: MemoryNote) -> Neigh
         at=local_time(note.timestamp, UTC),
         similarity=cosine,
         speaker=note.speaker,
-        same_conversation=of.conversation_id is not None and note.conversation_id == of.conversation_id,
     )
 
 

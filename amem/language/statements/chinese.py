@@ -477,7 +477,6 @@ _WHO = _pattern.text("who")
 _ALLERGIC_WHEN = _pattern.text("allergic_when")
 _OF_THING = re.compile(rf"{_WHO}{_ALLERGIC_WHEN}{_CAUSE}(?:也|都|还是?|严重|现在|已经)*(?P<not>不再|不)?(?:会)?过敏了?")
 #: 芒果不过敏了, 吃芒果没事了: of food by itself, "nothing is wrong any more" may be about anything else.
-_FOOD = "|".join(sorted(word_list("foods that harm"), key=len, reverse=True))
 _OVER = _pattern("over")
 #: 豆豆花生过敏, 豆豆鸡蛋不过敏了: somebody by name, told from the thing where that is a known one.
 _BY_NAME = _pattern("by_name")
