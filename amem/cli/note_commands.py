@@ -38,7 +38,7 @@ from amem.labels import title
 from amem.note import Status
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from amem.maintenance.purges import PurgeReport
     from amem.memory_system import AgenticMemorySystem
@@ -144,32 +144,23 @@ def edit(
     return done("changed", [note.id], undo=1)
 
 
+Named = Annotated[list[str] | None, argument("ID", "Ids, or beginnings of them.", autocompletion=complete_id)]
+
+
 @command("known_at")
-def delete(
-    call: Invocation,
-    where: Where,
-    ids: Annotated[list[str] | None, argument("ID", "Ids, or beginnings of them.", autocompletion=complete_id)] = None,
-    dry_run: DryRun = False,
-    yes: Yes = False,
-) -> Shown:
+def delete(call: Invocation, where: Where, ids: Named = None, dry_run: DryRun = False, yes: Yes = False) -> Shown:
     """Hide notes by their ids, or all that have something in common; undo or restore brings them back."""
-    by_filter = where != Where()
-    if by_filter is bool(ids):
-        raise typer.BadParameter("say which notes: by their ids, or by options such as --tag")
+    by_filter = _by_filter(where, ids)
     with call.memory() as memory:
-        if by_filter:
-            wanted = where.filter(memory.settings.timezone)
-            notes = memory.list(wanted, limit=memory.count(wanted))
-            notes = [note for note in notes if note.status is not Status.DELETED]
-        else:
-            notes = list(memory.read_many(resolved(memory, ids or [])).values())
-        found, many = [note.id for note in notes], counted(len(notes), "note")
+        chosen = _chosen(memory, where, ids)
+        found, many = list(chosen), counted(len(chosen), "note")
         if dry_run:
             told = [f"{many} would be deleted; nothing was"]
-            return _listing({"would_delete": found}, notes, memory.settings, told=told)
+            return _listing(
+                {"would_delete": found}, [note for note in chosen.values() if note], memory.settings, told=told
+            )
         if by_filter and found and not yes:
-            for line in some([_line(note) for note in notes], _NAMED):
-                tell(line)
+            _name(chosen)
             confirm(f"Delete {many}?", f"{many} would be deleted, and nobody can be asked", "give --yes")
         memory.delete_notes(found)
     lines = [f"deleted {short_id(id)}" for id in found]
@@ -177,8 +168,33 @@ def delete(
     return Shown({"deleted": found}, *(some(lines, _NAMED) if on_terminal() else lines), told=told, undo=bool(found))
 
 
-def _line(note: "MemoryNote") -> str:
-    return f"{short_id(note.id)}  {one_line(title(note.content), 80)}"
+def _by_filter(where: Where, ids: list[str] | None) -> bool:
+    """Whether options say which notes, and not ids. Raises BadParameter where both do or neither does."""
+    if (where != Where()) is bool(ids):
+        raise typer.BadParameter("say which notes: by their ids, or by options such as --tag")
+    return not ids
+
+
+def _chosen(
+    memory: "AgenticMemorySystem", where: Where, ids: list[str] | None, *, deleted: bool = False
+) -> "dict[str, MemoryNote | None]":
+    """The notes that the ids name, or else the options; one that was `deleted` only where that is asked, or None."""
+    if ids:
+        return {id: memory.read(id) for id in resolved(memory, ids, deleted=deleted)}
+    wanted = where.filter(memory.settings.timezone)
+    if deleted and where.everything:
+        wanted = replace(wanted, statuses=(*wanted.statuses, Status.DELETED))
+    notes = memory.list(wanted, limit=memory.count(wanted))
+    return {note.id: note for note in notes if deleted or note.status is not Status.DELETED}
+
+
+def _name(notes: "Mapping[str, MemoryNote | None]") -> None:
+    """Say which notes it is about, before a question is asked."""
+    lines = [
+        f"{short_id(id)}  {one_line(title(note.content), 80) if note else '(deleted)'}" for id, note in notes.items()
+    ]
+    for line in some(lines, _NAMED):
+        tell(line)
 
 
 @command()
@@ -190,19 +206,23 @@ def restore(call: Invocation, ids: Hidden) -> Shown:
     return done("restored", [id for id, changed in found.items() if changed])
 
 
-@command()
-def purge(call: Invocation, ids: Ids, yes: Yes = False) -> Shown:
-    """Destroy notes, their history and what was made of them. The one thing that undo cannot take back."""
+@command("known_at")
+def purge(call: Invocation, where: Where, ids: Named = None, yes: Yes = False) -> Shown:
+    """Destroy notes, their history and what was made of them. The one thing that undo cannot take back.
+
+    Where options say which, --all takes in deleted notes, too.
+    """
     from amem.errors import NoteNotFound
 
+    _by_filter(where, ids)
     with call.memory() as memory:
-        found = resolved(memory, ids, deleted=True)
+        chosen = _chosen(memory, where, ids, deleted=True)
+        found, what = list(chosen), counted(len(chosen), "note")
+        if not found:
+            raise NoteNotFound(_NO_MATCH, hint="amem list takes the same options")
         # What is in a catalog is refused, whatever the answer.
         if not yes and not any(map(memory.catalog_of, found)):
-            for id in found:
-                note = memory.read(id)
-                tell(_line(note) if note else f"{short_id(id)}  (deleted)")
-            what = counted(len(found), "note")
+            _name(chosen)
             confirm(f"Destroy {what} for good?", f"purging {what} cannot be undone")
         report = memory.purge(found)
         if report is None:

@@ -249,6 +249,20 @@ def test_purge_destroys_for_good(cli: Cli) -> None:
     assert "operation 2 (purge) cannot be undone; nothing was taken back" in refused.stderr
 
 
+def test_purge_destroys_what_notes_have_in_common_with_those_that_were_deleted(cli: Cli) -> None:
+    kept = cli.add("The kettle is green.")
+    first, second = cli.add("Ana paints boats.", "--tag", "ana"), cli.add("安娜画船。", "--tag", "ana")
+    cli.ok("delete", first)
+    refused = cli("purge", "--tag", "ana", "--all")
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert "Ana paints boats." in refused.stderr
+    assert "purging 2 notes cannot be undone (give --yes if you mean it)" in refused.stderr
+    assert sorted(cli.json("purge", "--tag", "ana", "--all", "--yes")["purged"]) == sorted([first, second])
+    assert [note["id"] for note in cli.json("list", "--all")] == [kept]
+    assert "no notes match these filters" in cli.refused("purge", "--tag", "ana", "--yes")
+    assert "by their ids, or by options such as --tag" in cli.refused("purge", "--yes", code=2)
+
+
 def test_the_log_names_a_purged_note_by_its_id_and_the_others_as_rewritten(cli: Cli) -> None:
     kept, gone = cli.add("The bike lock code is 4711."), cli.add("The bike lock code was 4711 last year.")
     cli.add("Grandma's birthday is on 12 May.")
