@@ -471,8 +471,12 @@ def conditions(wanted: Filter) -> tuple[str, dict[str, Any]]:
         found.append(f"notes.status IN ({', '.join(repr(str(status)) for status in statuses)})")
     else:
         among(_then("status", known_at), statuses)
+    tagged = f"notes.key IN (SELECT note FROM note_terms WHERE role = {ROLE['tag']} AND term = ?)"
+    if Status.DELETED in statuses:  # no terms are kept of what was deleted
+        own = "notes.status = 'deleted' AND ? IN (SELECT lower(value) FROM json_each(notes.tags))"
+        tagged = f"({tagged} OR {own})"
     for tag in wanted.tags:
-        meets(f"notes.key IN (SELECT note FROM note_terms WHERE role = {ROLE['tag']} AND term = ?)", tag.casefold())
+        meets(tagged, tag.casefold())
     if wanted.kinds:
         among("notes.kind", wanted.kinds)
     if wanted.layers:

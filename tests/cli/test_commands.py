@@ -253,6 +253,7 @@ def test_purge_destroys_what_notes_have_in_common_with_those_that_were_deleted(c
     kept = cli.add("The kettle is green.")
     first, second = cli.add("Ana paints boats.", "--tag", "ana"), cli.add("安娜画船。", "--tag", "ana")
     cli.ok("delete", first)
+    assert [note["id"] for note in cli.json("list", "--deleted", "--tag", "ANA")] == [first]
     refused = cli("purge", "--tag", "ana", "--all")
     assert (refused.exit_code, refused.stdout) == (1, "")
     assert "Ana paints boats." in refused.stderr
