@@ -473,8 +473,8 @@ def conditions(wanted: Filter) -> tuple[str, dict[str, Any]]:
         among(_then("status", known_at), statuses)
     tagged = f"notes.key IN (SELECT note FROM note_terms WHERE role = {ROLE['tag']} AND term = ?)"
     if Status.DELETED in statuses:  # no terms are kept of what was deleted
-        own = "notes.status = 'deleted' AND ? IN (SELECT lower(value) FROM json_each(notes.tags))"
-        tagged = f"({tagged} OR {own})"
+        listed_there = "notes.status = 'deleted' AND ? IN (SELECT lower(value) FROM json_each(notes.tags))"
+        tagged = f"({tagged} OR {listed_there})"
     for tag in wanted.tags:
         meets(tagged, tag.casefold())
     if wanted.kinds:
