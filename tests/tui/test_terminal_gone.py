@@ -28,14 +28,17 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.thorough, pytest.mark.skipif(sys.platform == "win32", reason="terminals of Unix")]
 
 AMEM = "import sys; sys.argv[0] = 'amem'; from amem.cli import main; main()"
-#: The browser, with an event loop that does not answer any more from the first second on.
+#: The browser, with an event loop that does not answer any more soon after notes are listed.
 STUCK = f"""
 import asyncio, threading, time
 import amem_tui.browser_app as app
 settle = app.NotesApp._settle
 def settle_and_hang(self, client):
     settle(self, client)
-    self.set_timer(0.5, lambda: time.sleep(600))
+    def look():
+        if any(each.count for each in self.screen.query("#notes")):
+            self.set_timer(0.5, lambda: time.sleep(600))
+    self.set_interval(0.1, look)
 app.NotesApp._settle = settle_and_hang
 {AMEM}"""
 #: Writes to the clipboard, by escapes of 7 and of 8 bits.

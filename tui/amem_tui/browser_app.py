@@ -289,10 +289,7 @@ class NotesApp(ThemedApp, FailureHandling):
             self._opened = [each for each in self._opened if each is not left.memory]
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Nothing leads away from a sheet on which something may have been typed, nor anywhere before there is a room.
-
-        From the screen that says that a collection fails, another can be opened.
-        """
+        """Nothing leads away from a sheet with something typed (a failing collection is left), nor before a room."""
         if action not in _ABOUT_NOTES:
             return True
         if action in _ABOVE_ALL and isinstance(self.screen, ModalScreen):

@@ -125,7 +125,7 @@ def path_prompt(
     forms: str = "",
     then: str = "",
 ) -> Prompt:
-    """Ask for a path, where `write` writes a file (replacing one when asked twice) and returns how many notes it holds.
+    """Ask where `write` writes a file (replacing one when asked twice) and returns how many notes it holds.
 
     `forms` says which endings mean what, `then` what to do with the file.
     """

@@ -73,10 +73,7 @@ def muted(theme: Theme) -> str:
 
 
 def readable(theme: Theme) -> dict[str, str]:
-    """The theme's signal colours, those of other people's themes moved towards the text as far as reading them needs.
-
-    None for a theme of the terminal's own colours, which nobody can know.
-    """
+    """The theme's signal colours, moved towards the text as far as reading needs; none for the terminal's own."""
     if theme.name.startswith("ansi"):
         return {}
     colours = colours_of(theme)

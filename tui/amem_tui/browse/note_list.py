@@ -189,8 +189,7 @@ class NoteList(CursorList):
     """Rows by their place, 0 the first; None for a note that was destroyed since.
 
     It holds the pages around what is seen, and says when it wants others: its owner answers `Wanted` with `fetch`.
-    `marked` are the ids that are ticked, `year` the one whose dates need not say it (None: all are of one day), `empty`
-    stands in an empty list.
+    `marked` are the ids that are ticked, `year` the one whose dates need not say it (None: all are of one day).
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "open", "Read")]
@@ -414,10 +413,7 @@ class Contents:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """`question` lists its best hits, `starting` the notes that hold these words, each perhaps unfinished.
-
-    `weak` lists those hits too that have little to do with the question.
-    """
+    """`question` lists its best hits (all with `weak`), `starting` notes that hold these words, perhaps unfinished."""
 
     conditions: Conditions = field(default_factory=Conditions)
     question: str = ""

@@ -46,10 +46,7 @@ def names(tokens: Sequence[Token]) -> Iterator[str]:
 
 
 def inline(token: Token, meant: Mapping[str, str | None]) -> tuple[Content, tuple[Place, ...]]:
-    """The text of one inline token and the places in it that lead elsewhere.
-
-    `meant` has ids of notes by name, None for a name that means no note; others were not looked up.
-    """
+    """The text of one inline token and its places; `meant` has ids by name, None for a name that means no note."""
     parts: list[Content | str | tuple[str, str]] = []
     places: list[Place] = []
     styles: list[str] = []

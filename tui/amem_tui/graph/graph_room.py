@@ -79,10 +79,7 @@ class TypeRow(WordLine, can_focus=True):
         return [Word(str(type), text) for type, text in zip(TELLING, found, strict=True)]
 
     def _word(self, type: LinkType, form: int) -> Content:
-        """A type in one of six forms, each shorter than the one before.
-
-        But for the shortest, a piece of its line stands before it, so that a type is not told by its colour alone.
-        """
+        """A type in one of six forms, each shorter; a piece of its line tells it without colour, but in the last."""
         look, number, name = LOOKS[type], self._counts.get(type, 0), link_words(type)
         shown = [name, name, name, look.half, look.short, look.short][form]
         colour = "$muted strike" if type in self._hidden else look.colour if number else "$muted"

@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from amem_tui.graph.scene import Node
 
 
-# The order of nodes around their centre: linked nodes side by side, what hangs on a node beside it.
-#
-# A place on a ring is a share of a turn, 0 at the top and clockwise, so that 0.25 is at the right.
+# The order of nodes around their centre: linked nodes side by side, what hangs on a node beside it. A place on a ring
+# is a share of a turn, 0 at the top and clockwise, so that 0.25 is at the right.
 
 
 def toward(x: float, y: float) -> float:

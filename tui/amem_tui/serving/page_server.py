@@ -144,11 +144,7 @@ def amem_command(settings: Settings, *words: str, env_file: str | None = None) -
 
 
 def serve(settings: Settings, port: int, *, told: Callable[[str], None], env_file: str | None = None) -> None:
-    """Serve the browser on a web page until Ctrl-C or SIGTERM; `told` hears its address.
-
-    Raises InvalidInput for a port that cannot be used.
-    """
-
+    """Serve the browser on a web page until Ctrl-C or SIGTERM; `told` hears its address. Raises InvalidInput."""
     page = page_of(settings, listening(port), env_file)
     asyncio.run(_until_stopped(page, lambda: told(page.url)))
 
