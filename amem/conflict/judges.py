@@ -70,11 +70,13 @@ def judge_by_slot(earlier: Claim, later: Claim, predicates: Predicates) -> Verdi
         return Verdict(Label.CONTRADICTS, DIFFER, reason, SLOT, quotes=_quotes(earlier, banned[:1]))
     best: Verdict | None = None
     overturned: list[Fact] = []
+    ahead = False
     for old, new in _meetings(earlier, later, predicates):
         verdict = _of(old, new, earlier, later, predicates)
         if verdict is None:
             continue
         overturned.append(old)
+        ahead |= new.valid_from is not None and new.valid_from > later.said_at
         if best is None or _weight(verdict) > _weight(best):
             best = verdict
     if best is None or of_one_day(later.content):
@@ -84,7 +86,8 @@ def judge_by_slot(earlier: Claim, later: Claim, predicates: Predicates) -> Verdi
         return replace(best, quotes=quotes)
     if only_sometimes(earlier.content, later.content):
         return replace(best, whole=False)  # what ended is not the statement, only its being so always
-    whole = _is_all(earlier, overturned, predicates) and not states_more(earlier.content, quotes)
+    # What ends on a day to come holds until then: its statement is marked with that day, and its note stays.
+    whole = not ahead and _is_all(earlier, overturned, predicates) and not states_more(earlier.content, quotes)
     return replace(best, whole=whole, quotes=quotes)
 
 

@@ -420,7 +420,7 @@ class _Work:
         if not (earlier.note.status is later.note.status is Status.ACTIVE):
             return
         told = self._told(weighed)
-        if not still_states(earlier.note.content, told):
+        if not still_states(earlier.note.content, [each for each in told if each.until <= self._session.now]):
             return self.replace(weighed)
         operation = self._operation(weighed)
         link = self._link(weighed)

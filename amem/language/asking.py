@@ -309,8 +309,11 @@ def wording_then(
     until: datetime | None,
     *,
     chinese: bool = False,
+    ahead: bool = False,
 ) -> str:
     """What was so in a time, from `since` until `until`, that is called `words`: "in 2025 you lived in Basel".
+
+    With `ahead` that time is still to come: "in 2028 you live in Basel".
 
     The intervals are of one subject and predicate; where one begins or ends within that time (None: open to that side),
     its value says so. '' for no intervals at all.
@@ -326,6 +329,8 @@ def wording_then(
     subject, predicate = found[0].subject, found[0].predicate
     if chinese:
         return f"{words}{_chinese(subject, predicate, list(objects), predicates)}"
+    if ahead:
+        return " ".join(filter(None, (words, _english(subject, predicate, list(objects), predicates, past=False))))
     return " ".join(filter(None, (words, _english_then(subject, predicate, list(objects), predicates))))
 
 

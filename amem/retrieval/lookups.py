@@ -192,7 +192,16 @@ class FactQueries:
         was = [each for each in found if each not in so]
         clauses = (
             wording(so, predicates, now, self._zone, chinese=chinese),
-            wording_then(was, predicates, self._zone, period.words, period.since, period.until, chinese=chinese),
+            wording_then(
+                was,
+                predicates,
+                self._zone,
+                period.words,
+                period.since,
+                period.until,
+                chinese=chinese,
+                ahead=period.since is not None and period.since > now,
+            ),
         )
         return ("；" if chinese else "; ").join(filter(None, clauses))
 

@@ -666,6 +666,15 @@ def test_a_move_told_ahead_leaves_the_home_until_then(
     assert ask(memory, question).text.startswith(after)
 
 
+def test_a_note_holds_until_the_day_on_which_it_is_to_end(memory: AgenticMemorySystem) -> None:
+    told(memory, {"I live in Hamburg.": "2026-05-01"})
+    moving = memory.add("We are moving to Leipzig in March 2027, the lease is signed.", time="2026-09-20")
+    assert moving.superseded == ()
+    assert "I live in Hamburg (until 2027-03-01" in str(memory.context("where do I live?"))
+    assert ask(memory, "Where do I live?").text.startswith("You live in Hamburg")
+    assert ask(memory, "Where will I live in April 2027?").text.startswith("In April 2027 you live in Leipzig")
+
+
 CHANGED = {
     "Hanna is pregnant, due in October.": "2026-05-03",
     "Marek is my boyfriend, we've been together for a year.": "2026-01-10",
