@@ -308,8 +308,9 @@ def link_plain(link: Link) -> dict[str, Any]:
 AT_ONCE = 500
 
 
-def chunks(items: Sequence[_Item], size: int = AT_ONCE) -> Iterator[list[_Item]]:
-    """Slices of 500: what is written in one transaction keeps others waiting no longer than that takes."""
+def chunks(items: Sequence[_Item], size: int | None = None) -> Iterator[list[_Item]]:
+    """Slices of `size` (None: 500): what is written in one transaction keeps others waiting no longer than it takes."""
+    size = size or AT_ONCE
     for start in range(0, len(items), size):
         yield list(items[start : start + size])
 
