@@ -406,7 +406,8 @@ def value_in(row: Predicate, text: str, predicates: Predicates) -> str:
             title = phrase_in(text)
             return title if TRADES_ZH.search(title) else ""
         case "date":
-            return date_in(text)
+            day = date_in(text)
+            return "" if row.name == "birthday" and re.search("周|星期", day) else day  # 生日在下周日, this year
         case "amount":
             return amount_zh(text)
         case "number" | "address" | "email" | "school":
@@ -771,6 +772,8 @@ def made_of_thing(shape: Shape, parts: dict[str, str], before: str, scene: Scene
 
 #: Whose name a clause behind this tells is not who does it.
 _GAINED = re.compile(r"[交找请养买娶]了?(?:了|一|个|只|条|位|新)|认识了")
+#: 打网球五年了, 练瑜伽练了三个月.
+_PRACTISED = re.compile(r"$|[课一二三四五六七八九十两几好\d练打弹学有已]")
 #: What is about a car or an illness, and not it.
 _ABOUT_IT = re.compile("的|家族|史|前期|店|保养|网约|出租|风险|模型|玩具|会员|股票|钥匙|充电|海报|轮胎|配件")
 
@@ -782,6 +785,8 @@ def _known(shape: Shape, value: str, subject: Subject, scene: Scene) -> list[Fac
     if known and shape.predicate == "drives":
         model = phrase_in(value)[len(known) :]
         known = "" if len(model) > 8 or model in lexicon().chinese or _ABOUT_IT.search(model) else known + model
+    elif known and shape.predicate == "practises" and not _PRACTISED.match(value, len(known)):
+        return []  # 打篮球崴了脚, 弹钢琴的邻居
     elif known and shape.predicate == "has_condition" and _ABOUT_IT.match(value, len(known)):
         return []  # 高血压的家族史
     found = Fact(subject.name, shape.predicate, known, shape.aspect is not Aspect.END)
