@@ -150,6 +150,15 @@ _FOR_SO_LONG = re.compile(
     re.IGNORECASE,
 )
 _AT_MOST = {"day": 31, "天": 31, "week": 120, "周": 120, "星期": 120, "礼拜": 120, "month": 400, "月": 400}
+#: What one gets from what one cannot take.
+_HARMED = re.compile(
+    r"\b(?:(?:makes?|made) (?:me|us|him|her|them|\w+) (?:ill|sick|sneeze|itch|throw up|bloated)"
+    r"|(?:get|got|gets|give|gives|gave) (?:\w+ )?(?:an? |in )?"
+    r"(?:rash|hives|cramps?|heartburn|headaches?|migraines?|swollen \w+|stomach ache|diarrh?oea)"
+    r"|upsets? (?:my|his|her) stomach|(?:come|comes|came) out in)\b"
+    r"|拉肚子|腹泻|过敏|不耐受?|起疹|发疹|红疹|肿|发痒|呕吐|恶心|胃[痛疼胀]|肚子[痛疼胀]|头[痛疼]|睡不着|胀气|反酸",
+    re.IGNORECASE,
+)
 _CLAUSES = re.compile(r"[,;.!?，。；！？]")
 _WHO = re.compile(r"\bwho(?:m|['’]s)?\b|谁", re.IGNORECASE)
 _EXCEPT = re.compile(
@@ -205,6 +214,11 @@ def tells_how_long(text: str) -> timedelta | None:
     """How long at most what a text tells lasts, where it says for how many days, weeks or months; else None."""
     found = _FOR_SO_LONG.search(text)
     return None if found is None else timedelta(days=_AT_MOST[(found["unit"] or found["zh"]).lower()])
+
+
+def tells_of_harm(text: str) -> bool:
+    """Whether a text says that something makes somebody ill: "milk gives me cramps", 喝牛奶就拉肚子."""
+    return _HARMED.search(text) is not None
 
 
 def is_of_own_state(question: str) -> bool:

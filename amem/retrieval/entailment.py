@@ -39,6 +39,7 @@ from amem.language.states import (
     speaks_of_the_present,
     states_asked,
     tells_how_long,
+    tells_of_harm,
     tells_since_when,
     tells_until_when,
     without_own_place,
@@ -213,6 +214,8 @@ def _decisive(question: str, text: str) -> list[tuple[Verdict, Statement]]:
         told = _says(question, asked, each) if each.said and not each.planned and _same_people(asked, each) else None
         if told in _TURNED and _excepts(question, each.text):
             told = _TURNED[told]
+        if told is not None and tells_of_harm(each.text):
+            told = _of_harm(question, told, each.text)
         if told is not None:
             found.append((told, each))
         elif found and found[-1][0] is Verdict.YES and each.cues & {Cue.CHANGES, Cue.ENDS, Cue.OVER}:
@@ -222,6 +225,14 @@ def _decisive(question: str, text: str) -> list[tuple[Verdict, Statement]]:
 
 #: What is said of all but what is asked about says the contrary of that.
 _TURNED = {Verdict.YES: Verdict.NO, Verdict.NO: Verdict.YES}
+
+
+def _of_harm(question: str, told: Verdict, text: str) -> Verdict | None:
+    """The verdict of a text that tells of harm: whoever gets ill from milk may not drink it."""
+    denied = DENIAL.search(text) is not None
+    if told is Verdict.YES:
+        return Verdict.NO if asks_whether_allowed(question) and not denied else None
+    return None if told is Verdict.NO_LONGER and denied else told
 
 
 def _excepts(question: str, text: str) -> bool:

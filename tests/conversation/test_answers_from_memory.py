@@ -1077,6 +1077,8 @@ def test_what_came_later_counts_in_what_is_said_of_now(
         (("I'm vegetarian except for fish these days.",), "Do I eat meat?", True, "No: "),
         (("我除了香菜什么都吃。",), "我吃香菜吗？", True, "不是："),
         (("房东说七月起房租涨到3100。",), "我二月的房租是多少？", None, "没有确定的答案"),
+        (("我乳糖不耐，喝牛奶就拉肚子。",), "我能喝牛奶吗？", True, "不能："),
+        (("When I eat strawberries I come out in hives.",), "Can I eat strawberries?", True, "No: "),
         (("Joris quit smoking.",), "Do I smoke?", None, "Nothing certain; nearest: "),
         (("Lotte from the bakery is pregnant.",), "Am I pregnant?", None, "Nothing certain; nearest: "),
         (("小董搬走了，现在是小何住他的房间。",), "小董多重？", None, "没有确定的答案"),
