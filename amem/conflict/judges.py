@@ -389,7 +389,7 @@ _OPPOSITE = 0.75
 #: Probability from which what is said to be over, in the same words, is over.
 _OVER_FROM = 0.2
 #: Powers that the least score is raised to: a clear reason needs less, any other more; 0 and 1 stay what they are.
-_CLEAR, _UNCLEAR = 1.5, 0.5
+_CLEAR, _UNCLEAR = 2.4, 2 / 3
 #: What is planned, or comes on top; what tells of a change; what goes on after a value: "moved to Friday is wrong".
 _NOT_OUTRIGHT = frozenset({Cue.PLANS, Cue.MORE})
 _NEWS = frozenset({Cue.CHANGES, Cue.RETURNS})
@@ -406,7 +406,8 @@ _ALIKE, _SAME_WORDS = 0.8, 0.75
 class Difference:
     """Two statements that may not go together, and the probability that they do not, 0..1. `explicit`: the later one
     says itself that something changed, ended or was wrong. `opposite`: it denies what the earlier one says. `clear`: a
-    pair of opposites, a "now", or a word of change or end beside another value or a denial tells it."""
+    pair of opposites, a "now", another value of what never changes, or a word of change or end beside another value or
+    a denial tells it, and no "in the morning" narrows it."""
 
     old: Statement
     new: Statement
@@ -452,7 +453,8 @@ def _difference(old: Statement, new: Statement, features: Mapping[str, float], p
     turned_, explicit = bool(features["turned"]), bool(features["explicit"])
     clear = bool(features["opposed"] or features["now"])
     clear |= explicit and bool(turned_ or ((features["number"] or features["name"]) and _share_a_thing(old, new)))
-    return Difference(old, new, probability, explicit, turned_, clear)
+    clear |= Cue.FOREVER in old.cues & new.cues and bool(features["number"] or features["name"])
+    return Difference(old, new, probability, explicit, turned_, clear and not features["sometimes"])
 
 
 # The fitted trees: `benchmarks/conflict_fit.py` writes them, with what they were fitted on.

@@ -40,7 +40,8 @@ from amem.conflict.ending import (
     unlink_successors,
 )
 from amem.labels import short_id
-from amem.note import Conflict, Label, Link, LinkType, Queued, Status, Verdict
+from amem.language import written_in_cjk
+from amem.note import Conflict, Label, Link, LinkType, Queued, Scope, Status, Verdict
 from amem.storage.reviews import IN_CONFLICT
 from amem.storage.rows import plain
 
@@ -296,6 +297,21 @@ def begins(session: Session, note: MemoryNote, parent: int | None, prompts: str 
     return begin
 
 
+#: A word that more notes than this carry says little of which belong together.
+_RARE = 30
+
+
+def _sharing(session: Session, note: MemoryNote, most: int) -> list[int]:
+    """Keys of notes that share rare words with a Chinese one: the default embedder cannot read it, and its nearest are
+    any notes."""
+    if most <= 0 or not written_in_cjk(note.content):
+        return []
+    with session.within(Scope.of(note.metadata)):
+        found = session.text.sharing_rare((*note.entities, *note.keywords), most=_RARE, limit=most + 1)
+    own = session.notes.keys_of([note.id]).get(note.id)
+    return [key for key in found if key != own][:most]
+
+
 class Settler:
     """Weighs stored notes against others and does what follows."""
 
@@ -315,9 +331,12 @@ class Settler:
         """What the note is weighed against, those `named` by id among it; nothing for one that states nothing."""
         if not states_something(note):
             return []
-        nearest = sorted(near, key=lambda each: (-each.cosine, each.key))[: self._settings.conflict_neighbours]
+        most = self._settings.conflict_neighbours
+        sharing = _sharing(session, note, most // 2)
+        nearest = sorted(near, key=lambda each: (-each.cosine, each.key))[: most - len(sharing)]
         seen = {each.key for each in nearest}
-        more = [key for key in session.notes.keys_of(list(named)).values() if key not in seen]
+        others = dict.fromkeys([*session.notes.keys_of(list(named)).values(), *sharing])
+        more = [key for key in others if key not in seen]
         if more:
             nearest += [Candidate(key, cosine) for key, cosine in zip(more, cosines(more), strict=True)]
         return rivals(session, note, nearest, self._predicates(), cosines)
