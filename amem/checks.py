@@ -1,4 +1,4 @@
-"""The border of the public API: what may be handed in, each check naming the argument that it is for.
+"""Validate the arguments of public methods by their annotations; each error names the argument.
 
 A method's signature is its rule: every argument is held against its annotation, so that no method has checks of its own
 for what may be handed in at all: text that is valid Unicode, numbers that are finite and that SQLite can keep, times

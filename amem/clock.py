@@ -1,4 +1,4 @@
-"""Time and ids, handed in wherever they are needed so that tests need neither sleep nor patch."""
+"""The clock and the ids, passed in as one value so that tests need no sleep and no patch; reading and writing times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An open collection: what its services share, its notes as vectors, and what of them the embedding model can read."""
+"""An open collection: what its services share, the embedding of its notes, the languages its model can read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How notes are called and texts shown: a title, an id as far as it takes, driving characters seen and not obeyed."""
+"""Titles, short ids and short texts for display, with control characters made visible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Importing libraries that read the environment and log, so that they leave the process as they found it."""
+"""Import libraries that read the environment and log (LiteLLM, torch) without changing the process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One user's, agent's or session's part of a collection, as its program hands it on: nothing in it tells of the rest.
+"""One user's, agent's or session's part of a collection, which shows nothing of the rest.
 
 A method holds the ids it is given against the scope, or passes the scope on; the services in `amem.wiring.Parts` do the
 work. A note outside the scope is not there, whoever asks for it by its id.

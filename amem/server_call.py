@@ -1,5 +1,4 @@
-"""One call to a model server, Ollama's above all: how long and how large its answer may be, whom it may send us on to,
-and what its words may repeat.
+"""One call to a model server: bounds on its time and size, no redirects to others, secrets masked in its errors.
 
 A socket's own timeout begins anew with every byte, a line may have no end, a redirect takes the prompt along to
 whomever it names, and an error may quote the key. So every call, Ollama's and those that LiteLLM makes, is followed

@@ -1,4 +1,4 @@
-"""What operations did, in a line each, as the log tells it; and what an undo or a redo did, in sentences."""
+"""Summaries of operations for the log, a line each, and of what an undo or a redo changed."""
 
 from __future__ import annotations
 

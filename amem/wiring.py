@@ -339,7 +339,7 @@ class Parts:
 
     @service
     def facts(self) -> FactQueries:
-        """What is so of whom, and since when."""
+        """Facts of subjects, and since when they hold."""
         from amem.retrieval.lookups import FactQueries
 
         return FactQueries(self.collection)

@@ -1,4 +1,4 @@
-"""What each side of a fork did since both were last the same: notes, fields, links, facts and supersessions."""
+"""The changes of each side of a fork since both were last the same: notes, fields, links, facts, supersessions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A fork merged into its source: three ways by field, as one operation that one undo takes back.
+"""Merge a fork into its source: three-way by field, as one operation that one undo takes back.
 
 What only one side changed is taken. What both changed differently is a conflict: the strategy settles it, or it waits
 in the review queue. A person's edit holds against a machine's change of the other side, which waits whatever the

@@ -1,4 +1,4 @@
-"""Answering a question from recalled notes: which help, whether they suffice, the answer, its grounding."""
+"""Answer a question from recalled notes with a model: rerank them, ask if they suffice, answer, ground."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A chat model with what a day's work needs around it: retries, a breaker, a budget, usage counted."""
+"""A chat model with retries, a circuit breaker, a daily budget, usage counts and cancellation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Structured output: asks a model, repairs or asks again where the answer is not as asked, and returns a value."""
+"""Structured output from a model: a constrained call, repair, a retry, and plain lines as the last rung."""
 
 from __future__ import annotations
 

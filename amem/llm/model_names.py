@@ -1,4 +1,4 @@
-"""Whose model a name means: ``llama3`` belongs to the backend named beside it, ``openai/gpt-4o-mini`` to OpenAI."""
+"""The provider of a model name: ``llama3`` belongs to the backend named beside it, ``openai/gpt-4o-mini`` to OpenAI."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From what a model wrote to clean Python values: its JSON, strings, shares, and the names it gives to kinds."""
+"""Parse a model's text: find its JSON, clean its strings, read shares and the names of kinds and link types."""
 
 from __future__ import annotations
 

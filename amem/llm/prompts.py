@@ -1,4 +1,4 @@
-"""Prompts are files, and notes are shown in them inert."""
+"""Load prompts from files and write notes into them so that no note can end its delimiters."""
 
 from __future__ import annotations
 

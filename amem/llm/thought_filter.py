@@ -1,4 +1,4 @@
-"""Keeping a model's thinking aloud away from whoever reads the answer as it is written."""
+"""Take a model's leading ``<think>`` block out of an answer while it is streamed."""
 
 from __future__ import annotations
 

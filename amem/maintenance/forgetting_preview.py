@@ -1,4 +1,4 @@
-"""What would move or fade by some day if nothing were recalled until then, why, and as a figure; nothing is written."""
+"""Preview what would move or fade by some day if nothing were recalled, why, and as curves; nothing is written."""
 
 from __future__ import annotations
 

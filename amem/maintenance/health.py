@@ -1,4 +1,4 @@
-"""The health of a collection, and how it is said to people."""
+"""The health of a collection: counts, growth, the last run and the next, as values and as lines for people."""
 
 from __future__ import annotations
 

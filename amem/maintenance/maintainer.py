@@ -1,4 +1,4 @@
-"""Maintenance, asked for or when it is due and nobody is at work; its look for conflicts."""
+"""Run maintenance when asked, or when it is due and nobody is at work; the conflict phase."""
 
 from __future__ import annotations
 

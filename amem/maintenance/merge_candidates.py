@@ -1,4 +1,4 @@
-"""Which notes can be the same note: those of one voice, kind and names, near in time, whose vectors are near."""
+"""Candidate pairs for merging: notes of one speaker, kind and names, near in time, with near vectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The phase of maintenance that merges: what changed is held against what is nearest to it, a page at a time."""
+"""The phase that merges notes: compare what changed with its nearest notes, a page at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One run of maintenance: what each of its phases is given, and what it reports."""
+"""The phases of a maintenance run: what each is given, and what it reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Purges, and what they owe: files rid of the text, pages and summaries that were made of it made anew."""
+"""Purge notes for good, remove their text from files, and write pages and summaries made of them anew."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What several agents noted alike: found between two collections, and proposed for a catalog that both read."""
+"""Notes that two collections have alike, proposed for a catalog that both read."""
 
 from __future__ import annotations
 

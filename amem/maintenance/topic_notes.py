@@ -1,4 +1,4 @@
-"""Topics as notes: what one is to a reader, which there are, and writing them."""
+"""Topics as notes: their values, the list of them, and the writer of their notes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What keeps a collection's files in shape: its vectors, its database, the weights of its links."""
+"""The phases that re-embed notes, finish purges, tidy the database and weigh links by use."""
 
 from __future__ import annotations
 

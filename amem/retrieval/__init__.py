@@ -1,1 +1,1 @@
-"""A question on its way out: legs, fusion, links, prior, and hits that say why."""
+"""Retrieval: read a question, ask the legs, fuse, follow links, rerank, weigh by the prior, explain the hits."""

@@ -1,4 +1,4 @@
-"""Which notes go into a prompt: what fits a budget of tokens, how that is marked, and what stands in every prompt."""
+"""Choose notes for a prompt within a token budget, the delimiters around them, and the core notes."""
 
 from __future__ import annotations
 

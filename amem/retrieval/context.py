@@ -1,4 +1,4 @@
-"""What is known about a question, as text for somebody else's prompt."""
+"""Build the context of a question: notes as text for another program's prompt, within a token budget."""
 
 from __future__ import annotations
 

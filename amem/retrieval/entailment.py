@@ -1,4 +1,4 @@
-"""What the statements of a note say to a question: whether they are said of whom it asks, and yes or no."""
+"""Entailment by rules: whether a note is about whom a question asks, and answers it with yes or no."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the notes around a hit lend it: turns of a conversation, links, causes."""
+"""Expand hits by links, by the turns beside them and by causes."""
 
 from __future__ import annotations
 

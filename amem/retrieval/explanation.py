@@ -1,4 +1,4 @@
-"""Why a note came where it did: the parts of its score, and the sentence of it that says most of what is asked."""
+"""Explain a score by its parts, and find the sentence of a note that matches a question best."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the legs' answers to one order: one relevance in 0..1, a second reading of the best, variety among them."""
+"""Fuse the legs' answers into one relevance (0..1), rerank the best with a cross-encoder, diversify them (MMR)."""
 
 from __future__ import annotations
 

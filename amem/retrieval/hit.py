@@ -1,4 +1,4 @@
-"""What a search gives: hits, each a note and how well it answers; the groups they stand in; why a note is no hit."""
+"""Hits, their groups by session or topic, and why a note is not among the hits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The legs of a search: what each is asked, the simpler ones, and the turns beside a note that lend it words."""
+"""The legs of a search: their protocol, the dense, speaker and time legs, and the turns beside a note."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""What is looked up in a collection: counts, lists of any length, what is near a note; what is so of whom, since when.
-
-Looking counts as no use."""
+"""Counts, lists, similar notes, and facts of a subject over time; looking them up counts as no use."""
 
 from __future__ import annotations
 

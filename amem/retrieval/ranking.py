@@ -1,4 +1,4 @@
-"""One question's way from legs to ranked candidates, on one snapshot."""
+"""Rank the candidates of one question on one snapshot: eligible notes, legs, links, reranking, priors."""
 
 from __future__ import annotations
 

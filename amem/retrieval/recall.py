@@ -1,4 +1,4 @@
-"""Questions in, hits out: one flow of eight steps, from reading the question to counting the use."""
+"""The search flow in eight steps, from reading the question to counting the use; search with catalogs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading a large collection from the top: topics' pages, their notes, all notes, the sources."""
+"""Read a large collection in tiers: topics' pages, their notes, all notes, the sources."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words of a question: how many notes hold each, and what they say of notes by letter and by meaning."""
+"""The lexical leg (BM25) and the late-interaction leg, and document frequencies."""
 
 from __future__ import annotations
 

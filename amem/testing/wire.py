@@ -1,4 +1,4 @@
-"""A loopback HTTP server, and what may go wrong between a program and its model."""
+"""A loopback HTTP server and the faults that a program may meet at its model server."""
 
 from __future__ import annotations
 

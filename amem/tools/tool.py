@@ -1,4 +1,4 @@
-"""What a tool is, which notes it may touch, and the check of a model's arguments, which are untrusted."""
+"""The definition of a tool and the validation of a model's arguments, which are untrusted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The toolbox: some of the memory tools, for one collection, on behalf of one agent."""
+"""The toolbox: the memory tools that one agent may call on one collection."""
 
 from __future__ import annotations
 
