@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from amem.errors import InvalidInput, MissingExtra
-from amem.labels import one_line, short_id
+from amem.labels import short_id
 from amem.maintenance.forgetting_phases import (
     FADING,
     OWN,
@@ -23,6 +23,7 @@ from amem.maintenance.forgetting_phases import (
     plan_fading,
 )
 from amem.note import Layer, Status, plain_fields
+from amem.rendering import one_line
 from amem.storage.rows import time_text
 
 if TYPE_CHECKING:
