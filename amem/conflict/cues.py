@@ -117,11 +117,14 @@ class _Lists:
     longest_chinese: Mapping[str, int]
 
 
-def marks(reading: Reading) -> Iterator[Mark]:
-    """Every cue and opposite in a text, in order for each script; where two overlap the longer one counts."""
-    yield from _latin(reading)
-    if not reading.text.isascii():
-        yield from _chinese(reading)
+@lru_cache(maxsize=256)
+def marks(text: str) -> Sequence[Mark]:
+    """Every cue and opposite in a text, in order for each script; where two overlap the longer one counts.
+
+    Cached: a note's statements ask for them, and so does each of its facts.
+    """
+    reading = read(text)
+    return (*_latin(reading), *(() if text.isascii() else _chinese(reading)))
 
 
 def spread(clause: str, *, past: bool) -> frozenset[Cue]:
@@ -153,19 +156,19 @@ def replaces(text: str) -> bool:
     """Whether a text says that something took another's place, came back, ended, or was a mistake."""
     return any(
         mark.cues & EXPLICIT or any(sign < 0 and is_state(pair) for pair, sign in mark.poles)
-        for mark in marks(read(text[:_READ]))
+        for mark in marks(text[:_READ])
     )
 
 
 def takes_back(text: str) -> bool:
     """Whether a text says that what was said before was a mistake."""
-    return any(Cue.RETRACTS in mark.cues for mark in marks(read(text[:_READ])))
+    return any(Cue.RETRACTS in mark.cues for mark in marks(text[:_READ]))
 
 
 @lru_cache(maxsize=1024)
 def forever(text: str) -> bool:
     """Whether a text tells of what never changes, such as a birthday."""
-    return any(Cue.FOREVER in mark.cues for mark in marks(read(text[:_READ])))
+    return any(Cue.FOREVER in mark.cues for mark in marks(text[:_READ]))
 
 
 def main(text: str) -> bool:
@@ -176,7 +179,7 @@ def main(text: str) -> bool:
 @lru_cache(maxsize=1024)
 def now(text: str) -> bool:
     """Whether a text says that something is so now, and was not before."""
-    return any(Cue.NOW in mark.cues for mark in marks(read(text[:_READ])))
+    return any(Cue.NOW in mark.cues for mark in marks(text[:_READ]))
 
 
 def _latin(reading: Reading) -> Iterator[Mark]:

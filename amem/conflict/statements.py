@@ -266,7 +266,7 @@ def read_anew(text: str) -> tuple[Statement, ...]:
     cut = text[:_READ]
     plain = _QUOTED.sub(lambda match: " " * len(match[0]), cut) if _QUOTED.search(cut) else cut
     reading = read_words(plain)
-    marked = list(cues.marks(reading))
+    marked = cues.marks(plain)
     words = words_in(reading)
     named = named_in(reading, words)
     found: list[Statement] = []
@@ -323,11 +323,12 @@ _FLAGS = ("said", "negative", "event", "ended", "planned", "inherited")
 
 
 def _packed(each: Statement) -> list[Any]:
-    flags = sum(bool(getattr(each, name)) << at for at, name in enumerate(_FLAGS))
+    flags = sum([bool(getattr(each, name)) << at for at, name in enumerate(_FLAGS)])
     frame = None if each.frame is None else [each.frame.of.value, each.frame.verb, *each.frame.thing]
     values = [[value.sort, value.text, *sorted(value.units)] for value in sorted(each.values, key=repr)]
     sets = [sorted(getattr(each, name)) for name in _SETS]
-    return [each.sentence, flags, frame, sorted(each.cues), values, *sets, *(getattr(each, name) for name in _PLAIN)]
+    plain = [getattr(each, name) for name in _PLAIN]
+    return [each.sentence, flags, frame, sorted(each.cues), values, *sets, *plain]
 
 
 def _unpacked(row: Sequence[Any], around: str) -> Statement:
