@@ -22,6 +22,7 @@ from amem.language.states import (
     clauses,
     states_asked,
     tells_instead,
+    tells_of_death,
     tells_of_leaving,
     told_anew,
 )
@@ -478,10 +479,11 @@ class _Answer:
             self.quote(equal[0].id, self.words.before, doubts=False)
 
     def quote_leaving(self) -> bool:
-        """Quote the last note that says that a person whom the answer names left: then it may be out of date; whether
-        one does."""
-        if not asks_who(self._question) or asks_how_things_were(self._question) or asks_for_kin(self._question):
+        """Quote the last note that says that somebody whom the answer names died, or left where the question is for a
+        person: then it may be out of date; whether one does."""
+        if asks_how_things_were(self._question):
             return False
+        leaves = asks_who(self._question) and not asks_for_kin(self._question)
         told = [self._notes[id] for id in self._rests if id in self._hits]
         if tells_who(self._question) and any(name in self._question for note in told for name in note.entities):
             return False  # whoever has left is still who they are
@@ -493,7 +495,9 @@ class _Answer:
             found = self._memory.list(Filter(since=latest), limit=_MOST_OF_ONE, holding=[index_terms(name)])
             for note in found:
                 after = note.at is not None and note.at > latest and note.id not in self._rests
-                if after and note.speaker is None and tells_of_leaving(note.content, name):
+                if not after or note.speaker is not None:
+                    continue
+                if tells_of_death(note.content, name) or (leaves and tells_of_leaving(note.content, name)):
                     self._notes[note.id] = note
                     self.quote(note.id, self.words.later, doubts=False)
                     return True

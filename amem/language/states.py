@@ -135,8 +135,8 @@ _FIRST = re.compile(r"\b(?:I|my|we|our)\b|我", re.IGNORECASE)
 _LEAVES = re.compile(
     r"\b(?:left|leav(?:es|ing)|quits?|resign(?:s|ed)|retire[sd]?|retiring|hand(?:s|ed|ing) in|gave notice|last day"
     r"|(?:went|goes|going) back to|mov(?:ed|es|ing) (?:away|to|back)|off to|laid off|fired|died|passed away"
-    r"|stepp(?:ed|ing) down)\b"
-    r"|离职|辞职|退休|调[去到走]|走了|离开|回[^，。]{1,6}了|去世|不干了|被裁|搬走|搬[到去]",
+    r"|stepp(?:ed|ing) down|(?:maternity|parental|sick) leave)\b"
+    r"|离职|辞职|退休|休[产病长]假|被?顶替|代班|代课|调[去到走]|走了|离开|回[^，。]{1,6}了|去世|不干了|被裁|搬走|搬[到去]",
     re.IGNORECASE,
 )
 #: "Am I pregnant?", and a text that says of somebody else what they are.
@@ -157,6 +157,12 @@ _HARMED = re.compile(
     r"(?:rash|hives|cramps?|heartburn|headaches?|migraines?|swollen \w+|stomach ache|diarrh?oea)"
     r"|upsets? (?:my|his|her) stomach|(?:come|comes|came) out in)\b"
     r"|拉肚子|腹泻|过敏|不耐受?|起疹|发疹|红疹|肿|发痒|呕吐|恶心|胃[痛疼胀]|肚子[痛疼胀]|头[痛疼]|睡不着|胀气|反酸",
+    re.IGNORECASE,
+)
+#: Whoever died is nothing any more.
+_DIES = re.compile(
+    r"\b(?:died|dies|dead|passed away|put (?:\w+ )?(?:to sleep|down)|buried|funeral)\b"
+    r"|死了|去世|过世|安乐死|没了|埋在|葬礼",
     re.IGNORECASE,
 )
 _CLAUSES = re.compile(r"[,;.!?，。；！？]")
@@ -256,6 +262,11 @@ def clauses(text: str) -> list[str]:
 def tells_of_leaving(text: str, name: str) -> bool:
     """Whether a text says of somebody that they leave, move or retire."""
     return any(name in each and _LEAVES.search(each, each.index(name)) for each in clauses(text))
+
+
+def tells_of_death(text: str, name: str) -> bool:
+    """Whether a text says that somebody, or a pet, died."""
+    return any(name in each and _DIES.search(each) for each in clauses(text))
 
 
 def exceptions(text: str) -> list[str]:

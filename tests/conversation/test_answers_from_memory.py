@@ -1102,9 +1102,10 @@ def test_what_only_shares_a_word_with_the_question_is_not_certain_and_an_excepti
             "; later: “Noor handed in her notice.”",
         ),
         (("我的直属上级是邓凯。", "邓凯调去北京，组里由苏曼接手。"), "我的直属上级是谁？", "；后来：“邓凯调去北京"),
+        (("Our dog Bruno is nine.", "Had to put Bruno to sleep."), "Do we have a dog?", "; later: “Had to put Bruno"),
     ],
 )
-def test_whoever_has_left_since_is_no_certain_answer_to_who_does_something(
+def test_whoever_has_left_or_died_since_is_no_certain_answer(
     memory: AgenticMemorySystem, said: tuple[str, str], question: str, later: str
 ) -> None:
     told(memory, dict(zip(said, ("2026-02-02", "2026-04-02"), strict=True)))
