@@ -120,14 +120,11 @@ def employer_in(text: str, predicates: Predicates) -> str:
     text = trimmed(text)
     if latin := latin_in(text, predicates):
         return "" if is_person(latin.split()[0]) and " " not in latin else latin
-    if (within := _IN_TOWN.match(text)) and is_place(within["town"]):
-        text = text[within.end() :]  # 杭州的阿里
     text = re.split(r"的|做|当|担任|当了|之后|以后|，", text, maxsplit=1)[0]
     text = re.sub(r"(?:总部|公司里|那里)$", "", text)
     return text if _is_org(text) else ""
 
 
-_IN_TOWN = re.compile(r"(?P<town>[^的]{2,6})的(?=.{2})")
 _NO_ORG = _pattern("no_org")
 
 
@@ -676,7 +673,6 @@ _AFTER_EVENT = re.compile(
 _BEFORE_THING = re.compile(r"^(?:每天的?|以后|今后|下次|我们|我|把|将|的|今天|昨天|刚刚?|请?记住|项目把)+")
 #: 瑜伽课换老师了，时间改成周四: whose time the next clause tells.
 _OF_EVENT = _pattern("of_event")
-_TAUGHT_BY = re.compile(r"(?:新?(?:老师|教练)(?:是|换成了?|改成了?|叫)|由)(?P<o>[^，]{2,6}?)(?:来?[教带上]课?)?了?")
 #: What 是 and 在 may say a time of.
 _EVENT = _pattern("event")
 _NO_THING = re.compile(r"通知|宣布|要求|[是在有和跟从到说不没]|[^\w .+#-]|.{15}")
@@ -960,12 +956,6 @@ def _facts_of(text: str, scene: Scene) -> list[Fact]:
         scene.event = event["event"]
         if event["teacher"]:
             return [Fact(scene.event, "teacher", "", False)]
-    if (
-        scene.event
-        and (taught := _TAUGHT_BY.fullmatch(text))
-        and (who := _person_of_role(taught["o"], scene.predicates))
-    ):
-        return [Fact(scene.event, "teacher", who)]
     who, role = replaced(text, scene.predicates)
     if role:
         scene.replaced = f"{who or '我'}的{role}"
