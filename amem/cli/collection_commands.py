@@ -194,13 +194,14 @@ def list_collections(call: Invocation) -> Shown:
         (
             *(each["name"], each["problem"] or f"{each['notes']:,}", size(each["bytes"]), each["origin"] or ""),
             *(", ".join(each["agents"]), (each["last_used"] or "")[:10], each["path"]),
+            "" if one.notes is None else f"{one.active:,}",
         )
-        for each in found
+        for one, each in zip(listed, found, strict=True)
     ]
     told = [] if found else [call.without_notes(settings)]
     if put_away := archived(settings.home):
         told.append(f"archived: {', '.join(put_away)} (amem collections unarchive NAME brings one back)")
-    columns = ("name", "notes", "size", "fork of", "agents", "last used", "path")
+    columns = ("name", "notes", "size", "fork of", "agents", "last used", "path", "active")
     return Table(found, columns, rows, spare=("path", "agents", "size"), told=told)
 
 

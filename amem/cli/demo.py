@@ -186,12 +186,13 @@ class DemoStory(_Teller):
         found = (next((note for note in every if note.content.startswith(start)), None) for start in self._words.notes)
         self._notes = [note for note in found if note is not None]
         self._total = len(every)
+        self._superseded = sum(note.status is Status.SUPERSEDED for note in every)
 
     def tell(self, *, seconds: float, folder: str, by: str, links: int, changes: int) -> None:
         """The whole story; figures are those of the import."""
         words = self._words
         told = _BY.get(by, (by, by))[self._chinese]
-        self.write((words.heading.format(notes=self._total), "bold"))
+        self.write((words.heading.format(notes=self._total, superseded=self._superseded), "bold"))
         self.write((words.opening.format(seconds=seconds, by=told, folder=folder), "dim"))
         self.heading(f"1 {words.written.format(notes=self._total)}")
         for note in self._notes:

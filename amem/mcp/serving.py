@@ -6,14 +6,14 @@ import hmac
 import os
 import secrets
 import socket
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import anyio
 import anyio.to_thread
 from mcp.server.stdio import stdio_server
 
 from amem.errors import InvalidInput
-from amem.mcp.rest import routes
+from amem.mcp.rest import refusal, routes
 from amem.mcp.server import make_server
 
 if TYPE_CHECKING:
@@ -29,6 +29,12 @@ PATH = "/mcp"
 #: Port of HTTP, unless another is asked for.
 PORT = 8377
 _TOKEN = "mcp.token"
+_UNKNOWN = refusal(
+    401,
+    "the token is missing or wrong",
+    "send the header Authorization: Bearer TOKEN (amem mcp --http says where the token is)",
+    {"WWW-Authenticate": "Bearer"},
+)
 
 
 def serve_stdio(collections: Collections) -> None:
@@ -84,15 +90,8 @@ class WithToken:
         if scope["type"] == "http":
             headers: dict[bytes, bytes] = dict(scope["headers"])
             if not hmac.compare_digest(headers.get(b"authorization", b""), self._expected):
-                return await _refuse(send)
+                return await _UNKNOWN(scope, receive, send)
         await self._app(scope, receive, send)
-
-
-async def _refuse(send: Send) -> None:
-    headers: list[Any] = [(b"content-type", b"text/plain; charset=utf-8"), (b"www-authenticate", b"Bearer")]
-    await send({"type": "http.response.start", "status": 401, "headers": headers})
-    text = b"this server needs the header Authorization: Bearer TOKEN (amem mcp --http says where the token is)"
-    await send({"type": "http.response.body", "body": text})
 
 
 def token_of(home: Path) -> tuple[str, Path]:

@@ -82,22 +82,21 @@ class Tool:
 
     def checked(self, arguments: Mapping[str, Any] | str | None) -> dict[str, Any]:
         """The arguments, an object or its JSON text, as `run` takes them. Raises InvalidInput that names the fault."""
+        takes = f"it takes {', '.join(self.parameters) or 'no arguments'}"
         if isinstance(arguments, str):
             try:
                 arguments = json.loads(arguments or "{}")
             except (ValueError, RecursionError) as error:
-                raise InvalidInput(f"the arguments are not JSON: {error}") from error
+                raise InvalidInput(f"the arguments are not JSON: {error}", hint=takes) from error
         if not isinstance(arguments, dict):
-            raise InvalidInput("the arguments must be an object", hint=f"it takes {', '.join(self.parameters)}")
+            raise InvalidInput("the arguments must be an object", hint=takes)
         for name, value in arguments.items():
             if name not in self.parameters:
-                raise InvalidInput(
-                    f"there is no argument {checks.shown(name)}", hint=f"it takes {', '.join(self.parameters)}"
-                )
+                raise InvalidInput(f"there is no argument {checks.shown(name)}", hint=takes)
             wanted = str(self.parameters[name]["type"])
             if not isinstance(value, _PYTHON_TYPES[wanted]) or isinstance(value, bool) is not (wanted == "boolean"):
-                raise InvalidInput(f"{name!r} must be of type {wanted}, not {checks.shown(value)}")
+                raise InvalidInput(f"{name!r} must be of type {wanted}, not {checks.shown(value)}", hint=takes)
         for name in self.required:
             if name not in arguments:
-                raise InvalidInput(f"the argument {name!r} is missing")
+                raise InvalidInput(f"the argument {name!r} is missing", hint=takes)
         return arguments

@@ -106,3 +106,8 @@ def test_it_never_takes_over_notes_of_somebodys_own(cli: Cli, demo: Cli) -> None
     cli.ok("-c", "mine", "add", "Tea at five.")
     assert "'mine' was not made by the demo" in cli.refused("-c", "mine", "demo", "--fresh")
     assert len(cli.json("-c", "mine", "list")) == 1
+
+
+def test_the_list_of_collections_also_counts_the_active_notes_as_the_browser_does(demo: Cli) -> None:
+    (row,) = (line.split("\t") for line in demo.ok("collections").splitlines())
+    assert (row[0], row[1], row[-1]) == ("demo", "63", "62")

@@ -56,6 +56,7 @@ async def test_a_program_lists_the_tools_and_calls_them(host: Host) -> None:
     ("tool", "body", "status", "said"),
     [
         ("search", b"{}", 400, "the argument 'query' is missing"),
+        ("context", b'{"question": "Where?"}', 400, "there is no argument 'question'"),
         ("search", b'{"query": 5}', 400, "must be of type string"),
         ("search", b"[]", 400, "the arguments must be an object"),
         ("search", b"{", 400, "the arguments are not JSON"),
@@ -73,6 +74,9 @@ async def test_what_a_program_gets_wrong_is_told_and_changes_nothing(
         assert refused.status_code == status
         assert said in refused.json()["error"]
         assert set(refused.json()) == {"error", "hint"}
+        assert (
+            status != 400 or tool == "read" or "object" in refused.json()["hint"] or "query" in refused.json()["hint"]
+        )
         assert (await client.post("/tools/list", json={})).json()["result"]["total"] == 0
 
 
@@ -86,20 +90,49 @@ async def test_a_fault_of_amem_is_told_and_the_next_call_is_served(host: Host, m
         assert (await client.post("/tools/search", json={"query": "x"})).status_code == 200
 
 
-async def test_only_who_has_the_token_and_comes_from_this_machine_is_served(host: Host) -> None:
+@pytest.mark.parametrize(
+    ("method", "path", "headers", "status", "hint"),
+    [
+        ("POST", "/tools/write", {"Authorization": ""}, 401, "Authorization: Bearer"),
+        ("POST", "/tools/write", {"Authorization": "Bearer wrong"}, 401, "Authorization: Bearer"),
+        ("POST", "/tools/write", {"Origin": "https://evil.example"}, 403, "Origin"),
+        ("POST", "/tools/write", {"Host": "evil.example"}, 421, "127.0.0.1"),
+        ("POST", "/tools/write", {"Content-Type": "text/plain"}, 400, "Content-Type: application/json"),
+        ("POST", "/tools/write", {"Content-Type": ""}, 400, "Content-Type: application/json"),
+        ("POST", "/tools/write", {"X-Client": b"\xff\xfe"}, 400, "UTF-8"),
+        ("GET", "/tools/write", {}, 405, "POST /tools/write"),
+        ("DELETE", "/tools/write", {}, 405, "POST /tools/write"),
+        ("POST", "/tools", {}, 405, "GET /tools"),
+        ("POST", "/tools/write/more", {}, 404, "GET /tools"),
+        ("GET", "/tools", {"Authorization": ""}, 401, "Authorization: Bearer"),
+        ("GET", "/tools", {"Origin": "null"}, 403, "Origin"),
+        ("GET", "/tools", {"Host": "evil"}, 421, "127.0.0.1"),
+    ],
+)
+async def test_each_refusal_is_json_that_says_what_to_do(
+    host: Host, method: str, path: str, headers: dict[str, Any], status: int, hint: str
+) -> None:
     async with door(host) as client:
-        for headers, status in (
-            ({"Authorization": ""}, 401),
-            ({"Authorization": "Bearer wrong"}, 401),
-            ({"Origin": "https://evil.example"}, 403),
-            ({"Host": "evil.example"}, 421),
-            ({"Content-Type": "text/plain"}, 400),
-        ):
-            refused = await client.post("/tools/write", json={"content": "planted"}, headers=headers)
-            assert refused.status_code == status, headers
-        for headers, status in (({"Authorization": ""}, 401), ({"Origin": "null"}, 403), ({"Host": "evil"}, 421)):
-            assert (await client.get("/tools", headers=headers)).status_code == status
+        refused = await client.request(method, path, json={"content": "planted"}, headers=headers)
+        assert refused.status_code == status
+        assert refused.headers["Content-Type"] == "application/json"
+        assert set(refused.json()) == {"error", "hint"}
+        assert hint in refused.json()["hint"]
+        assert status != 405 or refused.headers["Allow"] in hint
         assert not (host.home / "memories").exists()
+
+
+async def test_a_tool_that_needs_no_arguments_needs_no_body_and_no_content_type(host: Host) -> None:
+    async with door(host) as client:
+        assert (await client.post("/tools/list")).json()["result"]["total"] == 0
+        assert "'query' is missing" in (await client.post("/tools/search")).json()["error"]
+
+
+async def test_a_client_is_logged_by_its_name_in_any_script(host: Host) -> None:
+    async with door(host) as client:
+        await client.post("/tools/write", json={"content": "x y"}, headers={"X-Client": "小助手".encode()})
+        log = (await client.post("/tools/history")).json()["result"]
+        assert {each["actor"] for each in log if each["action"] == "add"} == {"agent:小助手"}
 
 
 async def test_a_door_that_only_reads_offers_no_other_tool(host: Host) -> None:
