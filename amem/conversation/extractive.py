@@ -11,22 +11,26 @@ from typing import TYPE_CHECKING
 
 from amem.clock import zone
 from amem.conflict.cues import now as tells_what_is_now
-from amem.conflict.cues import replaces, takes_back
+from amem.conflict.cues import replaces, rises, takes_back
 from amem.conversation.listing import notes_of_a_deed, notes_of_a_sort, notes_of_a_time, of_a_time, timely
 from amem.conversation.reply import lines_for
 from amem.language import index_terms, query_terms
-from amem.language.asking import asks_for_a_name, asks_when, asks_yes_or_no, tells_who
+from amem.language.asking import NUMBER, asks_for_a_name, asks_when, asks_yes_or_no, tells_who
+from amem.language.predicates import USER, WE
 from amem.language.states import (
     asks_how_things_were,
     asks_who,
     clauses,
+    is_of_the_speaker,
     states_asked,
     tells_instead,
     tells_of_death,
+    tells_of_leave,
     tells_of_leaving,
+    tells_of_loss,
     told_anew,
 )
-from amem.language.times import starts_ahead
+from amem.language.times import named_in_note, starts_ahead
 from amem.note import Kind, Status
 from amem.query import Filter, Query
 from amem.rendering import holding_text, mark
@@ -79,6 +83,8 @@ _FEW = 0.75
 _MOST_NAMES, _MOST_OF_ONE = 3, 20
 #: So many notes are told of a time, or of a sort, that has more of them.
 _MOST_LISTED = 10
+#: Predicates of what somebody may not have.
+_FORBIDS = frozenset(("allergic_to", "intolerant_to", "cannot_eat", "avoids"))
 #: Notes that are looked at for the end of a state, the latest first.
 _LATEST = 1_000
 #: Notes that are looked at for what was so once.
@@ -284,7 +290,7 @@ class _Answer:
             after = [id for id in rest if self._note(id) is not None]
             quote = f"{self.words.colon}{self._quotation(after[0])}" if ended and after else ""
             cited = self._cited(after)
-            doubt = "" if ended else self._doubt(rest, [each.object for each in slot])
+            doubt = "" if ended else self._doubt(rest, [each.object for each in slot]) or self._change(slot)
             # What may be out of date is no yes and no no.
             self.say(f"{'' if doubt else lead}{fact}{quote}{cited}{doubt}")
             lead = ""
@@ -352,9 +358,26 @@ class _Answer:
             rest = self._known(slot)
             objects = [each.object for each in slot if each.until is None]
             doubt = self._doubt(rest, objects) if objects else ""
+            if objects and not doubt and (planned := self._planned(rest, filled.period)) is not None:
+                doubt = self._outdated(planned)
             self.say(f"{lead}{fact}{self._cited(rest)}{doubt}")
             lead = ""
         return Support.WEAK if self.doubted else Support.STRONG
+
+    def _planned(self, ids: Sequence[str], period: Period) -> str | None:
+        """The later hit that plans a change of what these notes tell until the end of a time that lies ahead."""
+        if period.until is None or period.until <= self._now:
+            return None
+        latest = max(map(self._at, ids), default=self._now)
+        later = [hit for hit in self._hits.values() if self._at(hit.id) > latest and replaces(hit.content)]
+        planned = [hit.id for hit in later if self.is_near(hit.id) and self._is_ahead(hit.id, period.until)]
+        return max(planned, key=self._at, default=None)
+
+    def _is_ahead(self, id: str, until: datetime) -> bool:
+        """Whether a note names a day after the one it is of, and before this moment."""
+        said = self._at(id).date()
+        spans = [each.span for each in named_in_note(self._notes[id].content, said) if each.span is not None]
+        return any(said < span.first < until.date() for span in spans)
 
     def holds(self, id: str) -> float:
         """How much of what is asked a hit holds, 0..1."""
@@ -479,8 +502,8 @@ class _Answer:
             self.quote(equal[0].id, self.words.before, doubts=False)
 
     def quote_leaving(self) -> bool:
-        """Quote the last note that says that somebody whom the answer names died, or left where the question is for a
-        person: then it may be out of date; whether one does."""
+        """Quote the last note that says that somebody whom the answer names died, that a thing was sold or lost, or
+        that somebody left where the question is for a person: then it may be out of date; whether one does."""
         if asks_how_things_were(self._question):
             return False
         leaves = asks_who(self._question) and not asks_for_kin(self._question)
@@ -497,7 +520,8 @@ class _Answer:
                 after = note.at is not None and note.at > latest and note.id not in self._rests
                 if not after or note.speaker is not None:
                     continue
-                if tells_of_death(note.content, name) or (leaves and tells_of_leaving(note.content, name)):
+                gone = tells_of_death(note.content, name) or tells_of_loss(note.content, name)
+                if gone or (leaves and tells_of_leaving(note.content, name)):
                     self._notes[note.id] = note
                     self.quote(note.id, self.words.later, doubts=False)
                     return True
@@ -674,10 +698,42 @@ class _Answer:
             if (note := self._note(id)) is not None
             and (id in concerned or not self._terms.isdisjoint(index_terms(note.content)))
         ]
-        if not against or self._follows(against[0], ids):
-            return ""
+        return "" if not against or self._follows(against[0], ids) else self._outdated(against[0])
+
+    def _outdated(self, id: str) -> str:
+        """That what was told may be out of date because of this note."""
         self.doubted = True
-        return f"{self.words.outdated}{self._quotation(against[0])}{self._cited(against[:1])}"
+        return f"{self.words.outdated}{self._quotation(id)}{self._cited([id])}"
+
+    def _change(self, slot: Sequence[Interval]) -> str:
+        """That these facts may be out of date, where a later note of no fact says that their thing was sold or lost,
+        that what they forbid is allowed, or that their amount rises or falls."""
+        if asks_how_things_were(self._question):
+            return ""
+        told = [note for each in slot for id in each.notes if (note := self._note(id)) is not None]
+        latest = max((self._at(note.id) for note in told), default=self._now)
+        for fact in slot:
+            own = fact.subject in (USER, WE)
+            named = [[term] for term in index_terms(fact.object)] + ([] if own else [index_terms(fact.subject)])
+            found = self._memory.list(Filter(since=latest), limit=_MOST_OF_ONE, holding=named)
+            lost = [note for note in found if tells_of_loss(note.content, fact.object)]
+            if fact.predicate in _FORBIDS:
+                lost += [note for note in found if _allows(note.content, fact, own=own)]
+            if any(map(str.isdigit, fact.object)):
+                hits = [hit for hit in self._hits.values() if (signs := hit.explanation.signs) and not signs.strangers]
+                lost += [note for hit in hits if self._moves(note := self._notes[hit.id])]
+            lost = [note for note in lost if self._at(note.id) > latest and note.speaker is None]
+            if lost:
+                last = max(lost, key=lambda note: self._at(note.id))
+                return self._outdated(self._notes.setdefault(last.id, last).id)
+        return ""
+
+    def _moves(self, note: MemoryNote) -> bool:
+        """Whether a note gives another number for what is asked, and says that it changes."""
+        return any(
+            self._terms & {*index_terms(each)} and NUMBER.search(each) and (rises(each) or replaces(each))
+            for each in clauses(note.content)
+        )
 
     def _follows(self, id: str, ids: Sequence[str]) -> bool:
         """Whether a note tells that the job has begun that others had in prospect, as an offer does, or of another than
@@ -727,6 +783,13 @@ class _Answer:
         rest = text.replace(said, "", 1)
         named = f"“{said}” " if any(map(str.isalnum, rest)) else ""
         return f"{named}{mark(each, chinese=bool(self.words.language))}"
+
+
+def _allows(text: str, fact: Interval, *, own: bool) -> bool:
+    """Whether a text says that what a fact forbids is allowed."""
+    terms = {*index_terms(fact.object)}
+    parts = [each for each in clauses(text) if terms <= {*index_terms(each)} and tells_of_leave(each)]
+    return any(is_of_the_speaker(each) if own else fact.subject in each for each in parts)
 
 
 def _touches(signs: Signs) -> bool:

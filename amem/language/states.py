@@ -135,8 +135,9 @@ _FIRST = re.compile(r"\b(?:I|my|we|our)\b|我", re.IGNORECASE)
 _LEAVES = re.compile(
     r"\b(?:left|leav(?:es|ing)|quits?|resign(?:s|ed)|retire[sd]?|retiring|hand(?:s|ed|ing) in|gave notice|last day"
     r"|(?:went|goes|going) back to|mov(?:ed|es|ing) (?:away|to|back)|off to|laid off|fired|died|passed away"
-    r"|stepp(?:ed|ing) down|(?:maternity|parental|sick) leave)\b"
-    r"|离职|辞职|退休|休[产病长]假|被?顶替|代班|代课|调[去到走]|走了|离开|回[^，。]{1,6}了|去世|不干了|被裁|搬走|搬[到去]",
+    r"|stepp(?:ed|ing) down|(?:maternity|parental|sick) leave|(?:sold|sells|is selling) (?:the|his|her|their|up))\b"
+    r"|离职|辞职|退休|休[产病长]假|被?顶替|代班|代课|调[去到走]|走了|离开|回[^，。]{1,6}了|去世|不干了|被裁|搬走|搬[到去]"
+    r"|把[^，。]{1,8}卖[了给掉]",
     re.IGNORECASE,
 )
 #: "Am I pregnant?", and a text that says of somebody else what they are.
@@ -164,6 +165,26 @@ _DIES = re.compile(
     r"\b(?:died|dies|dead|passed away|put (?:\w+ )?(?:to sleep|down)|buried|funeral)\b"
     r"|死了|去世|过世|安乐死|没了|埋在|葬礼",
     re.IGNORECASE,
+)
+#: What was sold, stolen or broken beyond use is no more what one has.
+_LOST = re.compile(
+    r"\b(?:sold|lost|scrapped|crashed|totall?ed|wrecked|returned|gave away|got rid of|traded in|threw (?:out|away))"
+    r" (?:\w+ ){0,2}?(?=_name_)"
+    r"|_name_\b.{0,30}?\b(?:(?:was|is|were|got|been|being) (?:\w+ )?"
+    r"(?:sold|stolen|lost|scrapped|totall?ed|wrecked|destroyed|broken|written off|demolished|taken away)"
+    r"|broke(?! \w+ record)|gave up the ghost|went missing|closed (?:down|for good)|shut down|went bankrupt)\b"
+    r"|(?:卖[了掉]|弄?丢了|扔[了掉]|报废了?|撞坏了?|处理掉了?|退掉了?)[^，。；]{0,4}_name_"
+    r"|_name_[^，。；]{0,8}?(?:卖[了掉]|盘出去|丢了|被偷|偷走|报废|坏了|撞坏|撞毁|扔[了掉]|送人|送给|退掉|倒闭|关门了|拆了)",
+    re.IGNORECASE,
+)
+#: What says that somebody may have or do something, and does not deny it.
+_MAY = re.compile(
+    r"\b(?:may|can|could|is allowed|are allowed|is okay|is ok|is fine|is safe|tolerates?|outgrew|outgrown)\b"
+    r"|可以|能[吃喝碰用]|没事了?|不要紧|不用忌|放开",
+    re.IGNORECASE,
+)
+_MAY_NOT = re.compile(
+    r"\b(?:not|never|no|cannot|hardly)\b|n['’]t\b|[不没别未]|\bcan (?:cause|make|kill|trigger|be)\b", re.IGNORECASE
 )
 _CLAUSES = re.compile(r"[,;.!?，。；！？]")
 _WHO = re.compile(r"\bwho(?:m|['’]s)?\b|谁", re.IGNORECASE)
@@ -267,6 +288,16 @@ def tells_of_leaving(text: str, name: str) -> bool:
 def tells_of_death(text: str, name: str) -> bool:
     """Whether a text says that somebody, or a pet, died."""
     return any(name in each and _DIES.search(each) for each in clauses(text))
+
+
+def tells_of_loss(text: str, name: str) -> bool:
+    """Whether a text says of a thing or a place that it was sold, stolen, broken beyond use or closed."""
+    return any(_LOST.search(each.replace(name, "_name_")) for each in clauses(text) if name in each)
+
+
+def tells_of_leave(text: str) -> bool:
+    """Whether a text says that something may be had or done: "Max may eat nuts", 可以吃花生."""
+    return any(_MAY.search(each) and not _MAY_NOT.search(each) for each in clauses(text))
 
 
 def exceptions(text: str) -> list[str]:

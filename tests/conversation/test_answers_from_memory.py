@@ -1144,3 +1144,49 @@ def test_a_quotation_that_breaks_off_says_so_and_every_note_of_an_answer_has_its
 def test_what_was_forbidden_for_ten_days_is_not_forbidden_months_later(memory: AgenticMemorySystem) -> None:
     told(memory, {"医生说吃抗生素这十天不能喝酒。": "2020-05-20"})
     assert not ask(memory, "我能喝酒吗？").text.startswith("不能：")
+
+
+@pytest.mark.parametrize(
+    ("before", "later", "question"),
+    [
+        ("Max may not eat nuts.", "Max may eat nuts.", "May Max eat nuts?"),
+        ("乐乐不能吃花生。", "乐乐可以吃花生。", "乐乐可以吃花生吗？"),
+        ("My car is a Volvo.", "The Volvo was totalled in an accident.", "What car do I drive?"),
+        ("我开的是沃尔沃。", "沃尔沃撞报废了。", "我开什么车？"),
+        ("Our landlord is Mr Brandt.", "Mr Brandt sold the house to the Keller family.", "Who is our landlord?"),
+        ("我们的房东是李先生。", "李先生把房子卖给了周家。", "我们的房东是谁？"),
+        (
+            "I rent a flat in Graz for 780 euros a month.",
+            "From 1 May the rent rises to 845 euros.",
+            "How much is my rent?",
+        ),
+        ("我住在苏州。", "我明年三月搬到无锡。", "我明年四月住在哪里？"),
+    ],
+)
+def test_a_fact_is_told_with_the_later_note_that_may_end_it_and_without_certainty(
+    memory: AgenticMemorySystem, before: str, later: str, question: str
+) -> None:
+    told(memory, {before: "2026-03-01", later: "2026-04-10"})
+    found = ask(memory, question)
+    assert found.support == "weak"
+    assert f"“{later}”" in found.text
+    assert not found.text.startswith(("No:", "不"))
+
+
+@pytest.mark.parametrize(
+    ("before", "later", "question"),
+    [
+        ("My car is a Volvo.", "The Volvo needs a new clutch.", "What car do I drive?"),
+        ("我开的是沃尔沃。", "沃尔沃该保养了。", "我开什么车？"),
+        ("I am allergic to nuts.", "Nuts can cause hives.", "Can I eat nuts?"),
+        ("Max may not eat nuts.", "Lena may eat nuts.", "May Max eat nuts?"),
+        ("我住在苏州。", "我明年三月搬到无锡。", "我住在哪里？"),
+    ],
+)
+def test_a_later_note_that_ends_nothing_leaves_a_fact_certain(
+    memory: AgenticMemorySystem, before: str, later: str, question: str
+) -> None:
+    told(memory, {before: "2026-03-01", later: "2026-04-10"})
+    found = ask(memory, question)
+    assert found.support == "strong"
+    assert later not in found.text
