@@ -1155,11 +1155,7 @@ def test_what_was_forbidden_for_ten_days_is_not_forbidden_months_later(memory: A
         ("我开的是沃尔沃。", "沃尔沃撞报废了。", "我开什么车？"),
         ("Our landlord is Mr Brandt.", "Mr Brandt sold the house to the Keller family.", "Who is our landlord?"),
         ("我们的房东是李先生。", "李先生把房子卖给了周家。", "我们的房东是谁？"),
-        (
-            "I rent a flat in Graz for 780 euros a month.",
-            "From 1 May the rent rises to 845 euros.",
-            "How much is my rent?",
-        ),
+        ("My rent is 780 euros.", "From 1 May the rent rises to 845 euros.", "How much is my rent?"),
         ("我住在苏州。", "我明年三月搬到无锡。", "我明年四月住在哪里？"),
     ],
 )
