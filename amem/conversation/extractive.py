@@ -5,6 +5,7 @@ It is in the language of the question; a note that is quoted keeps its own.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -50,7 +51,7 @@ from amem.retrieval.explanation import passage, spans
 from amem.retrieval.question import Intent, Period
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence, Set
 
     from amem.conversation.ports import Memory
     from amem.language.intervals import Interval
@@ -83,6 +84,8 @@ _FEW = 0.75
 _MOST_NAMES, _MOST_OF_ONE = 3, 20
 #: So many notes are told of a time, or of a sort, that has more of them.
 _MOST_LISTED = 10
+#: What an amount is in.
+_UNITS = re.compile(r"[^\W\d]+|[€$£¥]")
 #: Predicates of what somebody may not have.
 _FORBIDS = frozenset(("allergic_to", "intolerant_to", "cannot_eat", "avoids"))
 #: Notes that are looked at for the end of a state, the latest first.
@@ -719,19 +722,22 @@ class _Answer:
             lost = [note for note in found if tells_of_loss(note.content, fact.object)]
             if fact.predicate in _FORBIDS:
                 lost += [note for note in found if _allows(note.content, fact, own=own)]
-            if any(map(str.isdigit, fact.object)):
+            if units := {*_UNITS.findall(fact.object)} if fact.object[:2].strip("€$£¥")[:1].isdigit() else set():
                 hits = [hit for hit in self._hits.values() if (signs := hit.explanation.signs) and not signs.strangers]
-                lost += [note for hit in hits if self._moves(note := self._notes[hit.id])]
+                lost += [note for hit in hits if self._moves(note := self._notes[hit.id], units)]
             lost = [note for note in lost if self._at(note.id) > latest and note.speaker is None]
             if lost:
                 last = max(lost, key=lambda note: self._at(note.id))
                 return self._outdated(self._notes.setdefault(last.id, last).id)
         return ""
 
-    def _moves(self, note: MemoryNote) -> bool:
-        """Whether a note gives another number for what is asked, and says that it changes."""
+    def _moves(self, note: MemoryNote, units: Set[str]) -> bool:
+        """Whether a note gives a number in one of these units for what is asked, and says that it changes."""
         return any(
-            self._terms & {*index_terms(each)} and NUMBER.search(each) and (rises(each) or replaces(each))
+            self._terms & {*index_terms(each)}
+            and units & {*_UNITS.findall(each)}
+            and NUMBER.search(each)
+            and (rises(each) or replaces(each))
             for each in clauses(note.content)
         )
 
