@@ -16,7 +16,16 @@ from amem.conflict.cues import replaces, rises, takes_back
 from amem.conversation.listing import notes_of_a_deed, notes_of_a_sort, notes_of_a_time, of_a_time, timely
 from amem.conversation.reply import lines_for
 from amem.language import index_terms, query_terms
-from amem.language.asking import NUMBER, asks_for_a_name, asks_when, asks_yes_or_no, tells_who
+from amem.language.asking import (
+    NUMBER,
+    asks_for_a_move,
+    asks_for_a_name,
+    asks_when,
+    asks_yes_or_no,
+    is_of_another_owner,
+    tells_of_a_move,
+    tells_who,
+)
 from amem.language.predicates import USER, WE
 from amem.language.states import (
     asks_how_things_were,
@@ -541,6 +550,7 @@ class _Answer:
             for hit in self._hits.values()
             if hit.id not in self._rests
             and (hit.score >= _NEAR * best.score or self._corrects(hit) or self._changes(hit, best))
+            and not is_of_another_owner(self._question, hit.content)
             and not asked.isdisjoint(index_terms(hit.content))
             and not common.isdisjoint(index_terms(hit.content))
             and all(set(index_terms(hit.content)) != set(index_terms(each.content)) for each in told)
@@ -622,7 +632,10 @@ class _Answer:
         return None if any(each.since > self._at(over.id) for each in filled.facts) else over
 
     def is_past(self, id: str) -> bool:
-        """Whether a question asks if somebody is in a state that lasts for a while, and a hit told of it longer ago."""
+        """Whether a question asks if somebody is in a state that lasts for a while, and a hit told of it longer ago, or
+        where somebody moves, and a hit tells of no move."""
+        if asks_for_a_move(self._question) and not tells_of_a_move(self._notes[id].content):
+            return True
         if not asks_yes_or_no(self._question) or asks_how_things_were(self._question):
             return False
         ago = self._now - self._at(id)

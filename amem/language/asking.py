@@ -78,7 +78,19 @@ def without_asking_zh(question: str) -> str:
 #: Who asks is whom the question is about, and not what somebody else told, gave or owns.
 _OF_ME = re.compile(r"\bI\b|我(?!们|的|家|和|跟)")
 _FROM_OTHERS = _pattern("from_others")
-_MINE = re.compile(r"\b[Mm]y (?P<noun>\w+)(?=\W*$)|我的?(?P<zh>生日|\w{2,4}?)(?=是?(?:什么|哪|谁|多少|几|在))")
+_MINE = re.compile(
+    r"\b[Mm]y (?P<noun>\w+)(?=(?:['’]s name| called| named)?\W*$)"
+    r"|我家?的?(?P<zh>(?<=的)\w(?=叫)|生日|\w{2,4}?)(?=[是叫]?(?:什么|哪|谁|多少|几|在))"
+)
+_DEVICE = re.compile(
+    r"\b(?:what|which) (?:(?:kind|make|model|sort|brand) of )?(?:mobile )?phone\b(?! number)"
+    r"|什么(?:牌子的)?手机|哪[款部个]手机",
+    re.IGNORECASE,
+)
+_MOVING = re.compile(r"\bwhere (?:am|are|is|will) (?:\w+ ){1,3}?mov(?:e|ing)\b|搬[到去]哪|往哪儿?里?搬", re.IGNORECASE)
+_MOVES = re.compile(
+    r"\b(?:mov(?:e|es|ed|ing)|relocat\w+|leas(?:e|ed)|new (?:home|flat|house|place|apartment))\b|搬|迁|新家", re.I
+)
 _FIRST_PERSON = re.compile(r"\b(?:I|me|my|mine|we|us|our|ours)\b|我|咱|俺|自己", re.IGNORECASE)
 #: "My sister" is not who says so.
 _OWNED_SUBJECT = re.compile(r"^\W*(?:my|our|我们?的?)", re.IGNORECASE)
@@ -97,7 +109,27 @@ def is_of_another_owner(question: str, text: str) -> bool:
     noun = re.escape(owned["noun"] or owned["zh"])
     if re.search(rf"\b(?:my|our) (?:\w+ )?{noun}|我们?的?{noun}", text, re.IGNORECASE):
         return False
-    return re.search(rf"\w['’]s (?:\w+ )?{noun}|(?:{KIN_ZH}|[A-Za-z])的?{noun}", text, re.IGNORECASE) is not None
+    others = (
+        rf"\w['’]s (?:\w+ )?{noun}|(?:{KIN_ZH}|[A-Za-z])的?{noun}"
+        rf"|\b(?:has|owns)(?: got)? (?:an? |the )?(?:\w+ )?{noun}\b"
+        rf"|(?:邻居|同事|朋友|同学|老板|领导|[他她]们?)家?(?:的|有|养了?)[^，。]{{0,3}}{noun}"
+    )
+    return re.search(others, text, re.IGNORECASE) is not None
+
+
+def asks_for_a_device(question: str) -> bool:
+    """Whether a question is for what phone somebody has, and not for its number."""
+    return _DEVICE.search(question) is not None
+
+
+def asks_for_a_move(question: str) -> bool:
+    """Whether a question is for a move that lies ahead: "where am I moving?", 我要搬去哪里."""
+    return _MOVING.search(question) is not None
+
+
+def tells_of_a_move(text: str) -> bool:
+    """Whether a text speaks of moving."""
+    return _MOVES.search(text) is not None
 
 
 def speaks_of_oneself(text: str) -> bool:

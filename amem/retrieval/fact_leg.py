@@ -20,6 +20,8 @@ from amem.language.asking import (
     TAKING,
     YES_NO,
     Asking,
+    asks_for_a_device,
+    asks_for_a_move,
     asks_yes_or_no,
 )
 from amem.language.intervals import intervals, same_value
@@ -382,8 +384,10 @@ class Slots:
         text = " ".join((text, *self._predicates().general(text)))
         rest, chain, whose = self._chain(text)
         asked = self._asking.of(rest)
+        if asks_for_a_device(text):
+            asked = replace(asked, predicates=asked.predicates - {"phone_number"})
         wanted = asked.predicates & self._predicates().rows.keys()
-        if not wanted and not chain:
+        if asks_for_a_move(text) or (not wanted and not chain):
             return Filled(period=period)
         subjects, names = self._subjects(session, text, whose, asked)
         by_chain = self._asking.of(chain) if chain else asked

@@ -1186,3 +1186,32 @@ def test_a_later_note_that_ends_nothing_leaves_a_fact_certain(
     found = ask(memory, question)
     assert found.support == "strong"
     assert later not in found.text
+
+
+@pytest.mark.parametrize(
+    ("said", "question"),
+    [
+        ("My neighbour has a dog called Rolf.", "What is my dog called?"),
+        ("邻居有条狗叫罗夫。", "我的狗叫什么？"),
+        ("I live in Leeds.", "Where am I moving?"),
+        ("我住在苏州。", "我要搬到哪里？"),
+    ],
+)
+def test_what_another_owns_and_where_one_lives_now_are_no_certain_answers(
+    memory: AgenticMemorySystem, said: str, question: str
+) -> None:
+    told(memory, {said: "2026-03-01"})
+    assert ask(memory, question).support != "strong"
+
+
+def test_the_dog_of_a_neighbour_is_not_told_beside_ones_own(memory: AgenticMemorySystem) -> None:
+    told(memory, {"My dog is called Rolf.": "2026-03-01", "My neighbour has a dog called Bax.": "2026-03-02"})
+    found = ask(memory, "What is my dog called?")
+    assert found.support == "strong"
+    assert ("Rolf" in found.text, "Bax" in found.text) == (True, False)
+
+
+def test_what_phone_one_has_is_no_phone_number(memory: AgenticMemorySystem) -> None:
+    told(memory, {"My phone is a Nokia G42, my number is 0151 234 98.": "2026-03-01"})
+    assert ask(memory, "What phone do I have?").text.startswith("You use Nokia G42")
+    assert ask(memory, "What is my phone number?").text.startswith("Your phone number is 0151 234 98")
