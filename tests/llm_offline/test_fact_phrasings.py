@@ -449,3 +449,110 @@ def test_what_began_in_one_language_ends_in_the_other(
     (habit,) = memory.timeline("me", "practises")
     assert habit.until is not None
     assert memory.facts("me", "practises") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Called mum. Moved to the new flat in Derby, loves it.",
+        "Lena came by. No longer works at Bosch, works at Siemens now.",
+        "Lena came by. First day at Siemens.",
+        "Saw Karim. Moved to Hull, works at Siemens now.",
+        "My sister Ruth visited. Moved to Hull in May.",
+        "Letter from Paul. Became a vegetarian. Moved to Wales.",
+        "Dad rang. Sold the house and moved to Hull.",
+        "见了小王。现在在华为上班，住在深圳。",
+        "和弟弟通了电话。搬到成都了。",
+        "和弟弟通了电话，搬到成都了。",
+        "小王来了。芒果不过敏了。",
+    ],
+)
+def test_what_follows_somebody_elses_name_is_not_the_speakers(text: str) -> None:
+    assert not [fact for fact in facts_in(Draft(text, at=SAID), load_predicates()) if fact.subject in ("user", "we")]
+
+
+@pytest.mark.parametrize(
+    ("text", "stated"),
+    [
+        ("Called mum. I moved to Hull.", {("user", "lives_in", "Hull")}),
+        ("Called mum. My day was long. Moved to Hull.", {("user", "lives_in", "Hull")}),
+        ("Long day. Moved to Hull.", {("user", "lives_in", "Hull")}),
+        ("Left Bosch. Moved to Hull.", {("user", "works_at", "Bosch"), ("user", "lives_in", "Hull")}),
+        (
+            "I live in Porto with Ana. Started at Siemens.",
+            {("user", "lives_in", "Porto"), ("user", "works_at", "Siemens")},
+        ),
+        ("我和老婆搬到成都了。现在在华为上班。", {("user", "lives_in", "成都"), ("user", "works_at", "华为")}),
+        ("Married Karim. Moved to Hull.", {("user", "married_to", "Karim"), ("user", "lives_in", "Hull")}),
+        ("和弟弟通了电话。我搬到成都了。", {("user", "lives_in", "成都")}),
+        ("今天很累。搬到成都了。", {("user", "lives_in", "成都")}),
+    ],
+)
+def test_a_diary_without_subjects_is_the_speakers_where_nobody_else_is_named(
+    text: str, stated: set[tuple[str, str, str]]
+) -> None:
+    facts = facts_in(Draft(text, at=SAID), load_predicates())
+    assert {(fact.subject, fact.predicate, fact.object) for fact in facts} == stated
+
+
+@pytest.mark.parametrize(
+    ("text", "mine"),
+    [
+        ("老婆叫小芸，在医院当护士。", {("married_to", "小芸")}),
+        ("老公姓陈，在银行工作。", set()),
+        ("我太太姓李，在银行工作，对海鲜过敏。", set()),
+        ("我老公叫陈明，喜欢钓鱼，不吃香菜。", {("married_to", "陈明")}),
+        ("我的老板是王总，住在苏州。", {("manager", "王总")}),
+        ("我的医生是周医生，在人民医院上班。", {("doctor", "周医生")}),
+        ("女朋友叫小芸，在银行工作。", {("partner", "小芸")}),
+        ("我的教练是刘伟，电话是13800001111。", {("coach", "刘伟")}),
+        ("现在的房东是老陈，房租四千。", {("landlord", "老陈"), ("rent", "四千")}),
+        ("我叫陈明，住在苏州，不吃香菜。", {("named", "陈明"), ("lives_in", "苏州"), ("avoids", "香菜")}),
+    ],
+)
+def test_what_follows_who_somebody_is_is_theirs(text: str, mine: set[tuple[str, str]]) -> None:
+    facts = facts_in(Draft(text, at=SAID), load_predicates())
+    assert {(fact.predicate, fact.object) for fact in facts if fact.subject == "user"} == mine
+
+
+def test_what_follows_a_relatives_name_is_read_of_the_relative() -> None:
+    facts = facts_in(Draft("我太太姓李，在银行工作，对海鲜过敏。", at=SAID), load_predicates())
+    assert ("user的太太", "allergic_to", "海鲜") in {(fact.subject, fact.predicate, fact.object) for fact in facts}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My boss at the choir is Udo.",
+        "Udo is my boss at the choir.",
+        "Our landlord at the shop is Ms Vogt.",
+        "我在合唱团的老板是刘老师。",
+        "I work for the Red Cross as a volunteer.",
+        "I work as a volunteer for the Red Cross.",
+        "我在红十字会做志愿者。",
+    ],
+)
+def test_a_role_in_ones_free_time_takes_the_place_of_none(text: str) -> None:
+    assert facts_in(Draft(text, at=SAID), load_predicates()) == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Moved to the Berlin team.",
+        "I moved to Marketing.",
+        "I joined Greenpeace.",
+        "Left Tesco at six.",
+        "I left Tesco without the milk.",
+        "我搬到靠窗的座位了。",
+        "我加入了读书会。",
+    ],
+)
+def test_what_only_looks_like_a_move_or_a_job_states_nothing(text: str) -> None:
+    assert facts_in(Draft(text, at=SAID), load_predicates()) == ()
+
+
+@pytest.mark.parametrize("text", ["My wife moved to Hull.", "My wife and I moved to Hull."])
+def test_where_a_wife_moved_is_not_her_name(text: str) -> None:
+    facts = facts_in(Draft(text, at=SAID), load_predicates())
+    assert {(fact.predicate, fact.object) for fact in facts} == {("lives_in", "Hull")}

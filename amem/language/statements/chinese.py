@@ -52,6 +52,7 @@ _POINTER = re.compile(r"^(?:它|他|她|这|那|你|您|我(?!们?的)|什么|�
 #: Not \w alone: in 用Go写的 the name is Go.
 _IN_LATIN = r"(?:(?![\u4e00-\u9fff])[\w.+#&'-])"
 _LATIN = re.compile(rf"[A-Za-z]{_IN_LATIN}*(?: (?:[A-Z0-9]{_IN_LATIN}*|of|de))*")
+_DWELLING = re.compile(r"[房家楼村镇城院]|公寓|小区|宿舍|住处|新居|居室|单间")
 _NO_PLACE = re.compile(
     r"[家里楼上下边我你他她们个新一]|酒店|宿舍|学校|公司|医院|隔壁|对面|[客书]房|客厅|[主次]卧|卧室|国外|乡下|农村|火星|公寓$"
 )
@@ -85,6 +86,8 @@ def place_in(text: str, predicates: Predicates) -> str:
     if latin := latin_in(text, predicates):
         return "" if predicates.role(latin) or is_person(latin.split()[0]) else latin
     short = _PLACE_END.split(text, maxsplit=1)[0]
+    if text[len(short) :].startswith("的") and not _DWELLING.search(text, len(short)):
+        return ""  # 靠窗的座位
     plain = re.fullmatch(r"[\u4e00-\u9fff]{2,6}", short) and not _POINTER.match(short) and not _NO_PLACE.search(short)
     if plain and not any(short[:size] in lexicon().chinese for size in {len(short), len(short) - 1} - {1}):  # 客房睡
         return short
@@ -231,7 +234,7 @@ def subject_in(before: str, scene: Scene, *, told: bool = False) -> Subject | No
         return None
     text = "" if _IN_COMPANY.fullmatch(text) else text
     if not text:
-        if scene.subject is None and scene.opening and told:
+        if scene.subject is None and scene.opening and told and not scene.others:
             scene.subject = scene.cast.me  # a diary leaves 我 out
         return scene.subject
     found = _named(text, scene)
@@ -513,7 +516,8 @@ def allergy_turned(clause: str, scene: Scene) -> str:
         named = None if over["who"] or over["food"] else _BY_NAME.fullmatch(clause)
         if named is not None:
             return f"{named['who']}对{named['o']}不过敏"
-        return f"{over['who'] or ('我' if scene.subject is None else '')}对{over['food'] or over['o']}不过敏"
+        unnamed = "我" if scene.subject is None and not scene.others else ""
+        return f"{over['who'] or unnamed}对{over['food'] or over['o']}不过敏"
     bare = re.sub(rf"^我?的?(?:{KIN_ZH})(?=[\u4e00-\u9fff]{{4}})", "", clause)
     named = _BY_NAME.fullmatch(bare)  # 女儿豆豆花生过敏
     if named is None or not named["who"] or named["who"] in lexicon().chinese:
@@ -940,7 +944,30 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
             scene.lead = lead  # 去年三月，我搬到了……
         found += mine
         scene.heard = clause.text
+        if mine and scene.of_speaker:
+            scene.others = False
+        else:
+            scene.others = _names_others(clause.text) or (scene.others and not _OURSELVES.search(clause.text))
     return found
+
+
+#: 和弟弟通了电话, 见了小王, 刘老师来了: somebody else, whom what follows without a subject may be about.
+_SOMEBODY = re.compile(
+    rf"[他她]|{KIN_ZH}|[{SURNAMES}](?:{_TITLES}|总|[姐哥姨叔])"
+    rf"|(?P<called>[小老阿]{_GIVEN})|(?:[见和跟与给陪找约]|[遇碰][到见])了?(?P<met>[{SURNAMES}](?:{_GIVEN}){{1,2}}?)|(?P<latin>[A-Z][a-z]+)"
+)
+_OURSELVES = re.compile("[我咱俺]|本人")
+
+
+def _names_others(text: str) -> bool:
+    return any(_is_somebody(found) for found in _SOMEBODY.finditer(text))
+
+
+def _is_somebody(found: re.Match[str]) -> bool:
+    if found["latin"]:
+        return is_person(found["latin"])
+    name = found["called"] or found["met"]
+    return not name or (name not in lexicon().chinese and not is_place(name))
 
 
 def _facts_of(text: str, scene: Scene) -> list[Fact]:
@@ -994,16 +1021,20 @@ def _of_role(text: str, scene: Scene) -> list[Fact]:
     if any(each.search(who) for each in (_FORMER, _PREMISES, _PLANNED, _NO_ROLE)):
         return []
     row = scene.predicates.rows[scene.predicates.canonical(match["role"])]
+    if row.hangs_on and _PASTIME.search(who):
+        return []
     if match["sum"] is not None and row.value != "amount":
         return []
     moved = match["is"] in ("在", "位于") or (match["change"] or "").startswith("搬")
     if moved and row.value not in ("place", "room", "address", "date", "school"):
         return []  # 我老公在华为上班, 我的车在修, 我的教练搬到上海了
+    if match["o"].startswith("姓") and _KIN_END.fullmatch(match["role"]) and not row.hangs_on:
+        return []  # 老公姓陈: nobody calls a relative so
     apposed = match["apposed"] is not None
     value = apposed_in(row, match["name"]) if apposed else value_in(row, match["o"], scene.predicates)
     value = value or (match["o"] if row.name == "lives_in" and _STREET.match(match["o"]) else "")
     subject = subject_in(who, scene, told=row.personal) if value else None
-    mine = row.personal and (scene.opening or row.name != "salary")
+    mine = row.personal and (scene.opening or row.hangs_on == "lives_in" or (not scene.others and row.name != "salary"))
     if subject is None and value and not who and (mine or (scene.opening and row.hangs_on == "works_at")):
         subject = scene.cast.me  # 新房东姓邵, 领导换成彭姐: mine, where nobody else was named
     if subject is None or (subject.person is False and row.personal):
@@ -1013,6 +1044,10 @@ def _of_role(text: str, scene: Scene) -> list[Fact]:
     shape = Shape(row.name, aspect, "role", "")
     formerly = _FORMERLY.search(match["who"]) is not None
     fact = Fact(name, row.name, value)
+    if row.value == "person" and not match["not"]:
+        named = "" if apposed or row.hangs_on or value[0] == "姓" else value
+        kin = _KIN_END.fullmatch(match["role"]) is not None and not row.hangs_on
+        _go_on_with(f"{who.removesuffix('的') or '我'}的{match['role']}" if kin else "", named, scene)
     found = [fact]
     if row.name == "lives_in":
         found = [Fact(name, *each) for each in home_in(match["o"], scene.predicates)] or found
@@ -1025,12 +1060,20 @@ def _of_role(text: str, scene: Scene) -> list[Fact]:
     return _timed(found, shape, text, scene, negated=bool(match["not"]), formerly=formerly)
 
 
+def _go_on_with(relative: str, name: str, scene: Scene) -> None:
+    """Let what follows be about whoever was named (老婆叫小芸，在医院当护士); about nobody where neither is given."""
+    scene.opening = False
+    scene.subject = _named(relative, scene) if relative else scene.cast.meet(Subject(name, True)) if name else None
+
+
 def _whose_role(found: re.Match[str]) -> str:
     """我在阿里的领导 and 我们公司的领导 as 我的领导; of a company that one left, as it stands."""
-    return found[0] if _FORMER.search(found[0]) else f"{found['who'] or found['own'] or '我'}的"
+    pastime = _PASTIME.search(found[0])  # 我在合唱团的老板: not where one works
+    return found[0] if pastime or _FORMER.search(found[0]) else f"{found['who'] or found['own'] or '我'}的"
 
 
 _FORMER = _pattern("former")
+_PASTIME = re.compile(r"(?:(?<!集)团|会|俱乐部|[球舞跑]队)的")
 #: The address of a company, or its number, is nobody's own.
 _PREMISES = _pattern("premises")
 #: 新房子房租六千二, 现在的房租: of where I live now.
@@ -1093,7 +1136,7 @@ def _stated(shape: Shape, match: re.Match[str], before: str, text: str, scene: S
     formerly = (_FORMERLY.search(before) is not None and not turns_out) or "过" in parts.get("after", "")
     if not before.strip() and (shape.kind in ("relation tool", "banned") or _is_order(shape, match, scene)):
         before = "我们"  # 缓存换成了 Redis: ours
-    if not before.strip() and shape.kind == "owned" and scene.subject is None:
+    if not before.strip() and shape.kind == "owned" and scene.subject is None and not scene.others:
         before = "我"
     if not before.strip() and shape.predicate == "uses" and scene.whole and _HOSTED.match(text, match.start()):
         before = scene.whole  # of the project, not of the part that was named last

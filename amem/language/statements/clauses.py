@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from amem.language import sentences, written_in_cjk
-from amem.language.lexicon import is_everyday, is_person
+from amem.language.lexicon import is_everyday, is_person, is_place
 from amem.language.predicates import USER, WE, bare_name, canonical_subject
 from amem.language.scripts import ENGLISH, Patterns, word_list, words
 
@@ -113,6 +113,8 @@ _LONGEST = 4
 #: "Joan next door".
 _BESIDE = re.compile(r"(?:next door|upstairs|downstairs)$")
 _FORMER = words("former previous old last past")
+#: "My boss at the new place", "at work": not where one spends free time.
+_WORK = words("work office job company firm moment place new")
 #: No noun phrase without an article holds one of these.
 _NO_NOUNS = ENGLISH | _CALENDAR | words("everyone everybody nobody someone something everything nothing people")
 
@@ -122,6 +124,12 @@ _MENTION = re.compile(
     r"|\b(?P<name>[A-Z][\w-]+)"
 )
 _SPOKEN_TO = _pattern("spoken_to")
+#: "Dad rang", "my sister", "her".
+_RELATIVE = re.compile(
+    rf"\b(?:(?i:{'|'.join(sorted(_PARENTS))}|he|she|him|her)|(?:[Mm]y|[Oo]ur) (?:\w+ )?(?:{'|'.join(sorted(_KIN))}))\b"
+)
+_NAME = re.compile(r"(?P<before>\b(?i:at|in|into|on|to|the|an?|my|our|of|near|via)[ ])?\b(?P<name>[A-Z][\w-]+)")
+_OURSELVES = re.compile(r"\b(?:I|i|[Ww]e|[Mm]y|[Oo]ur|[Mm]e|us)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +147,7 @@ class Subject:
     """Whether it is the one who speaks."""
     many: bool = False
     former: bool = False
-    """Whether it is said to be so no more ("my former manager", "my boss at my old job")."""
+    """Whether it is said to be so no more, or elsewhere ("my boss at my old job", "my boss at the choir")."""
     we: bool = False
     """Whether it was said as "we", so that whoever speaks is among them."""
 
@@ -199,6 +207,21 @@ class Cast:
             elif is_person(found["name"]) and not self._is_known(found["name"]):
                 self.people[found["name"]] = ""
 
+    def others_in(self, clause: str) -> bool | None:
+        """Whether an English clause names somebody else; None where it names neither that nor who speaks."""
+        if _RELATIVE.search(clause) or any(self._may_be_somebody(found) for found in _NAME.finditer(clause)):
+            return True
+        return False if _OURSELVES.search(clause) else None
+
+    def _may_be_somebody(self, found: re.Match[str]) -> bool:
+        name = found["name"]
+        if name.casefold() in _CALENDAR or name == self.me.name:
+            return False
+        if is_person(name):
+            return True
+        plain = is_everyday(name) or is_place(name) or self.predicates.role(name) is not None or name.isupper()
+        return not plain and found["before"] is None
+
     def _is_known(self, name: str) -> bool:
         return name == self.me.name or any(name in known.split() for known in self.people)
 
@@ -233,7 +256,10 @@ class Cast:
         at = next((at for at, word in enumerate(folded[:-1]) if at > 1 and word in where), 0)
         if at and (folded[0] in _POSSESSIVES or folded[0].endswith("'s")):  # "my manager at Acme"
             found = self.of(listed[:at])
-            return found and replace(found, former=found.former or not _FORMER.isdisjoint(folded[at:]))
+            elsewhere = not _FORMER.isdisjoint(folded[at:]) or (
+                folded[at] == "at" and self._is_pastime(folded[at - 1], listed[at + 1 :])
+            )
+            return found and replace(found, former=found.former or elsewhere)
         if len(listed) > 1 and (beside := _BESIDE.match(" ".join(folded[1:]))):
             return self.of(listed[: len(listed) - len(beside[0].split())]) if is_person(listed[0]) else None
         pointed = folded[0] in _POSSESSIVES or folded[0] in ("the", "this")
@@ -255,6 +281,12 @@ class Cast:
         if self._is_name(listed):
             return Subject(" ".join(listed), self._is_somebody(listed))
         return None
+
+    def _is_pastime(self, role: str, where: Sequence[str]) -> bool:
+        """Whether a boss or landlord is one of another place than where one works or lives ("my boss at the choir")."""
+        row = self.predicates.rows.get(self.predicates.names.get(role, ""))
+        named = any(word[0].isupper() for word in where) or where[0].casefold() in _POSSESSIVES
+        return row is not None and bool(row.hangs_on) and not named and _WORK.isdisjoint(where)
 
     def _headed(self, listed: Sequence[str]) -> Subject | None:
         """The thing that "Heron project" and "project Heron" name."""

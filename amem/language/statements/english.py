@@ -212,10 +212,11 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
     listing: Fact | None = None
     address: Fact | None = None
     for at, clause in enumerate(sentence.clauses):
-        joint = clause.opener.rpartition(" ")[2].strip(",;:()")
+        joint, known = clause.opener.rpartition(" ")[2].strip(",;:()"), len(found)
         scene.opening = at == 0
         if joint in _SUBORDINATE:
             scene.cast.hear(clause.text)
+            scene.others = scene.cast.others_in(clause.text) or scene.others
             continue
         if address is not None and clause.opener.strip() == "," and (town := town_in(clause.text, scene.predicates)):
             longer = replace(address, object=f"{address.object}, {clause.text}")
@@ -256,6 +257,8 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
             address = next((each for each in stated if each.predicate == "address"), None)
         following = sentence.clauses[at + 1 : at + 2]
         scene.cast.hear(clause.text, alone=not any(each.opener.endswith(("and", "who")) for each in following))
+        named = False if len(found) > known and scene.of_speaker else scene.cast.others_in(clause.text)
+        scene.others = scene.others if named is None else named
     return found
 
 
@@ -286,7 +289,9 @@ def _facts_of(text: str, scene: Scene, *, follows: bool) -> list[Fact]:
     plain, lead = without_lead(_OF_A_THING.sub(r"the \g<thing> deadline", expanded(text)))
     if lead and not scene.lead:
         scene.lead = times(lead, scene.said)
-    found = _first_or_last_day(plain, scene, text) or replacement(plain, scene, text) or takeover(plain, scene, text)
+    mine = not scene.others or scene.cast.others_in(plain) is False
+    found = (_first_or_last_day(plain, scene, text) or replacement(plain, scene, text)) if mine else []
+    found = found or takeover(plain, scene, text)
     if found or (found := forbidden(plain, scene)):
         return found
     plain, scope = led_by_scope(plain, scene)

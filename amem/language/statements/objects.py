@@ -212,12 +212,14 @@ def employers(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scen
     loose = shape.tail.startswith("(?P<o>")  # "joined", "left", "quit" and whatever follows
     if loose and (_CLOCK.search(text) or _GUEST.search(text) or is_known_place(org) or _is_club(org, text)):
         return []
+    role = _AS.search(text)
+    if "volunteer" in (role["title"] if role else parts.get("title", "")):
+        return []  # who is paid there as nothing has another employer
     found = [Fact(subject.name, "works_at", org, shape.aspect is not Aspect.END)]
     new = organisation(parts.get("new", ""), scene)
     if new and not is_known_place(new):
         found.append(Fact(subject.name, "works_at", new))
-    role = _AS.search(text) if shape.aspect is Aspect.STATE else None
-    title = title_in(parts.get("title", "") or (role["title"] if role else ""))
+    title = title_in(parts.get("title", "") or (role["title"] if role and shape.aspect is Aspect.STATE else ""))
     return [*found, Fact(subject.name, "job_title", title)] if title and found[0].holds else found
 
 
@@ -227,7 +229,7 @@ def _is_club(org: str, text: str) -> bool:
     ends = {org.split()[-1].casefold(), after[0].strip(_TRAILING).casefold() if after else ""}
     role = _AS.search(text)
     paid = role is not None and bool(title_in(role["title"]))
-    return not paid and ((role is not None and "volunteer" in role["title"]) or bool(ends & _CLUBS))
+    return not paid and bool(ends & _CLUBS)
 
 
 def titles(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:

@@ -74,6 +74,9 @@ def tools(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -
     if whose := _TOOL_OF.match(parts.get("x", "")):
         parts = parts | {"x": whose["tool"]}  # "replaced Heron's MySQL with PostgreSQL"
     new, old = (tool_name(parts.get(part, ""), scene, tastes=True) for part in ("o", "x"))
+    unsaid = scene.predicates.role(new) is None and is_everyday(new) if new and not old else False
+    if unsaid and shape.aspect is Aspect.BEGIN and parts["verb"].startswith("mov") and not parts.get("thing"):
+        return []  # "I moved to Marketing"
     for_a_time = shape.aspect is Aspect.END and _FOR_A_TIME.search(f"{parts.get('x', '')} for {parts.get('o', '')}")
     if for_a_time or scene.predicates.known("takes_medication", new or old):
         return []
@@ -235,9 +238,10 @@ def relation(subject: Subject, rest: str, scene: Scene) -> list[Fact]:
     if (
         (of := _OF.fullmatch(rest))
         and subject.noun == ""
-        and (other := scene.cast.of(of["noun"].split()))
+        and (other := scene.cast.of(f"{of['noun']}{of['where'] or ''}".split()))
         and other.noun
         and other.owner
+        and not other.former
     ):
         return _of_noun(other.owner, other.noun, subject.name, scene)
     return []
@@ -247,8 +251,8 @@ def changed(subject: Subject, clause: str, scene: Scene) -> list[Fact]:
     """The facts of a clause that says what somebody's rent, address or landlord changed to."""
     owner, noun = _whose(subject, scene)
     match = _CHANGED.match(clause) if noun and owner is not None and not subject.former else None
-    if match is None or owner is None:
-        return []
+    if match is None or owner is None or (subject.person and clause.startswith("moved")):
+        return []  # "my wife moved to Hull"
     return _of_noun(owner, noun, match["o"], scene)
 
 
@@ -552,6 +556,12 @@ def _address(text: str, subject: Subject, scene: Scene, *, sure: bool) -> list[F
     return [Fact(subject.name, "address", whole), *([Fact(subject.name, "lives_in", town)] if town else [])]
 
 
+#: To one of these one moves at work.
+_WITHIN = re.compile(
+    r"^(?:the |our )?(?:[A-Z][\w-]+ ){1,3}(?:team|office|branch|desk|group|squad|department|division|unit)\b"
+)
+
+
 def _moves(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
     """Where somebody, or somebody's office, moved to."""
     if subject.noun.endswith("office") and subject.owner:
@@ -567,6 +577,8 @@ def _moves(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) 
     left = place_in(parts["x"], scene.predicates, lower=scene.lower)
     if not place or subject.person is False or (parts["x"] and not left):
         return []
+    if _WITHIN.search(parts["o"]) or (is_everyday(place) and not is_known_place(place)):
+        return []  # "the Berlin team", "Marketing"
     if _ON_A_STREET.search(place) and not left:
         return [Fact(subject.name, "address", place)]  # "we moved to Quarry Road"
     if _FOR_A_WHILE.search(parts["o"]):

@@ -458,6 +458,8 @@ class Scene:
     lead: Times | None = None
     opening: bool = False
     """Whether the clause opens its sentence."""
+    others: bool = False
+    """Whether somebody else was named since who speaks last was ("Called mum."), and may be who is meant."""
     be: Tense = Tense.NONE
     """The tense of "be" in the clause before."""
     replaced: str = ""
@@ -490,6 +492,11 @@ class Scene:
         self.subject, self.lead, self.be, self.about, self.replaced = None, None, Tense.NONE, "", ""
         self.broken = self.heard = ""
 
+    @property
+    def of_speaker(self) -> bool:
+        """Whether the clause was about who speaks."""
+        return self.subject is not None and (self.subject.first or self.subject.we)
+
     def own(self, found: list[Fact], subject: Subject) -> list[Fact]:
         """The facts of a clause that began with "we": what is personal, such as a home, is the speaker's."""
         if not subject.we:
@@ -503,7 +510,7 @@ class Scene:
         forms = table.forms.get(folded, frozenset())
         past = Form.PAST in forms and Form.BASE not in forms
         telling = any(shape.aspect is not Aspect.STATE for shape in table.shapes.get(folded, ()))
-        if not (self.opening and past and telling):
+        if not (self.opening and past and telling) or self.others:
             return None
         self.subject = self.cast.me
         return self.subject
