@@ -195,7 +195,7 @@ class Settings(BaseModel):
     conflict_neighbours: int = Field(default=10, ge=0, le=50)
     """Nearest notes that a new one is held against for conflicts, besides all that fill the same slot."""
     conflict_score: float = Field(default=0.65, ge=0, le=1)
-    """Least score at which the heuristic calls two notes a conflict: 0.65 asks 0.42 of a clear reason, else 0.75."""
+    """Least score at which the heuristic calls two notes a conflict: 0.65 asks 0.52 of a clear reason, else 0.81."""
     conflict_cosine: float = Field(default=0.4, ge=-1, le=1)
     """Least cosine between two notes at which a language model's verdict on them counts."""
     supersede_confidence: float = Field(default=0.8, ge=0, le=1)

@@ -91,15 +91,13 @@ class Mark:
     cues: frozenset[Cue] = frozenset()
     poles: tuple[tuple[str, int], ...] = ()
     base: str = ""
-    """What its clause is about, though no word of its own says so: what an affix denies ("undrinkable"), the "weight"
-    of 瘦到."""
+    """Of a word that its affix denies ("undrinkable"), the key of what it denies."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
     cues: frozenset[Cue] = frozenset()
     poles: tuple[tuple[str, int], ...] = ()
-    base: str = ""
 
 
 _NONE = _Entry()
@@ -212,7 +210,7 @@ def _latin(reading: Reading) -> Iterator[Mark]:
                 # "Is finished" has an opposite, and "finished" in it is an end.
                 within = (lists.forms.get((form,), _NONE).cues - {Cue.NOTHING} for form in forms[at : at + length])
                 found = entry.cues.union(*within) if poles else entry.cues
-                yield Mark(words[at].start, words[at + length - 1].end, found, poles, entry.base)
+                yield Mark(words[at].start, words[at + length - 1].end, found, poles)
                 taken = length
                 break
         else:
@@ -269,7 +267,7 @@ def _chinese(reading: Reading) -> Iterator[Mark]:
         for length in range(min(lists.longest_chinese[first], len(text) - at), 0, -1):
             if (entry := lists.chinese.get(text[at : at + length])) is not None:
                 end = at + length
-                yield Mark(at, end, entry.cues, entry.poles, entry.base)
+                yield Mark(at, end, entry.cues, entry.poles)
                 break
 
 
@@ -279,13 +277,12 @@ def _lists() -> _Lists:
     stems: dict[tuple[str, ...], _Entry] = {}
     chinese: dict[str, _Entry] = {}
     states: set[str] = set()
-    for cue, entry in _cues():
-        phrase, _, base = entry.partition("=")
+    for cue, phrase in _cues():
         if phrase.isascii():
             key = tuple(phrase.casefold().split())
-            forms[key] = _Entry(forms.get(key, _NONE).cues | {cue}, base=base)
+            forms[key] = _Entry(forms.get(key, _NONE).cues | {cue})
         else:
-            chinese[phrase] = _Entry(chinese.get(phrase, _NONE).cues | {cue}, base=base)
+            chinese[phrase] = _Entry(chinese.get(phrase, _NONE).cues | {cue})
     for pair, sign, phrase in _opposites():
         name = pair.rstrip("*+")
         if pair.endswith("*"):
@@ -296,7 +293,7 @@ def _lists() -> _Lists:
             stems[key] = _Entry(poles=(*stems.get(key, _NONE).poles, *poles))
         else:
             known = chinese.get(phrase, _NONE)
-            chinese[phrase] = _Entry(known.cues, (*known.poles, *poles), known.base)
+            chinese[phrase] = _Entry(known.cues, (*known.poles, *poles))
     return _Lists(forms, stems, chinese, frozenset(states), _longest(forms), _longest(stems), _longest(chinese))
 
 
@@ -337,8 +334,6 @@ def _lines(name: str) -> Iterator[str]:
 
 #: A "not" that stands last denies what a clause of its own would have said: "I opened a shop not / that long ago".
 _LAST_NOT = re.compile(r"\bnot\W*$", re.IGNORECASE)
-#: So many words may stand between a denial and what it denies.
-_REACH = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,20 +385,12 @@ def _poles(text: str, blanked: str, at: int, marked: Sequence[Mark], denials: in
     for mark in marked:
         if mark.poles:
             others = {cue for other in marked if other is not mark for cue in other.cues}
-            apart = _denials_apart(blanked, mark.start - at, mark.end - at)
-            denied = (denials - apart - (Cue.DENIES in mark.cues)) % 2 == 1
+            before = 0 if text.isascii() else len(DENIAL.findall(blanked, mark.end - at))  # 关门不干了 is shut
+            denied = (denials - before - (Cue.DENIES in mark.cues)) % 2 == 1
             over = Cue.OVER in others and not DENIAL.search(text, max(0, mark.start - at), mark.end - at)
             turned = over or (denied != (Cue.ENDS in others))
             found |= {pair: -sign if turned else sign for pair, sign in mark.poles}
     return found
-
-
-def _denials_apart(text: str, start: int, end: int) -> int:
-    """How many denials say nothing of a word: those behind a Chinese one (关门不干了 is shut), and far before another
-    ("we don't have to bring anything to the wedding")."""
-    if not text.isascii():
-        return len(DENIAL.findall(text, end))
-    return sum(len(text[each.end() : start].split()) > _REACH for each in DENIAL.finditer(text, 0, max(start, 0)))
 
 
 # Words that count as one when two notes are compared: translations and other names of everyday things.

@@ -389,15 +389,13 @@ _OPPOSITE = 0.75
 #: Probability from which what is said to be over, in the same words, is over.
 _OVER_FROM = 0.2
 #: Powers that the least score is raised to: a clear reason needs less, any other more; 0 and 1 stay what they are.
-_CLEAR, _UNCLEAR = 2.0, 2 / 3
+_CLEAR, _UNCLEAR = 1.5, 0.5
 #: What is planned, or comes on top; what tells of a change; what goes on after a value: "moved to Friday is wrong".
 _NOT_OUTRIGHT = frozenset({Cue.PLANS, Cue.MORE})
 _NEWS = frozenset({Cue.CHANGES, Cue.RETURNS})
 _VERBS = frozenset({"is", "was", "are", "were", "是"})
 #: Who changes things, whose they may be all the same: "they raised the limit".
 _ANYBODY = frozenset({WE, USER, "they"})
-#: What stands in place of a quotation: of 'finished reading "Piranesi"' nobody reads what.
-_LEFT_OUT = " " * 8
 #: Weight of its words from which a statement can be told from others; differences in probability that tell nothing.
 _TELLING, _NEAR = 2.0, 0.2
 #: From this cosine on, two notes with so much of the same words say the same.
@@ -408,8 +406,7 @@ _ALIKE, _SAME_WORDS = 0.8, 0.75
 class Difference:
     """Two statements that may not go together, and the probability that they do not, 0..1. `explicit`: the later one
     says itself that something changed, ended or was wrong. `opposite`: it denies what the earlier one says. `clear`: a
-    pair of opposites, a "now", another value of what never changes, or a word of change or end beside another value or
-    a denial tells it; both are claims, and no "in the morning" narrows it."""
+    pair of opposites, a "now", or a word of change or end beside another value or a denial tells it."""
 
     old: Statement
     new: Statement
@@ -455,8 +452,6 @@ def _difference(old: Statement, new: Statement, features: Mapping[str, float], p
     turned_, explicit = bool(features["turned"]), bool(features["explicit"])
     clear = bool(features["opposed"] or features["now"])
     clear |= explicit and bool(turned_ or ((features["number"] or features["name"]) and _share_a_thing(old, new)))
-    clear |= Cue.FOREVER in old.cues & new.cues and bool(features["number"] or features["name"])
-    clear &= bool(features["claims"]) and not features["sometimes"]
     return Difference(old, new, probability, explicit, turned_, clear)
 
 
@@ -574,7 +569,7 @@ def _outright(best: Difference) -> bool:
         return False
     if new.negative and new.cues & _NEWS and not new.cues & OVER:
         return False  # "they never moved it"
-    if one_of_many(old, new) or _LEFT_OUT in old.text or _LEFT_OUT in new.text:
+    if one_of_many(old, new):
         return False
     value = new.target.union(*(each.units for each in new.values))
     more = {key: weight for key, weight in new.about.items() if key not in value}
