@@ -28,6 +28,7 @@ from amem.conflict.compare import (
     same_people,
     shared,
     turned,
+    without,
 )
 from amem.conflict.cues import Cue
 from amem.conflict.ending import cut, naming, quote, stated, statement_of, states_more
@@ -37,6 +38,7 @@ from amem.language import is_cjk, normalize, written_in_cjk
 from amem.language.intervals import may_overtake, overtakes, same_value
 from amem.language.lexicon import is_person
 from amem.language.predicates import USER, WE, may_be_same, subject_key
+from amem.language.sentence_parts import DENIAL, limited
 from amem.note import NO_CONFLICT, Label, Verdict
 
 if TYPE_CHECKING:
@@ -59,6 +61,8 @@ _DISAGREE_WITHIN = timedelta(days=1)
 #: Roles of what everything of ours runs on.
 HOSTS = ("cloud", "hosting")
 _NAME = "named"
+#: So much beside what is known is little: a weak word.
+_LITTLE = 0.5
 #: Facts a note are compared; nobody states more in one.
 _MOST_FACTS = 40
 
@@ -141,6 +145,20 @@ def _told_as_past(content: str, value: str) -> bool:
     return bool(said) and all(each.past for each in said)
 
 
+def _is_limited(earlier: Claim, later: Claim, old: Fact, new: Fact) -> bool:
+    """Whether the later note says it for a time, of a part or not for sure, or ends less than the earlier says:
+    "I don't take metformin with grapefruit juice"."""
+    said = naming(later.content, new.object or old.object)
+    if any(limited(each.around) for each in said):
+        return True
+    if new.holds:
+        return False
+    known = {key: weight for each in read(earlier.content) for key, weight in each.about.items()}
+    more = (without(each.about, known.keys() | each.target) for each in said)
+    clock = any("clock" in value.units for each in said for value in each.values)  # "I left Tesco at six"
+    return clock or any(sum(about.values()) > _LITTLE for about in more)
+
+
 def _only_asked_for(content: str, value: str) -> bool:
     """Whether a note names a value only where it plans or asks for it: 客户求我们推迟到五月二十号."""
     said = naming(content, value)
@@ -183,7 +201,8 @@ def _of(old: Fact, new: Fact, earlier: Claim, later: Claim, predicates: Predicat
         return Verdict(Label.CONTRADICTS, DIFFER, why_differing(old, new, later.content, predicates), SLOT)
     confidence = SAID_SO if said_so else IMPLIED
     asked = new.valid_from is None and _only_asked_for(later.content, new.object)
-    if asked or (not said_so and old.holds and new.holds and may_be_same(old.object, new.object)):
+    alike = not said_so and old.holds and new.holds and may_be_same(old.object, new.object)
+    if asked or alike or _is_limited(earlier, later, old, new):
         confidence = DIFFER
     if not new.holds:
         return Verdict(Label.SUPERSEDES, confidence, why_ended(old, later.content, predicates), SLOT)
@@ -569,7 +588,9 @@ def _outright(best: Difference) -> bool:
         return False
     if new.negative and new.cues & _NEWS and not new.cues & OVER:
         return False  # "they never moved it"
-    if one_of_many(old, new):
+    if Cue.ENDS in new.cues and DENIAL.search(new.text):
+        return False  # "the concert was not cancelled"
+    if limited(new.around) or one_of_many(old, new):
         return False
     value = new.target.union(*(each.units for each in new.values))
     more = {key: weight for key, weight in new.about.items() if key not in value}

@@ -135,6 +135,8 @@ _TELLS = _pattern("tells")
 #: After a statement they ask no more than whether it was heard.
 _TAG = _pattern("tag")
 _CONDITION = _pattern("condition")
+#: What is so for a time, of a part, beside something else, or not for sure: "until May", "on my phone", 理论上.
+_LIMITED = _pattern("limited")
 _ASKS_ZH = re.compile(r"谁|什么|哪|怎么|怎样|如何|多少|几[个点次时]|吗|呢|为何|是不是|有没有|能不能|会不会|是否")
 _REASON = re.compile(r"(?:because|since|although|though|while)$|因为|虽然", re.IGNORECASE)
 _SPEAKS_OF_ONESELF = re.compile(r"\W*(?:i|i'm|i've|my|we|we're|our)\b", re.IGNORECASE)
@@ -438,3 +440,9 @@ def _is_telling(token: str) -> bool:
     if _DAY.fullmatch(token):
         return False
     return figures >= _LONG_NUMBER or (figures > 0 and figures < len(token) and len(token) >= _LONG_WORD)
+
+
+@lru_cache(maxsize=1024)
+def limited(sentence: str) -> bool:
+    """Whether a sentence says something for a time, of a part, beside something else, or not for sure."""
+    return _LIMITED.search(sentence) is not None
