@@ -592,6 +592,8 @@ def _outright(best: Difference) -> bool:
         return False  # "the concert was not cancelled"
     if limited(new.around) or one_of_many(old, new):
         return False
+    if (best.opposite or old.event) and differing(old, new):
+        return False  # "cancelled order 1077" ends nothing of order 1042
     value = new.target.union(*(each.units for each in new.values))
     more = {key: weight for key, weight in new.about.items() if key not in value}
     just_this = cover(more, old.about) == 1.0 if more else True

@@ -454,11 +454,13 @@ def value_key(value: str) -> str:
     return _in_both("things").get(key, (_written_anew(key),))[0]
 
 
-#: "10 May", "May 10th", 五月十号; "Wednesdays", 周三; "3 pm", "15:00", 下午三点; a telephone number.
+#: "10 May", "May 10th, 2026", "2026-05-10", 五月十号; "Wednesdays", 周三; "3 pm", "15:00", 下午三点; who is dialled.
+_MONTH = "|".join(f"{name[:3]}(?:{name[3:]})?" for name in MONTHS)
 _DAY = re.compile(
-    rf"(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<month>{'|'.join(MONTHS)})"
-    rf"|(?P<first>{'|'.join(MONTHS)}) (?P<second>\d{{1,2}})(?:st|nd|rd|th)?"
-    rf"|(?P<zh_month>[\d{CHINESE}]{{1,3}})月(?P<zh_day>[\d{CHINESE}]{{1,3}})[日号]"
+    rf"(?:{'|'.join(WEEKDAYS)},? )?(?:(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<month>{_MONTH})"
+    rf"|(?P<first>{_MONTH}) (?P<second>\d{{1,2}})(?:st|nd|rd|th)?)(?:,? (?P<year>\d{{4}}))?"
+    rf"|(?:(?P<zh_year>\d{{4}})年)?(?P<zh_month>[\d{CHINESE}]{{1,3}})月(?P<zh_day>[\d{CHINESE}]{{1,3}})[日号]"
+    r"|(?P<iso>\d{4})-(?P<iso_month>\d{1,2})-(?P<iso_day>\d{1,2})"
 )
 _WEEKDAY = re.compile(
     rf"(?:on )?(?P<en>{'|'.join(WEEKDAYS)})s?|(?:每个?)?(?:周|星期|礼拜)(?P<zh>[{WEEKDAYS_CHINESE}天])"
@@ -470,12 +472,21 @@ _CLOCK = re.compile(
 _DIALLED = re.compile(r"\+?[\d ()/.-]{6,}")
 
 
+def _day_of(key: str) -> tuple[str, str, str] | None:
+    """The year ('' where none is named), month and day of a value that is a date."""
+    match = _DAY.fullmatch(key)
+    if match is None:
+        return None
+    month = match["month"] or match["first"]
+    number = str(month_number(month)) if month else digits_of(match["zh_month"] or match["iso_month"].lstrip("0"))
+    day = digits_of((match["day"] or match["second"] or match["zh_day"] or match["iso_day"]).lstrip("0") or "0")
+    return match["year"] or match["zh_year"] or match["iso"] or "", number or "", day or ""
+
+
 def _written_anew(key: str) -> str:
     """A value that is a day, a weekday, a time of day or a telephone number in one spelling; others as they are."""
-    if match := _DAY.fullmatch(key):
-        month = match["month"] or match["first"]
-        number = month_number(month) if month else digits_of(match["zh_month"])
-        return f"{number}-{digits_of(match['day'] or match['second'] or match['zh_day'])}"
+    if (day := _day_of(key)) is not None:
+        return "-".join(filter(None, day))
     if match := _WEEKDAY.fullmatch(key):
         return WEEKDAYS[weekday_number(match["en"] or match["zh"])]
     match = _CLOCK.fullmatch(key)
@@ -497,6 +508,9 @@ def same_value(one: str, other: str) -> bool:
     """
     if value_key(one) == value_key(other):
         return True
+    days = _day_of(subject_key(one)), _day_of(subject_key(other))
+    if days[0] and days[1]:  # the same day, and one of them names no year
+        return days[0][1:] == days[1][1:] and "" in (days[0][0], days[1][0])
     amounts = money_of(subject_key(one)), money_of(subject_key(other))
     if amounts[0] and amounts[1]:
         return amounts[0][0] == amounts[1][0] and "" in (amounts[0][1], amounts[1][1])
@@ -509,12 +523,19 @@ def may_be_same(one: str, other: str) -> bool:
     """Whether two objects that differ may still name one thing: a longer name ("Ines", "Ines Keller"; "Dr. Wolf",
     "Martin Wolf"), or the same in another script, which nobody here can read (成都, "Chengdu")."""
     first, second = normalize(one), normalize(other)
+    dialled = [re.sub(r"\D", "", each) for each in (first, second) if _DIALLED.fullmatch(each)]
+    if len(dialled) == 2 and dialled[0][-9:] == dialled[1][-9:]:
+        return True  # with the country's code and without
+    if is_cjk(first) and is_cjk(second) and max(len(first), len(second)) <= _NAME and set(first) & set(second):
+        return True  # 陈建国, 老陈
     if is_cjk(first) != is_cjk(second) and not any(map(str.isdecimal, first + second)):
         return True
     one_has, other_has = (frozenset(each.replace(".", "").split()) - _TITLES for each in (first, second))
     return bool(one_has and other_has) and (one_has <= other_has or other_has <= one_has)
 
 
+#: Characters of the longest Chinese name.
+_NAME = 4
 _TITLES = frozenset({"dr", "mr", "mrs", "ms", "prof", "the"})
 
 

@@ -263,9 +263,13 @@ _EVERY = (
     + ", ".join(f"{coded(name, values, len(values))} AS {name}" for name, values in _CODED.items())
     + " FROM notes"
 )
+# No terms are kept of what was deleted: its tags stand in its row.
 _TAGGED = (
-    f"SELECT term, count(*), group_concat(note) FROM note_terms WHERE role = {ROLE['tag']}"
-    " AND typeof(note) = 'integer' GROUP BY term"
+    "SELECT term, count(*), group_concat(note) FROM ("
+    f"SELECT term, note FROM note_terms WHERE role = {ROLE['tag']} AND typeof(note) = 'integer' UNION ALL"
+    " SELECT DISTINCT lower(value), notes.key FROM notes, json_each(iif(json_valid(notes.tags), notes.tags, '[]'))"
+    " WHERE notes.status = 'deleted'"
+    ") GROUP BY term"
 )
 # From the topics to their notes, never the other way.
 _GATHERED = (

@@ -474,7 +474,8 @@ def conditions(wanted: Filter) -> tuple[str, dict[str, Any]]:
         among(_then("status", known_at), statuses)
     tagged = f"notes.key IN (SELECT note FROM note_terms WHERE role = {ROLE['tag']} AND term = ?)"
     if Status.DELETED in statuses:  # no terms are kept of what was deleted
-        listed_there = "notes.status = 'deleted' AND ? IN (SELECT lower(value) FROM json_each(notes.tags))"
+        held = "iif(json_valid(notes.tags), notes.tags, '[]')"
+        listed_there = f"notes.status = 'deleted' AND ? IN (SELECT lower(value) FROM json_each({held}))"
         tagged = f"({tagged} OR {listed_there})"
     for tag in wanted.tags:
         meets(tagged, tag.casefold())
