@@ -344,7 +344,7 @@ def test_a_page_is_judged_by_how_it_begins() -> None:
         ("The concert is on 3 July.", "The concert was not cancelled after all."),
         ("Brandt confirmed order 1042.", "Brandt cancelled order 1077."),
         ("Turned on the alarm in house 3.", "Turned off the alarm in house 7."),
-        ("I work at Tesco.", "I left Tesco at six."),
+        ("I work at Tesco.", "I left Tesco at 6 pm."),
         ("给3号房间开了暖气。", "给5号房间关了暖气。"),
         ("上线日期是5月12日。", "上线推迟到6月2日是谣言。"),
         ("我住在郑州。", "我暂时住在合肥。"),
