@@ -103,8 +103,7 @@ async def test_the_footer_fits_and_help_is_always_there(memory: AgenticMemorySys
         await wait_until(pilot, lambda: screen_text(pilot).rstrip().endswith("? Help"))
         last = screen_text(pilot).splitlines()[-1]
         assert "/ Search" in last
-        seen = [hint for hint in footer(pilot) if hint in last]
-        assert seen == [*footer(pilot)[: len(seen) - 1], "? Help"]
+        assert all(hint in last for hint in footer(pilot))
 
 
 async def test_a_click_on_a_key_in_the_footer_presses_it(memory: AgenticMemorySystem) -> None:

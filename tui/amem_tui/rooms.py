@@ -6,10 +6,12 @@ import asyncio
 from importlib import import_module
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.cells import cell_len
 from textual import events, getters, on, work
 from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Footer
+from textual.widgets._footer import FooterKey
 
 from amem_tui import changes
 from amem_tui.client import CollectionChanged
@@ -91,13 +93,30 @@ class RoomBar(WordLine):
 class KeyFooter(Footer):
     """Textual's footer, composed anew only where other keys work than before: moving a cursor changes none.
 
-    A screen that is `opening` has most of its keys when what it opens with is there.
+    It shows as many keys as there is room for, each whole, and always Help, which lists them all. A screen that is
+    `opening` has most of its keys when what it opens with is there.
     """
 
     _keys: tuple[object, ...] = ()
+    _room = 0
 
     def __init__(self) -> None:
         super().__init__(compact=True)
+
+    def compose(self) -> ComposeResult:
+        self._room = left = self.size.width or self.app.size.width
+        keys = [key for key in super().compose() if isinstance(key, FooterKey)]
+        # Help, which stands at the right, first.
+        for key in sorted(keys, key=lambda key: not key.has_class("-command-palette")):
+            left -= cell_len(f"{key.key_display} {key.description} ")
+            if left < -1:  # the last needs no space behind it
+                return
+            yield key
+
+    @on(events.Resize)
+    def _fit(self, event: events.Resize) -> None:
+        if self._keys and event.size.width != self._room:
+            self.call_after_refresh(self.recompose)
 
     def bindings_changed(self, screen: Screen[object]) -> None:
         keys = tuple(each for each in screen.active_bindings.values() if each.binding.show)
