@@ -135,8 +135,7 @@ def extract(
 ) -> Extract:
     """What these hits, which give an answer this `support`, say to the question, asked at `now`.
 
-    With `cite`, hit number n (from 1) is cited as ``[n]``; notes that are no hits but replaced one, or speak against
-    one, are numbered after them.
+    With `cite`, note number n (from 1) of those that it rests on is cited as ``[n]``.
     """
     hits = [hit for hit in hits if hit.id in notes]
     reading = next((hit.explanation.reading for hit in hits), None)
@@ -259,7 +258,7 @@ class _Answer:
         self._wants_a_name = asks_for_a_name(question)
         self._hits = {hit.id: hit for hit in hits}
         self._notes = dict(notes)
-        self._numbers = {hit.id: place for place, hit in enumerate(hits, start=1)}
+        self._numbers: dict[str, int] = {}
         self._rests: dict[str, None] = {}
         self._clauses: list[str] = []
         #: Whether the last clause is a quotation, which has a full stop of its own.

@@ -43,7 +43,8 @@ _FOR_ONE, _FOR_SEVERAL = 8, 16
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """Note `note` stood as `line` number `number` (from 1) before the model, and the answer rests on it.
+    """Note `note`, as `line`, stood as number `number` (from 1) before the model, or is the n-th that an answer without
+    one mentions, and the answer rests on it.
 
     `catalog` names the catalog that the note is in, '' for one of the memory's own; `at` and `text` are the note's time
     and its words, with marks at what holds no longer.
@@ -64,9 +65,9 @@ class Answer:
     answer, and `confidence` (0..1) how sure the surest of them is.
 
     Where no model answered, `model` is '' and the text is taken from the notes as they are; had one been named, `error`
-    says what became of it, and `hint` what to do. `hits` are there in any case, and hit number n is what the text cites
-    as ``[n]``; higher numbers are notes that were not found, but replaced one that was or speak against it. `notes` are
-    remarks on how they were found.
+    says what became of it, and `hint` what to do. `hits` are there in any case. What the text cites as ``[n]`` is the
+    citation of that number: hit number n in the answer of a model, else the n-th note that the text mentions, which may
+    be none of the hits. `notes` are remarks on how they were found.
     """
 
     question: str
@@ -206,9 +207,6 @@ class Asker:
     ) -> Answer:
         """The answer that the notes give themselves."""
         made = extract(self._memory, question, hits, read.notes, support, self._clock.now(), cite=True)
-        places = {hit.id: place for place, hit in enumerate(hits)}
-        further = iter(range(len(hits), len(hits) + len(made.notes)))
-        numbers = [places[id] if id in places else next(further) for id in made.notes]
         with self._store.read() as session:
             told = tellers(session, made.notes) | read.told
         more = {id: note for id in made.notes if id not in read.notes and (note := self._memory.read(id)) is not None}
@@ -219,8 +217,8 @@ class Asker:
             question,
             made.text,
             tuple(
-                Citation(number + 1, id, line, read.catalogs.get(id, ""), notes[id].at, text_of(notes[id]))
-                for number, id, line in zip(numbers, made.notes, lines, strict=False)
+                Citation(number, id, line, read.catalogs.get(id, ""), notes[id].at, text_of(notes[id]))
+                for number, (id, line) in enumerate(zip(made.notes, lines, strict=False), start=1)
             ),
             {Support.STRONG: True, Support.NONE: False}.get(made.support),
             tuple(hits),

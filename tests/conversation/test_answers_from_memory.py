@@ -1215,3 +1215,21 @@ def test_what_phone_one_has_is_no_phone_number(memory: AgenticMemorySystem) -> N
     told(memory, {"My phone is a Nokia G42, my number is 0151 234 98.": "2026-03-01"})
     assert ask(memory, "What phone do I have?").text.startswith("You use Nokia G42")
     assert ask(memory, "What is my phone number?").text.startswith("Your phone number is 0151 234 98")
+
+
+@pytest.mark.parametrize(
+    ("said", "question"),
+    [
+        (("I live in York.", "My flat in York has a balcony.", "I live in Leeds."), "Where do I live?"),
+        (("我住在苏州。", "我苏州的家有个阳台。", "我住在无锡。"), "我住在哪里？"),
+    ],
+)
+def test_the_notes_of_an_answer_are_numbered_from_one_in_the_order_of_mention(
+    memory: AgenticMemorySystem, said: tuple[str, ...], question: str
+) -> None:
+    told(memory, dict(zip(said, ("2026-03-01", "2026-04-01", "2026-05-01"), strict=True)))
+    found = ask(memory, question)
+    cited = [each.number for each in found.citations]
+    assert cited == list(range(1, len(cited) + 1))
+    places = [found.text.index(f"[{number}]") for number in cited]
+    assert places == sorted(places)
