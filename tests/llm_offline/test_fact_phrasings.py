@@ -556,3 +556,19 @@ def test_what_only_looks_like_a_move_or_a_job_states_nothing(text: str) -> None:
 def test_where_a_wife_moved_is_not_her_name(text: str) -> None:
     facts = facts_in(Draft(text, at=SAID), load_predicates())
     assert {(fact.predicate, fact.object) for fact in facts} == {("lives_in", "Hull")}
+
+
+@pytest.mark.parametrize(
+    ("text", "whose"),
+    [
+        ("Anna: I moved to Porto. I work at Bosch.", {"Anna"}),
+        ("Anna: Hi. I work at Bosch.", {"Anna"}),
+        ("Anna: I moved to Porto.\nI work at Bosch.", {"Anna", "user"}),
+        ("王芳：我搬到成都了。我在华为上班。", {"王芳"}),
+        ("Assistant: You could go. I live in Hull.", set()),
+        ("Update: moved to Porto. I work at Bosch.", {"user"}),
+        ("Siemens: first day today. I live in Hull.", {"user"}),
+    ],
+)
+def test_who_begins_a_line_says_all_of_it(text: str, whose: set[str]) -> None:
+    assert {fact.subject for fact in facts_in(Draft(text, at=SAID), load_predicates())} == whose

@@ -46,8 +46,14 @@ def facts_in(draft: Draft, predicates: Predicates) -> tuple[Fact, ...]:
     )
     found: dict[Fact, None] = {}
     plain = _labels_written_out(_allergies_written_out(_findings_written_out(_written_out(text))), predicates)
+    mine: Scene | None = scene
+    speaks = False
     for sentence in stated(plain):
-        mine = _scene_of(sentence, scene)
+        if sentence.who is not None or not sentence.goes_on:
+            mine = _scene_of(sentence, scene)
+            speaks = _speaks(sentence)
+        elif mine is not None and not speaks:
+            mine = scene
         if mine is None:
             continue
         read = chinese.facts_of_sentence if sentence.chinese else english.facts_of_sentence
@@ -182,6 +188,17 @@ def _scene_of(sentence: Sentence, scene: Scene) -> Scene | None:
     if _names_somebody(sentence.who):
         return Scene(Cast(sentence.who, scene.predicates), scene.said, scene.predicates, lower=scene.lower)
     return scene
+
+
+_FIRST = re.compile(r"\b(?:I|[Ww]e|[Mm]y|[Oo]ur)\b")
+
+
+def _speaks(sentence: Sentence) -> bool:
+    """Whether the label before a sentence is sure to be who says it, and the rest of its line."""
+    if sentence.who is None:
+        return False
+    first = sentence.who.split()[0]
+    return is_cjk(first) or is_person(first) or any(_FIRST.search(clause.text) for clause in sentence.clauses)
 
 
 def _names_somebody(label: str) -> bool:

@@ -54,13 +54,19 @@ class Sentence:
     clauses: tuple[Clause, ...]
     chinese: bool
     who: str | None = None
+    goes_on: bool = False
+    """Whether another sentence stands before it on its line, whose speaker is its own."""
 
 
 def stated(text: str) -> Iterator[Sentence]:
     """The sentences of a text that state something."""
     plain = _QUOTED.sub(_unquoted, _PASTED.sub(f" {GAP} ", text[:_WINDOW]))
     every = sentences(plain)
+    end = 0
     for at, sentence in enumerate(every):
+        start = plain.find(sentence, end)
+        goes_on = at > 0 and "\n" not in plain[end:start]
+        end = start + len(sentence)
         meant = at + 1 == len(every) or not _JOKE.search(every[at + 1])
         if len(sentence) <= _LONGEST_SENTENCE and meant and _states(sentence):
             line = _LINE.match(sentence) if ":" in sentence or "：" in sentence else None
@@ -69,7 +75,7 @@ def stated(text: str) -> Iterator[Sentence]:
             clauses = tuple(_clauses(body))
             if clauses:
                 lettered = any(each.isalpha() for each in body)  # 换了手机号：139……
-                yield Sentence(clauses, written_in_cjk(body if lettered else sentence), who)
+                yield Sentence(clauses, written_in_cjk(body if lettered else sentence), who, goes_on)
 
 
 def _states(sentence: str) -> bool:
