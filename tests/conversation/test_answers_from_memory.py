@@ -1233,3 +1233,26 @@ def test_the_notes_of_an_answer_are_numbered_from_one_in_the_order_of_mention(
     assert cited == list(range(1, len(cited) + 1))
     places = [found.text.index(f"[{number}]") for number in cited]
     assert places == sorted(places)
+
+
+@pytest.mark.parametrize(
+    ("said", "question", "answer"),
+    [
+        ("Hi, I'm Tobias, 34, a nurse at St. Elisabeth hospital in Leipzig.", "What is my job?", "nurse"),
+        ("I'm 34 and a nurse.", "What is my job?", "nurse"),
+        ("我叫李明，34岁，是护士。", "我的职业是什么？", "护士"),
+    ],
+)
+def test_a_job_is_told_by_who_gives_name_or_age_first(
+    memory: AgenticMemorySystem, said: str, question: str, answer: str
+) -> None:
+    told(memory, {said: "2026-03-01"})
+    found = ask(memory, question)
+    assert (found.support, answer in found.text.partition("[1]")[0]) == ("strong", True)
+
+
+@pytest.mark.parametrize("said", ["Hi, I'm Tobias, 34, a nurse at St. Elisabeth hospital.", "I'm 34 and a nurse."])
+def test_a_note_that_gives_an_age_is_not_denied_to_who_asks_for_it(memory: AgenticMemorySystem, said: str) -> None:
+    told(memory, {said: "2026-03-01"})
+    found = ask(memory, "How old am I?")
+    assert (found.support, said in found.text) == ("weak", True)
