@@ -33,8 +33,10 @@ NEGATIONS = ("negations", "negations-held")
 EVERYDAY = ("everyday", "everyday-held")
 #: Earlier notes each with a change and with a look-alike that changes nothing; a third, drawn by lot, is held.
 TWINS = ("twins", "twins-held")
+#: Plain changes and their look-alikes, the same in both languages; all but one are held.
+BLIND = ("blind", "blind-held")
 #: Every set of which a part is held.
-SPLIT = (*FRESH, *KINDS, *NEGATIONS, *EVERYDAY, *TWINS)
+SPLIT = (*FRESH, *KINDS, *NEGATIONS, *EVERYDAY, *TWINS, *BLIND)
 #: Each half as it was until 2026-11-23, so that older figures can be compared: without pairs of several statements, and
 #: the unseen half with the forty pairs that have been looked at since.
 BEFORE = ("tuned-before", "unseen-before")
