@@ -367,11 +367,12 @@ class _Answer:
         for slot in _slots(filled.facts)[:_MOST_FACTS]:
             fact = self._memory.wording(slot, chinese=chinese, period=period)
             rest = self._known(slot)
+            cited = self._cited(rest)
             objects = [each.object for each in slot if each.until is None]
             doubt = self._doubt(rest, objects) if objects else ""
             if objects and not doubt and (planned := self._planned(rest, filled.period)) is not None:
                 doubt = self._outdated(planned)
-            self.say(f"{lead}{fact}{self._cited(rest)}{doubt}")
+            self.say(f"{lead}{fact}{cited}{doubt}")
             lead = ""
         return Support.WEAK if self.doubted else Support.STRONG
 

@@ -186,7 +186,8 @@ _MAY = re.compile(
 _MAY_NOT = re.compile(
     r"\b(?:not|never|no|cannot|hardly)\b|n['’]t\b|[不没别未]|\bcan (?:cause|make|kill|trigger|be)\b", re.IGNORECASE
 )
-_CLAUSES = re.compile(r"[,;.!?，。；！？]")
+#: The stop of "Dr. Hofer" ends nothing.
+_CLAUSES = re.compile(r"[,;!?，。；！？]|(?<!\b[DM]r)(?<!\bMrs)(?<!\bMs)(?<!\bProf)(?<!\bSt)\.")
 _WHO = re.compile(r"\bwho(?:m|['’]s)?\b|谁", re.IGNORECASE)
 _EXCEPT = re.compile(
     r"\b(?:except(?:ing)?(?: for)?|apart from|other than|bar|but for|with the exception of) (?P<what>[^,.;!?()]{1,60})"

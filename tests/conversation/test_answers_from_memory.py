@@ -1155,6 +1155,11 @@ def test_what_was_forbidden_for_ten_days_is_not_forbidden_months_later(memory: A
         ("我开的是沃尔沃。", "沃尔沃撞报废了。", "我开什么车？"),
         ("Our landlord is Mr Brandt.", "Mr Brandt sold the house to the Keller family.", "Who is our landlord?"),
         ("我们的房东是李先生。", "李先生把房子卖给了周家。", "我们的房东是谁？"),
+        (
+            "My dentist is Dr. Hofer.",
+            "No check-up this year: Dr. Hofer retired; I need a new one.",
+            "Who is my dentist?",
+        ),
         ("My rent is 780 euros.", "From 1 May the rent rises to 845 euros.", "How much is my rent?"),
         ("我住在苏州。", "我明年三月搬到无锡。", "我明年四月住在哪里？"),
     ],
@@ -1166,6 +1171,8 @@ def test_a_fact_is_told_with_the_later_note_that_may_end_it_and_without_certaint
     found = ask(memory, question)
     assert found.support == "weak"
     assert f"“{later}”" in found.text
+    assert [each.number for each in found.citations] == [1, 2]
+    assert found.text.index("[1]") < found.text.index("[2]")
     assert not found.text.startswith(("No:", "不"))
 
 
