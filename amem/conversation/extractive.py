@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from amem.clock import zone
@@ -61,6 +62,7 @@ from amem.retrieval.question import Intent, Period
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence, Set
+    from datetime import date
 
     from amem.conversation.ports import Memory
     from amem.language.intervals import Interval
@@ -93,6 +95,8 @@ _FEW = 0.75
 _MOST_NAMES, _MOST_OF_ONE = 3, 20
 #: So many notes are told of a time, or of a sort, that has more of them.
 _MOST_LISTED = 10
+#: What stands between the first and the last of some days.
+_TO = re.compile(r"\s*(?:to|till|until|through|[-–—~到至])\s*", re.IGNORECASE)
 #: What an amount is in.
 _UNITS = re.compile(r"[^\W\d]+|[€$£¥]")
 #: Predicates of what somebody may not have.
@@ -195,6 +199,8 @@ def extract(
         inside = best[0] in _of_the_time(hits, notes, filled)
         little = answer.holds(best[0]) < _HELD and not _is_short(filled.period)
         poor, least = little or not inside, _HELD if inside else answer.holds(best[0]) or _HELD
+    if poor and not asides and answer.tell_spanning(filled.period):
+        return answer.extract(Support.WEAK)
     if poor and not asides and answer.tell_what_was(filled.period, least):
         return answer.extract(Support.WEAK)
     far = False
@@ -676,6 +682,27 @@ class _Answer:
             self.quote(notes[place].id, self.words.later, doubts=False)
         return True
 
+    def tell_spanning(self, period: Period | None) -> bool:
+        """Quote the last hit that tells of days from before a day that is asked about until after it; whether one
+        does."""
+        if period is None or period.since is None or period.until is None or not _is_short(period):
+            return False
+        first, last = period.since.date(), (period.until - timedelta(microseconds=1)).date()
+        # "On 6 December" may be of this year or the next.
+        days = [(first, last), *([(_year_after(first), _year_after(last))] if period.yearless else [])]
+        around = []
+        for id in self._hits:
+            text, said = self._notes[id].content, self._at(id).date()
+            named = [each for each in named_in_note(text, said) if each.span is not None]
+            spans = [(a, b) for a, b in pairwise(named) if _TO.fullmatch(text[a.end : b.start])]
+            told = [(a.span.first, b.span.last) for a, b in spans if a.span and b.span]
+            if any(begun <= first and last <= over for begun, over in told for first, last in days):
+                around.append(id)
+        if not around:
+            return False
+        self.quote(max(around, key=self._at), self.words.nearest, doubts=False)
+        return True
+
     def tell_span(self) -> bool:
         """Quote the notes in which what is asked about began and ended, if there are both; whether there are."""
         ids = sorted(self._hits, key=self._at)
@@ -843,6 +870,10 @@ def _is_of_later(note: MemoryNote, period: Period) -> bool:
         return False
     first = starts_ahead(note.content, note.at.date())
     return first is not None and first >= period.until.date()
+
+
+def _year_after(day: date) -> date:
+    return day.replace(year=day.year + 1, day=min(day.day, 28) if day.month == 2 else day.day)
 
 
 def _is_short(period: Period) -> bool:

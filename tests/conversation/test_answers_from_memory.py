@@ -1263,3 +1263,19 @@ def test_a_note_that_gives_an_age_is_not_denied_to_who_asks_for_it(memory: Agent
     told(memory, {said: "2026-03-01"})
     found = ask(memory, "How old am I?")
     assert (found.support, said in found.text) == ("weak", True)
+
+
+@pytest.mark.parametrize(
+    ("said", "question", "other"),
+    [
+        ("I'm going to Rome from 4 to 9 December.", "Where am I on 6 December?", "Where am I on 3 December?"),
+        ("我12月4日到12月9日去罗马。", "12月6日我在哪里？", "12月12日我在哪里？"),
+    ],
+)
+def test_a_day_within_days_that_a_note_names_is_not_denied(
+    memory: AgenticMemorySystem, said: str, question: str, other: str
+) -> None:
+    told(memory, {said: "2026-09-20"})
+    found = ask(memory, question)
+    assert (found.support, said in found.text) == ("weak", True)
+    assert ask(memory, other).support == "none"
