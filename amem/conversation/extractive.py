@@ -33,6 +33,7 @@ from amem.language.states import (
     asks_who,
     clauses,
     is_of_the_speaker,
+    leads_on,
     states_asked,
     tells_instead,
     tells_of_death,
@@ -95,8 +96,6 @@ _FEW = 0.75
 _MOST_NAMES, _MOST_OF_ONE = 3, 20
 #: So many notes are told of a time, or of a sort, that has more of them.
 _MOST_LISTED = 10
-#: What stands between the first and the last of some days.
-_TO = re.compile(r"\s*(?:to|till|until|through|[-–—~到至])\s*", re.IGNORECASE)
 #: What an amount is in.
 _UNITS = re.compile(r"[^\W\d]+|[€$£¥]")
 #: Predicates of what somebody may not have.
@@ -694,7 +693,7 @@ class _Answer:
         for id in self._hits:
             text, said = self._notes[id].content, self._at(id).date()
             named = [each for each in named_in_note(text, said) if each.span is not None]
-            spans = [(a, b) for a, b in pairwise(named) if _TO.fullmatch(text[a.end : b.start])]
+            spans = [(a, b) for a, b in pairwise(named) if leads_on(text[a.end : b.start])]
             told = [(a.span.first, b.span.last) for a, b in spans if a.span and b.span]
             if any(begun <= first and last <= over for begun, over in told for first, last in days):
                 around.append(id)

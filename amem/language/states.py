@@ -186,6 +186,7 @@ _MAY = re.compile(
 _MAY_NOT = re.compile(
     r"\b(?:not|never|no|cannot|hardly)\b|n['’]t\b|[不没别未]|\bcan (?:cause|make|kill|trigger|be)\b", re.IGNORECASE
 )
+_TO = re.compile(r"\s*(?:to|till|until|through|[-–—~到至])\s*", re.IGNORECASE)
 #: The stop of "Dr. Hofer" ends nothing.
 _CLAUSES = re.compile(r"[,;!?，。；！？]|(?<!\b[DM]r)(?<!\bMrs)(?<!\bMs)(?<!\bProf)(?<!\bSt)\.")
 _WHO = re.compile(r"\bwho(?:m|['’]s)?\b|谁", re.IGNORECASE)
@@ -289,6 +290,11 @@ def tells_of_leaving(text: str, name: str) -> bool:
 def tells_of_death(text: str, name: str) -> bool:
     """Whether a text says that somebody, or a pet, died."""
     return any(name in each and _DIES.search(each) for each in clauses(text))
+
+
+def leads_on(between: str) -> bool:
+    """Whether these words stand between the first and the last of some days: "to" of "from 4 to 9 December"."""
+    return _TO.fullmatch(between) is not None
 
 
 def tells_of_loss(text: str, name: str) -> bool:
