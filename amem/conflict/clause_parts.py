@@ -433,7 +433,7 @@ def _value(match: re.Match[str]) -> Value:
 
 
 def _hour(number: str) -> str:
-    """A time of day on a clock of twelve hours: "3 pm", "15:00" and 下午三点 are 3, as few mean night."""
+    """Return a time of day on a clock of twelve hours: 3 for "3 pm", "15:00" and 下午三点."""
     hour, _, minute = number.partition(":")
     if not hour.isdecimal() or int(hour) > 24:
         return number

@@ -454,7 +454,7 @@ def value_key(value: str) -> str:
     return _in_both("things").get(key, (_written_anew(key),))[0]
 
 
-#: "10 May", "May 10th, 2026", "2026-05-10", 五月十号; "Wednesdays", 周三; "3 pm", "15:00", 下午三点; who is dialled.
+#: "10 May", "May 10th, 2026", "2026-05-10", 五月十号; "Wednesdays", 周三; "3 pm", "15:00", 下午三点; a number to call.
 _MONTH = "|".join(f"{name[:3]}(?:{name[3:]})?" for name in MONTHS)
 _DAY = re.compile(
     rf"(?:{'|'.join(WEEKDAYS)},? )?(?:(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<month>{_MONTH})"
@@ -520,12 +520,18 @@ def same_value(one: str, other: str) -> bool:
 
 
 def may_be_same(one: str, other: str) -> bool:
-    """Whether two objects that differ may still name one thing: a longer name ("Ines", "Ines Keller"; "Dr. Wolf",
-    "Martin Wolf"), or the same in another script, which nobody here can read (成都, "Chengdu")."""
+    """Whether two objects that differ may still name one thing.
+
+    They may where one is a longer name ("Ines", "Ines Keller"; "Dr. Wolf", "Martin Wolf"; 陈建国, 老陈), where one is
+    written in another script (成都, "Chengdu"), and where both are one telephone number, with a country's code and
+    without. Amounts, days and times that differ never are.
+    """
     first, second = normalize(one), normalize(other)
     dialled = [re.sub(r"\D", "", each) for each in (first, second) if _DIALLED.fullmatch(each)]
     if len(dialled) == 2 and dialled[0][-9:] == dialled[1][-9:]:
         return True  # with the country's code and without
+    if any(money_of(each) or _written_anew(each) != each for each in (first, second)):
+        return False
     if is_cjk(first) and is_cjk(second) and max(len(first), len(second)) <= _NAME and set(first) & set(second):
         return True  # 陈建国, 老陈
     if is_cjk(first) != is_cjk(second) and not any(map(str.isdecimal, first + second)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from threading import Event
+from typing import Any
 
 import pytest
 from amem_tui.browse import browse_room
@@ -74,9 +75,9 @@ async def test_enter_while_a_search_takes_long_opens_no_row_of_the_list_before_i
     going_on = Event()
     real = AgenticMemorySystem.ask
 
-    def slow(self: AgenticMemorySystem, *given: object, **named: object) -> object:
+    def slow(self: AgenticMemorySystem, *given: Any, **named: Any) -> object:
         assert going_on.wait(20)
-        return real(self, *given, **named)  # type: ignore[arg-type]
+        return real(self, *given, **named)
 
     monkeypatch.setattr(browse_room, "PATIENCE", 0.05)
     async with browsing(memory) as pilot:

@@ -444,3 +444,18 @@ def test_a_name_that_may_be_the_same_hides_nothing(earlier: str, later: str):
         first = memory.add(earlier, time="2026-01-10").id
         memory.add(later, time="2026-03-10")
         assert memory.read(first).status == "active"
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("我的工资是八千。", "我的工资是九千。"),
+        ("项目截止日是五月十号。", "项目截止日是六月十号。"),
+        ("The rent is 900 euros.", "The rent is 950 euros."),
+    ],
+)
+def test_another_amount_or_day_replaces_the_one_before(earlier: str, later: str):
+    with AgenticMemorySystem(llm_backend="offline", embedder=HashEmbedder()) as memory:
+        first = memory.add(earlier, time="2026-01-10").id
+        memory.add(later, time="2026-03-10")
+        assert memory.read(first).status == "superseded"
