@@ -5,70 +5,35 @@ It is in the language of the question; a note that is quoted keeps its own.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from amem.clock import zone
-from amem.conflict.cues import now as tells_what_is_now
-from amem.conflict.cues import replaces, rises, takes_back
+from amem.conversation.evidence import ALL, HELD, Evidence
 from amem.conversation.listing import notes_of_a_deed, notes_of_a_sort, notes_of_a_time, of_a_time, timely
 from amem.conversation.reply import lines_for
-from amem.language import index_terms, query_terms
-from amem.language.asking import (
-    NUMBER,
-    asks_for_a_move,
-    asks_for_a_name,
-    asks_when,
-    asks_yes_or_no,
-    is_of_another_owner,
-    tells_of_a_move,
-    tells_who,
-)
-from amem.language.predicates import USER, WE
-from amem.language.states import (
-    asks_how_things_were,
-    asks_who,
-    clauses,
-    is_of_the_speaker,
-    leads_on,
-    states_asked,
-    tells_instead,
-    tells_of_death,
-    tells_of_leave,
-    tells_of_leaving,
-    tells_of_loss,
-    told_anew,
-)
+from amem.language import index_terms
+from amem.language.asking import asks_when, tells_who
+from amem.language.states import leads_on
 from amem.language.times import named_in_note, starts_ahead
-from amem.note import Kind, Status
+from amem.note import Status
 from amem.query import Filter, Query
 from amem.rendering import holding_text, mark
-from amem.retrieval.confidence import CALIBRATION, Support, best_support, supporting, told_over
-from amem.retrieval.entailment import (
-    Premise,
-    Verdict,
-    asks_for_kin,
-    bounds,
-    deciding,
-    deciding_then,
-    is_over,
-    terms_of_people,
-)
+from amem.retrieval.confidence import Support, best_support, supporting, told_over
+from amem.retrieval.entailment import Verdict, bounds
 from amem.retrieval.explanation import bounds as sentence_bounds
 from amem.retrieval.explanation import passage, spans
 from amem.retrieval.question import Intent, Period
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence, Set
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import date
 
     from amem.conversation.ports import Memory
     from amem.language.intervals import Interval
-    from amem.note import Fact, MemoryNote, Overturned
-    from amem.retrieval.confidence import Signs
+    from amem.note import MemoryNote, Overturned
     from amem.retrieval.fact_leg import Filled
     from amem.retrieval.hit import Hit
 
@@ -78,34 +43,14 @@ NAMES_NO_MODEL = frozenset(("auto", "offline"))
 _WHOLE = 200
 #: So many slots are told of a question that asks for more.
 _MOST_FACTS = 3
-#: A note whose score is this share of the best one's may answer as well: quoted with it where it is newer, and where
-#: it is older this much.
-_NEAR, _NEARLY_EQUAL = 0.66, 0.9
-#: A later note that changes what one says goes first where it holds this share of what that one holds of the question.
-_NEARLY_AS_MUCH = 0.75
+#: An older note whose score is this share of the best one's may answer as well, and is quoted with it.
+_NEARLY_EQUAL = 0.9
+#: So many newer notes are quoted beside one.
 _MOST_NEWER = 2
-#: So much of what is asked is all of it.
-_ALL = 0.9
-#: From this share of what is asked on, or this cosine, a note has something to do with it.
-_SOME, _RELATED = 0.3, 0.3
-#: So much of what is asked a later note holds that may change what the best one says.
-_HELD = 0.5
-#: From about ten notes on (`Signs.few`) there are others that hold as much.
-_FEW = 0.75
-#: Names of people in an answer who may have left, and notes that are looked at for each.
-_MOST_NAMES, _MOST_OF_ONE = 3, 20
 #: So many notes are told of a time, or of a sort, that has more of them.
 _MOST_LISTED = 10
-#: What an amount is in.
-_UNITS = re.compile(r"[^\W\d]+|[€$£¥]")
-#: Predicates of what somebody may not have.
-_FORBIDS = frozenset(("allergic_to", "intolerant_to", "cannot_eat", "avoids"))
-#: Notes that are looked at for the end of a state, the latest first.
-_LATEST = 1_000
 #: Notes that are looked at for what was so once.
 _MOST_GONE = 4
-#: So many letters of a term a text holds in any of its forms.
-_STEM = 4
 #: So far from a time what is asked of it may have been.
 _LOOSE = timedelta(days=7)
 #: With these a time begins in the middle of a sentence.
@@ -143,12 +88,13 @@ def extract(
     hits = [hit for hit in hits if hit.id in notes]
     reading = next((hit.explanation.reading for hit in hits), None)
     filled = memory.facts_asked(question, period=None if reading is None else reading.period)
-    answer = _Answer(memory, question, hits, notes, now, cite=cite)
+    evidence = Evidence(memory, question, hits, notes, now)
+    answer = _Answer(memory, question, evidence, cite=cite)
     if filled.period is not None and filled.exact:
         of_event = reading is not None and reading.event is not None
         return answer.extract(answer.tell_then(filled, of_event=of_event))
-    if filled.period is None and (ending := answer.ending(filled)) is not None:
-        answer.quote(ending.id, answer.words.verdict(Verdict.NO_LONGER, question), doubts=False)
+    if filled.period is None and (ending := evidence.ending(filled.facts)) is not None:
+        answer.quote(ending, answer.words.verdict(Verdict.NO_LONGER, question), doubts=False)
         return answer.extract(Support.STRONG)
     whole = of_a_time(question, filled.period, now)
     if whole is not None:
@@ -196,8 +142,8 @@ def extract(
     if filled.period is not None and support is Support.WEAK:
         # What is as much to the point, and was noted before the time was over, was so then.
         inside = best[0] in _of_the_time(hits, notes, filled)
-        little = answer.holds(best[0]) < _HELD and not _is_short(filled.period)
-        poor, least = little or not inside, _HELD if inside else answer.holds(best[0]) or _HELD
+        little = evidence.holds(best[0]) < HELD and not _is_short(filled.period)
+        poor, least = little or not inside, HELD if inside else evidence.holds(best[0]) or HELD
     if poor and not asides and answer.tell_spanning(filled.period):
         return answer.extract(Support.WEAK)
     if poor and not asides and answer.tell_what_was(filled.period, least):
@@ -205,21 +151,21 @@ def extract(
     far = False
     if support is Support.NONE or not best:
         # An allergy that may be the same in another language is no reason to deny one.
-        if asides or (near := answer.nearest()) is None:
+        if asides or (near := evidence.nearest()) is None:
             answer.say(answer.words.uncertain if asides else answer.words.not_in_memory.rstrip(answer.words.stop))
         else:
             answer.quote(near, f"{answer.words.not_in_memory.rstrip(answer.words.stop)}{answer.words.yet_nearest}")
         support = Support.NONE
-    elif support is Support.WEAK and asides and not answer.is_near(best[0]):
+    elif support is Support.WEAK and asides and not evidence.is_near(best[0]):
         answer.say(answer.words.uncertain)
     elif support is Support.WEAK or not filled.exact or not answer.tell_facts(filled, best):
         # Of a time that is over nothing that was noted later makes what was noted then out of date.
         over = filled.period is not None and filled.period.until is not None and filled.period.until <= now
-        far = support is Support.WEAK and not answer.is_near(best[0])
-        if support is Support.STRONG and filled.period is None and answer.is_past(best[0]):
+        far = support is Support.WEAK and not evidence.is_near(best[0])
+        if support is Support.STRONG and filled.period is None and evidence.is_past(best[0]):
             support = Support.WEAK
         lead = "" if support is Support.STRONG else answer.words.far if far else answer.words.nearest
-        if filled.period is None and (decided := answer.decided(best[0], filled.wider)):
+        if filled.period is None and (decided := evidence.decided(best[0], filled.wider)):
             best, lead, support = (decided[0],), answer.words.verdict(decided[1], question), Support.STRONG
         answer.quote(best[0], lead, doubts=not over)
         support = Support.WEAK if answer.doubted else support
@@ -247,22 +193,9 @@ _ORDER = (Support.NONE, Support.WEAK, Support.STRONG)
 class _Answer:
     """An answer while it is written: its clauses, and the notes that it cites."""
 
-    def __init__(
-        self,
-        memory: Memory,
-        question: str,
-        hits: Sequence[Hit],
-        notes: Mapping[str, MemoryNote],
-        now: datetime,
-        *,
-        cite: bool,
-    ) -> None:
-        self._memory, self._question, self._now, self._cite = memory, question, now, cite
+    def __init__(self, memory: Memory, question: str, found: Evidence, *, cite: bool) -> None:
+        self._memory, self._question, self._found, self._cite = memory, question, found, cite
         self.words = lines_for(question)
-        self._terms = frozenset(query_terms(question))
-        self._wants_a_name = asks_for_a_name(question)
-        self._hits = {hit.id: hit for hit in hits}
-        self._notes = dict(notes)
         self._numbers: dict[str, int] = {}
         self._rests: dict[str, None] = {}
         self._clauses: list[str] = []
@@ -274,16 +207,6 @@ class _Answer:
         text = self.words.semicolon.join(self._clauses) + ("" if self._quoted else self.words.stop)
         return Extract(f"{text[:1].upper()}{text[1:]}", tuple(self._rests), support)
 
-    def is_near(self, id: str) -> bool:
-        """Whether a hit comes near enough to be shown where nothing is certain; what must be heeded always does."""
-        signs = self._hits[id].explanation.signs
-        return signs is None or CALIBRATION.is_near(signs) or self._notes[id].kind is Kind.CONSTRAINT
-
-    def nearest(self) -> str | None:
-        """The hit that is nearest to what memory does not hold; None where none has anything to do with it."""
-        held = [hit for hit in self._hits.values() if (signs := hit.explanation.signs) and _touches(signs)]
-        return max(held, key=lambda hit: hit.confidence).id if held else None
-
     def say(self, clause: str) -> None:
         self._clauses.append(clause)
         self._quoted = False
@@ -293,8 +216,8 @@ class _Answer:
         facts = []
         over = [(each, True) for each in _slots(filled.ended)]
         for slot, ended in [*((each, False) for each in _slots(filled.facts)), *over]:
-            rest = list(_rests_on(slot, self._notes, ended=ended))
-            known = [id for id in rest if id in self._hits]
+            rest = list(_rests_on(slot, self._found.notes, ended=ended))
+            known = [id for id in rest if id in self._found.hits]
             if known and set(known) & set(best):
                 facts.append((slot, known, ended))
             elif ended or any(each.until is not None for each in slot):
@@ -303,10 +226,11 @@ class _Answer:
         lead = self.words.verdict(filled.verdict, self._question)
         for slot, rest, ended in facts[:_MOST_FACTS]:
             fact = self._memory.wording(slot, chinese=bool(self.words.language))
-            after = [id for id in rest if self._note(id) is not None]
+            after = [id for id in rest if self._found.note(id) is not None]
             quote = f"{self.words.colon}{self._quotation(after[0])}" if ended and after else ""
             cited = self._cited(after)
-            doubt = "" if ended else self._doubt(rest, [each.object for each in slot]) or self._change(slot)
+            doubt = "" if ended else self._doubt(rest, [each.object for each in slot])
+            doubt = doubt or ("" if ended else self._outdated(self._found.changing(slot)))
             # What may be out of date is no yes and no no.
             self.say(f"{'' if doubt else lead}{fact}{quote}{cited}{doubt}")
             lead = ""
@@ -327,7 +251,7 @@ class _Answer:
 
         Of a long note that is listed for its time alone the beginning tells most.
         """
-        self._notes |= {note.id: note for note in notes}
+        self._found.notes |= {note.id: note for note in notes}
         shown = notes[-_MOST_LISTED:]
         quotes = [f"{self._quotation(note.id, beginning=bool(words))}{self._cited([note.id])}" for note in shown]
         if len(notes) == 1:
@@ -358,48 +282,29 @@ class _Answer:
         assert filled.period is not None
         chinese = bool(self.words.language)
         if not filled.facts:
-            before = [id for id, hit in self._hits.items() if hit.support is not Support.NONE and self._was(id, filled)]
+            hits = self._found.hits.values()
+            before = [hit for hit in hits if hit.support is not Support.NONE and self._was(hit.id, filled)]
             if before:
-                self.quote(max(before, key=lambda id: self._hits[id].confidence), self.words.nearest, doubts=False)
+                self.quote(max(before, key=lambda hit: hit.confidence).id, self.words.nearest, doubts=False)
                 return Support.WEAK
             nearest = filled.elsewhen[:1]
             fact = self._memory.wording(nearest, chinese=chinese, period=Period("", None, None))
-            self.say(f"{self.words.nearest}{fact}{self._cited(self._known(nearest))}")
+            self.say(f"{self.words.nearest}{fact}{self._cited(self._found.known(nearest))}")
             return Support.WEAK
         words = self.words.then if of_event and filled.period.words else _inside(filled.period.words)
         period = replace(filled.period, words=words)
         lead = self.words.verdict(filled.verdict, self._question)
         for slot in _slots(filled.facts)[:_MOST_FACTS]:
             fact = self._memory.wording(slot, chinese=chinese, period=period)
-            rest = self._known(slot)
+            rest = self._found.known(slot)
             cited = self._cited(rest)
             objects = [each.object for each in slot if each.until is None]
             doubt = self._doubt(rest, objects) if objects else ""
-            if objects and not doubt and (planned := self._planned(rest, filled.period)) is not None:
-                doubt = self._outdated(planned)
+            if objects and not doubt:
+                doubt = self._outdated(self._found.planned(rest, filled.period))
             self.say(f"{lead}{fact}{cited}{doubt}")
             lead = ""
         return Support.WEAK if self.doubted else Support.STRONG
-
-    def _planned(self, ids: Sequence[str], period: Period) -> str | None:
-        """The later hit that plans a change of what these notes tell until the end of a time that lies ahead."""
-        if period.until is None or period.until <= self._now:
-            return None
-        latest = max(map(self._at, ids), default=self._now)
-        later = [hit for hit in self._hits.values() if self._at(hit.id) > latest and replaces(hit.content)]
-        planned = [hit.id for hit in later if self.is_near(hit.id) and self._is_ahead(hit.id, period.until)]
-        return max(planned, key=self._at, default=None)
-
-    def _is_ahead(self, id: str, until: datetime) -> bool:
-        """Whether a note names a day after the one it is of, and before this moment."""
-        said = self._at(id).date()
-        spans = [each.span for each in named_in_note(self._notes[id].content, said) if each.span is not None]
-        return any(said < span.first < until.date() for span in spans)
-
-    def holds(self, id: str) -> float:
-        """How much of what is asked a hit holds, 0..1."""
-        signs = self._hits[id].explanation.signs
-        return signs.held if signs is not None else 0.0
 
     def tell_what_was(self, period: Period | None, least: float) -> bool:
         """Quote the note that comes nearest of those that something has taken the place of since, and where a time is
@@ -408,22 +313,23 @@ class _Answer:
         if period is not None:
             past = Filter(until=period.until, statuses=(Status.ACTIVE, Status.SUPERSEDED))
             asked = asked.replace(period.words, " ").strip() or asked
-        hits = self._memory.ask(Query(asked, _MOST_GONE, past, touch=False, passages=True))
-        found = [hit for hit in hits if hit.support is not Support.NONE and not self._is_taken_back(hit.id)]
-        for hit in found:
-            self._hits.setdefault(hit.id, hit)
-        near = [hit for hit in found if self.is_near(hit.id) and self.holds(hit.id) >= least]
+        found, at = self._found, self._found.at
+        asked_of = self._memory.ask(Query(asked, _MOST_GONE, past, touch=False, passages=True))
+        hits = [hit for hit in asked_of if hit.support is not Support.NONE and not self._is_taken_back(hit.id)]
+        for hit in hits:
+            found.hits.setdefault(hit.id, hit)
+        near = [hit for hit in hits if found.is_near(hit.id) and found.holds(hit.id) >= least]
         if not near:
             return False
         best = max(near, key=lambda hit: hit.confidence)
         # What was noted last of the same was so then.
-        alike = [hit for hit in near if period is not None and self.holds(hit.id) >= self.holds(best.id) > 0]
-        self.quote(max(alike, key=lambda hit: self._at(hit.id), default=best).id, self.words.nearest, doubts=False)
+        alike = [hit for hit in near if period is not None and found.holds(hit.id) >= found.holds(best.id) > 0]
+        self.quote(max(alike, key=lambda hit: at(hit.id), default=best).id, self.words.nearest, doubts=False)
         return True
 
     def _is_taken_back(self, id: str) -> bool:
         """Whether a note is not there, or what it said was taken back as if it had never been so."""
-        note = self._note(id)
+        note = self._found.note(id)
         if note is None:
             return True
         never = note.valid_to is not None and note.at is not None and note.valid_to <= note.at
@@ -433,32 +339,28 @@ class _Answer:
         """Whether a hit was noted before a time was over, and states none of the facts of other times."""
         until = None if filled.period is None else filled.period.until
         stated = any(id in each.notes for each in filled.elsewhen)
-        return until is not None and self._at(id) < until and not stated and self.is_near(id)
-
-    def _known(self, slot: Sequence[Interval]) -> list[str]:
-        """The notes that state these facts, as far as they are there."""
-        return [id for id in dict.fromkeys(id for each in slot for id in each.notes) if self._note(id) is not None]
+        return until is not None and self._found.at(id) < until and not stated and self._found.is_near(id)
 
     def add_facts(self, slots: Iterable[Sequence[Interval]]) -> None:
         """Say facts that are no answer, but that whoever asks must not overlook."""
         for slot in slots:
             fact = self._memory.wording(slot, chinese=bool(self.words.language))
-            rest = self._known(slot)
+            rest = self._found.known(slot)
             self.say(f"{fact}{self._cited(rest)}{self._doubt(rest, [each.object for each in slot])}")
 
     def quote(self, id: str, lead: str, *, doubts: bool = True) -> None:
         """Quote a note; first what replaced a statement of it that the quotation holds, last what makes it doubtful."""
         quote = self._quotation(id)
-        note, hit = self._notes[id], self._hits.get(id)
-        gone = [each for each in note.overturned if each.by and each.text in quote and self._note(each.by) is not None]
+        found, note, hit = self._found, self._found.notes[id], self._found.hits.get(id)
+        gone = [each for each in note.overturned if each.by and each.text in quote and found.note(each.by) is not None]
         after = dict.fromkeys(each.by for each in gone if each.by != id)
         asked = () if hit is None else hit.explanation.matched
         rest = len(spans(holding_text(note.content, note.overturned), asked))
         told = after.keys() & self._rests.keys()
         first = [each.by for each in gone if each.by in after.keys() - told and len(spans(each.text, asked)) > rest]
         now = "".join(f"{self._quotation(by)}{self._cited([by])}{self.words.semicolon}" for by in dict.fromkeys(first))
-        if doubts and not after and (newer := self._newer_against(id)) is not None:
-            self.doubted = self._hits[newer].support is not Support.STRONG
+        if doubts and not after and (newer := self._found.newer_against(id)) is not None:
+            self.doubted = self._found.hits[newer].support is not Support.STRONG
             self.quote(newer, lead)
             self.quote(id, self.words.before, doubts=False)
             return
@@ -472,30 +374,16 @@ class _Answer:
         """Quote the hits that hold all that is asked, and state nothing that is read as a fact."""
         unread = [
             hit
-            for hit in self._hits.values()
+            for hit in self._found.hits.values()
             if hit.id not in self._rests
-            and not self._notes[hit.id].facts
+            and not self._found.notes[hit.id].facts
             and hit.support is not Support.NONE
             and hit.explanation.signs is not None
-            and hit.explanation.signs.held >= _ALL
+            and hit.explanation.signs.held >= ALL
         ]
         for hit in unread[:_MOST_NEWER]:
             self.quote(hit.id, "")
             self._quoted = False  # an older note is no history of the facts before it
-
-    def _newer_against(self, id: str) -> str | None:
-        """The later hit that puts a hit in doubt and says as much to the question; None where none does."""
-        for other in self._memory.doubted_by([id]):
-            signs = [None if (hit := self._hits.get(each)) is None else hit.explanation.signs for each in (id, other)]
-            old, new = signs
-            if (
-                old is not None
-                and new is not None
-                and new.held >= _NEARLY_AS_MUCH * old.held > 0
-                and self._at(other) > self._at(id)
-            ):
-                return other if not self._follows(other, [id]) else None
-        return None
 
     def quote_others(self, *, alike: bool) -> None:
         """Quote the newest hits that are nearly as much to the point and newer than what was told, else an older one.
@@ -504,181 +392,37 @@ class _Answer:
         An older one is quoted beside a quotation only: a fact has its own history. With `alike` the two notes have a
         word in common that is not asked for.
         """
-        told = [hit for id in self._rests if (hit := self._hits.get(id)) is not None]
+        found, at = self._found, self._found.at
+        told = [hit for id in self._rests if (hit := found.hits.get(id)) is not None]
         if not told:
             return
         best, quoted = max(told, key=lambda hit: hit.score), self._quoted
-        near = self._near(told, alike=alike)
-        newest = max(self._at(hit.id) for hit in told)
-        if newer := sorted((hit for hit in near if self._at(hit.id) > newest), key=lambda hit: self._at(hit.id)):
+        near = found.beside(told, self._rests, alike=alike, quoted=quoted)
+        newest = max(at(hit.id) for hit in told)
+        if newer := sorted((hit for hit in near if at(hit.id) > newest), key=lambda hit: at(hit.id)):
             for hit in newer[-_MOST_NEWER:]:
                 # A fact that a later note corrects or changes is no certain one.
-                self.doubted = self.doubted or (not quoted and (self._corrects(hit) or self._changes(hit, best)))
+                unsure = not quoted and (found.corrects(hit) or found.changes(hit, best, quoted=False))
+                self.doubted = self.doubted or unsure
                 self.quote(hit.id, self.words.later)
         elif self._quoted and not alike and (equal := [hit for hit in near if hit.score >= _NEARLY_EQUAL * best.score]):
             self.quote(equal[0].id, self.words.before, doubts=False)
 
     def quote_leaving(self) -> bool:
-        """Quote the last note that says that somebody whom the answer names died, that a thing was sold or lost, or
-        that somebody left where the question is for a person: then it may be out of date; whether one does."""
-        if asks_how_things_were(self._question):
+        """Quote the note that says that somebody or something that was told of is gone; whether one does."""
+        if (gone := self._found.leaving(self._rests)) is None:
             return False
-        leaves = asks_who(self._question) and not asks_for_kin(self._question)
-        told = [self._notes[id] for id in self._rests if id in self._hits]
-        if tells_who(self._question) and any(name in self._question for note in told for name in note.entities):
-            return False  # whoever has left is still who they are
-        latest = max((self._at(note.id) for note in told), default=self._now)
-        bearing = [each for note in told for each in clauses(note.content) if self._terms & {*index_terms(each)}]
-        named = [name for note in told for name in note.entities if name not in self._question]
-        names = [name for name in named if any(name in each for each in bearing)] or named
-        for name in names[:_MOST_NAMES]:
-            found = self._memory.list(Filter(since=latest), limit=_MOST_OF_ONE, holding=[index_terms(name)])
-            for note in found:
-                after = note.at is not None and note.at > latest and note.id not in self._rests
-                if not after or note.speaker is not None:
-                    continue
-                gone = tells_of_death(note.content, name) or tells_of_loss(note.content, name)
-                if gone or (leaves and tells_of_leaving(note.content, name)):
-                    self._notes[note.id] = note
-                    self.quote(note.id, self.words.later, doubts=False)
-                    return True
-        return False
-
-    def _near(self, told: Sequence[Hit], *, alike: bool) -> list[Hit]:
-        """The hits that are nearly as much to the point as the best that is `told`, and say something else."""
-        best = max(told, key=lambda hit: hit.score)
-        terms = frozenset(index_terms(best.content))
-        common = terms - self._terms if alike else terms
-        asked = terms & self._terms
-        return [
-            hit
-            for hit in self._hits.values()
-            if hit.id not in self._rests
-            and (hit.score >= _NEAR * best.score or self._corrects(hit) or self._changes(hit, best))
-            and not is_of_another_owner(self._question, hit.content)
-            and not asked.isdisjoint(index_terms(hit.content))
-            and not common.isdisjoint(index_terms(hit.content))
-            and all(set(index_terms(hit.content)) != set(index_terms(each.content)) for each in told)
-        ]
-
-    def _corrects(self, hit: Hit) -> bool:
-        """Whether a hit holds all that is asked, and says that something is not as it was said."""
-        signs = hit.explanation.signs
-        return signs is not None and signs.held >= _ALL and takes_back(hit.content)
-
-    def _changes(self, hit: Hit, best: Hit) -> bool:
-        """Whether a later note holds so much of what is asked, and says that something changed or is one of few: its
-        score lies far below that of the best there."""
-        signs = hit.explanation.signs
-        if signs is None or self._at(hit.id) <= self._at(best.id):
-            return False
-        if self._wants_a_name and not signs.lacks and not signs.strangers and replaces(hit.content):
-            return True  # "Mia changes to Parkskolan"
-        if not signs.strangers and any(self._terms & {*index_terms(what)} for what in told_anew(hit.content)):
-            return True  # "Sabine will be my new boss", 换了班主任
-        if signs.held >= _HELD and self._quoted and tells_instead(hit.content):
-            return True
-        if signs.read or signs.held < _HELD or not self._quoted:
-            return False
-        return signs.few >= _FEW or replaces(hit.content) or tells_what_is_now(hit.content)
-
-    def decided(self, id: str, wider: str = "") -> tuple[str, Verdict] | None:
-        """The note that says yes or no to the question, the latest of those that bear on it; this hit or one that is
-        nearly as much to the point bears on it that speaks of it. What is not so of `wider` is not so, either."""
-        near = {id, *(each.id for each in self._near([self._hits[id]], alike=False))}
-        ids = sorted(self._hits, key=self._at, reverse=True)
-        notes = [self._told(self._notes[each]) for each in ids]
-        bearing = [each in near for each in ids]
-        found = deciding(self._question, notes, self._now, bearing)
-        if found is None and wider:
-            found = deciding(wider, notes, self._now, bearing)
-            found = None if found is None or found[1] is Verdict.YES else found
-        if found is None or (found[1] is Verdict.YES and self._is_over_since(ids[found[0]])):
-            return None
-        return ids[found[0]], found[1]
-
-    def _is_over_since(self, id: str) -> bool:
-        """Whether a later hit ends a state that a note tells of, of whom or what the question names: who graduated
-        studies nowhere."""
-        states, at = states_asked(self._notes[id].content), self._at(id)
-        later = [self._notes[each].content for each in self._hits if self._at(each) > at] if states else []
-        return any(
-            state.ended.search(text) and self._terms & {*index_terms(text)} for text in later for state in states
-        )
-
-    def ending(self, filled: Filled) -> MemoryNote | None:
-        """The note that tells of the event by which the state is over that the question asks about, hit or not; None
-        where none does, or a fact that it asks for has begun since."""
-        if not (asks_yes_or_no(self._question) and (states := states_asked(self._question))):
-            return None
-        # A note that ends it need have no word of the question, and may lie behind the hits. Of a thing, such as what
-        # one owns, it names the thing, and so is a hit. What tells that it is so matters only where something ended it.
-        people, every = terms_of_people(self._question), dict(self._notes)
-        behind = [state for state in states if not state.of_a_thing]
-        for terms in ([state.ended_terms for state in behind], [state.stated_terms for state in behind]):
-            if terms:
-                found = self._memory.list(limit=_LATEST, holding=[*people, sorted(set().union(*terms))])
-                every |= {note.id: note for note in found}
-            if not any(state.ended.search(note.content) for note in every.values() for state in states):
-                return None
-        telling = [
-            note
-            for note in every.values()
-            if note.at is not None
-            and note.at <= self._now
-            and note.speaker is None
-            and any(state.ended.search(note.content) or state.stated.search(note.content) for state in states)
-        ]
-        telling.sort(key=lambda note: note.at or self._now, reverse=True)
-        place = is_over(self._question, [self._told(note) for note in telling], self._now)
-        if place is None:
-            return None
-        over = self._notes.setdefault(telling[place].id, telling[place])
-        return None if any(each.since > self._at(over.id) for each in filled.facts) else over
-
-    def is_past(self, id: str) -> bool:
-        """Whether a question asks if somebody is in a state that lasts for a while, and a hit told of it longer ago, or
-        where somebody moves, and a hit tells of no move."""
-        if asks_for_a_move(self._question) and not tells_of_a_move(self._notes[id].content):
-            return True
-        if not asks_yes_or_no(self._question) or asks_how_things_were(self._question):
-            return False
-        ago = self._now - self._at(id)
-        return any(state.lasts is not None and ago > state.lasts for state in states_asked(self._question))
-
-    def _told(self, note: MemoryNote) -> Premise:
-        gone = tuple(fact for fact in note.facts if not fact.holds and fact.object)
-        return Premise(holding_text(note.content, note.overturned), note.at or self._now, gone)
+        self.quote(gone, self.words.later, doubts=False)
+        return True
 
     def tell_whether_then(self, period: Period) -> bool:
         """Say yes or no to whether something was so in a time by what was noted until its end; whether that tells."""
-        if period.since is None or period.until is None or period.since > self._now:
+        if (found := self._found.decided_then(period)) is None:
             return False
-        if not asks_yes_or_no(self._question):
-            return False
-        # What has been superseded since was so then.
-        then = Filter(until=period.until, statuses=(Status.ACTIVE, Status.SUPERSEDED))
-        asked = {part for term in self._terms for part in ([term[:_STEM]] if term.isascii() else term)}
-        notes = [
-            note
-            for note in self._memory.list(then, limit=_LATEST)
-            if note.at is not None and note.speaker is None and any(term in note.content.casefold() for term in asked)
-        ]
-        notes.sort(key=lambda note: note.at or self._now)
-        question = self._question.replace(period.words, " ")
-        told = [Premise(note.content, note.at or self._now) for note in notes]
-        found = deciding_then(question, told, period.since, period.until)
-        if found is None:
-            return False
-        places, verdict = found
-        if verdict and any(
-            self._at(id) < period.until for id in self._memory.doubted_by([notes[places[0]].id]) if self._note(id)
-        ):
-            return False  # something told before the time was over may have ended it
-        self._notes |= {notes[place].id: notes[place] for place in places}
-        self.quote(notes[places[0]].id, self.words.verdict(verdict, self._question), doubts=False)
-        for place in places[1:]:
-            self.quote(notes[place].id, self.words.later, doubts=False)
+        ids, verdict = found
+        self.quote(ids[0], self.words.verdict(verdict, self._question), doubts=False)
+        for id in ids[1:]:
+            self.quote(id, self.words.later, doubts=False)
         return True
 
     def tell_spanning(self, period: Period | None) -> bool:
@@ -690,8 +434,8 @@ class _Answer:
         # "On 6 December" may be of this year or the next.
         days = [(first, last), *([(_year_after(first), _year_after(last))] if period.yearless else [])]
         around = []
-        for id in self._hits:
-            text, said = self._notes[id].content, self._at(id).date()
+        for id in self._found.hits:
+            text, said = self._found.notes[id].content, self._found.at(id).date()
             named = [each for each in named_in_note(text, said) if each.span is not None]
             spans = [(a, b) for a, b in pairwise(named) if leads_on(text[a.end : b.start])]
             told = [(a.span.first, b.span.last) for a, b in spans if a.span and b.span]
@@ -699,13 +443,13 @@ class _Answer:
                 around.append(id)
         if not around:
             return False
-        self.quote(max(around, key=self._at), self.words.nearest, doubts=False)
+        self.quote(max(around, key=self._found.at), self.words.nearest, doubts=False)
         return True
 
     def tell_span(self) -> bool:
         """Quote the notes in which what is asked about began and ended, if there are both; whether there are."""
-        ids = sorted(self._hits, key=self._at)
-        found = bounds(self._question, [self._notes[id].content for id in ids])
+        ids = sorted(self._found.hits, key=self._found.at)
+        found = bounds(self._question, [self._found.notes[id].content for id in ids])
         if found is None:
             return False
         self.quote(ids[found[0]], "", doubts=False)
@@ -715,84 +459,24 @@ class _Answer:
     def last_before(self, best: Sequence[str], period: Period) -> str | None:
         """The last note before the end of a time that speaks of what is asked, where the best is later: what was so
         then was noted before. None where there is none."""
-        if period.until is None or not best or self._at(best[0]) < period.until or _near(self._at(best[0]), period):
+        found, at, until = self._found, self._found.at, period.until
+        if until is None or not best or at(best[0]) < until or _near(at(best[0]), period):
             return None
-        asked = self._terms & frozenset(index_terms(self._notes[best[0]].content))
-        before = [
-            id
-            for id in self._hits
-            if self._at(id) < period.until and self.is_near(id) and asked & set(index_terms(self._notes[id].content))
-        ]
-        return max(before, key=self._at, default=None)
-
-    def _at(self, id: str) -> datetime:
-        return self._notes[id].at or datetime.min.replace(tzinfo=UTC)
+        terms = {id: frozenset(index_terms(note.content)) for id, note in found.notes.items() if id in found.hits}
+        asked = found.terms & terms[best[0]]
+        before = [id for id in terms if at(id) < until and found.is_near(id) and asked & terms[id]]
+        return max(before, key=at, default=None)
 
     def _doubt(self, ids: Sequence[str], words: Sequence[str]) -> str:
-        """That these words of notes may be out of date, and what the note says because of which they may.
+        """That these words of notes may be out of date, and what the note says because of which they may."""
+        return self._outdated(self._found.against(ids, words))
 
-        A note that says something of what is asked speaks against them, whichever statement it was held against.
-        """
-        concerned = self._memory.doubted_by(ids, words)
-        against = [
-            id
-            for id in self._memory.doubted_by(ids)
-            if (note := self._note(id)) is not None
-            and (id in concerned or not self._terms.isdisjoint(index_terms(note.content)))
-        ]
-        return "" if not against or self._follows(against[0], ids) else self._outdated(against[0])
-
-    def _outdated(self, id: str) -> str:
-        """That what was told may be out of date because of this note."""
+    def _outdated(self, id: str | None) -> str:
+        """That what was told may be out of date because of this note, if any."""
+        if id is None:
+            return ""
         self.doubted = True
         return f"{self.words.outdated}{self._quotation(id)}{self._cited([id])}"
-
-    def _change(self, slot: Sequence[Interval]) -> str:
-        """That these facts may be out of date, where a later note of no fact says that their thing was sold or lost,
-        that what they forbid is allowed, or that their amount rises or falls."""
-        if asks_how_things_were(self._question):
-            return ""
-        told = [note for each in slot for id in each.notes if (note := self._note(id)) is not None]
-        latest = max((self._at(note.id) for note in told), default=self._now)
-        for fact in slot:
-            own = fact.subject in (USER, WE)
-            named = [[term] for term in index_terms(fact.object)] + ([] if own else [index_terms(fact.subject)])
-            found = self._memory.list(Filter(since=latest), limit=_MOST_OF_ONE, holding=named)
-            lost = [note for note in found if tells_of_loss(note.content, fact.object)]
-            if fact.predicate in _FORBIDS:
-                lost += [note for note in found if _allows(note.content, fact, own=own)]
-            if units := {*_UNITS.findall(fact.object)} if fact.object[:2].strip("€$£¥")[:1].isdigit() else set():
-                hits = [hit for hit in self._hits.values() if (signs := hit.explanation.signs) and not signs.strangers]
-                lost += [note for hit in hits if self._moves(note := self._notes[hit.id], units)]
-            lost = [note for note in lost if self._at(note.id) > latest and note.speaker is None]
-            if lost:
-                last = max(lost, key=lambda note: self._at(note.id))
-                return self._outdated(self._notes.setdefault(last.id, last).id)
-        return ""
-
-    def _moves(self, note: MemoryNote, units: Set[str]) -> bool:
-        """Whether a note gives a number in one of these units for what is asked, and says that it changes."""
-        return any(
-            self._terms & {*index_terms(each)}
-            and units & {*_UNITS.findall(each)}
-            and NUMBER.search(each)
-            and (rises(each) or replaces(each))
-            for each in clauses(note.content)
-        )
-
-    def _follows(self, id: str, ids: Sequence[str]) -> bool:
-        """Whether a note tells that the job has begun that others had in prospect, as an offer does, or of another than
-        whom they say that it is over with."""
-        facts = self._notes[id].facts
-        gone = {each.predicate: each.object for other in ids if self._note(other) for each in self._ended(other)}
-        if any(each.holds and gone.get(each.predicate, each.object) != each.object for each in facts):
-            return True
-        named = [fact.object for fact in facts if fact.holds and fact.predicate == "works_at" and fact.object]
-        return any(each in self._notes[other].content for each in named for other in ids if self._note(other))
-
-    def _ended(self, id: str) -> list[Fact]:
-        """What a note says is so no more, of what it names."""
-        return [each for each in self._notes[id].facts if not each.holds and each.object]
 
     def _cited(self, ids: Iterable[str]) -> str:
         for id in ids:
@@ -800,19 +484,13 @@ class _Answer:
             self._numbers.setdefault(id, len(self._numbers) + 1)
         return " " + "".join(f"[{self._numbers[id]}]" for id in ids) if self._cite and ids else ""
 
-    def _note(self, id: str) -> MemoryNote | None:
-        """A note, read where the hits lack it."""
-        if id not in self._notes and (note := self._memory.read(id)) is not None:
-            self._notes[id] = note
-        return self._notes.get(id)
-
     def _quotation(self, id: str, *, beginning: bool = False) -> str:
         """The sentence of a note that says most of what is asked, or with `beginning` its first, with who said it and
         when, and what became of it."""
-        note = self._notes[id]
+        note = self._found.notes[id]
         text = " ".join(note.content.split())
         if len(text) > _WHOLE:
-            hit = self._hits.get(id)
+            hit = self._found.hits.get(id)
             held = " ".join((holding_text(note.content, note.overturned) or note.content).split())
             found = passage(held, ()) if hit is None or note.overturned or beginning else hit.passage
             text = held if len(held) <= _WHOLE else _with_ellipses(" ".join(found.text.split()), held)
@@ -828,18 +506,6 @@ class _Answer:
         rest = text.replace(said, "", 1)
         named = f"“{said}” " if any(map(str.isalnum, rest)) else ""
         return f"{named}{mark(each, chinese=bool(self.words.language))}"
-
-
-def _allows(text: str, fact: Interval, *, own: bool) -> bool:
-    """Whether a text says that what a fact forbids is allowed."""
-    terms = {*index_terms(fact.object)}
-    parts = [each for each in clauses(text) if terms <= {*index_terms(each)} and tells_of_leave(each)]
-    return any(is_of_the_speaker(each) if own else fact.subject in each for each in parts)
-
-
-def _touches(signs: Signs) -> bool:
-    """Whether a note that is no answer has something of what is asked."""
-    return signs.held >= _SOME or signs.cosine >= _RELATED
 
 
 def _with_ellipses(text: str, whole: str) -> str:

@@ -842,7 +842,7 @@ def test_what_was_noted_last_before_a_time_was_over_is_the_nearest_of_that_time(
 def test_the_end_of_a_state_is_found_however_long_ago_it_was_noted(
     memory: AgenticMemorySystem, monkeypatch: pytest.MonkeyPatch, ended: str, question: str, lead: str
 ) -> None:
-    monkeypatch.setattr("amem.conversation.extractive._LATEST", 3)
+    monkeypatch.setattr("amem.conversation.evidence._LATEST", 3)
     told(memory, {ended: "2026-02-01"} | {f"Painted fence number {each}.": "2026-05-01" for each in range(12)})
     assert ask(memory, question).text.startswith(lead)
 
