@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from amem.storage.operations import Deed, Doings, LogOrder, Operation
     from amem.storage.store import Session, Store
     from amem.storage.whole import FileNote
-    from amem.tools import Toolbox
     from amem.vault.sync import Vault
     from amem.writing.intake import NewNote
     from amem.writing.restoring import Exported
@@ -151,17 +150,6 @@ class AgenticMemorySystem(ScopedMemory):
     def parts(self) -> Parts:
         """The services behind these methods, for programs that build on amem's rooms (see `amem.wiring`)."""
         return self._parts
-
-    def tools(
-        self, *, user_id: str | None = None, agent_id: str | None = None, session_id: str | None = None
-    ) -> Toolbox:
-        """JSON-schema definitions for function-calling agents, and the dispatcher that carries their calls out.
-
-        The ids confine the tools to the notes that were added under them, and are what they add notes under.
-        """
-        from amem.tools import Toolbox
-
-        return Toolbox(self, user_id=user_id, agent_id=agent_id, session_id=session_id)
 
     def vault(self, folder: str | os.PathLike[str]) -> Vault:
         """A folder of Markdown files, such as an Obsidian vault, to be kept in step with the notes: see its `sync`."""

@@ -67,12 +67,16 @@ def _widened(query: Query) -> Query:
     return replace(query, filter=replace(query.filter, statuses=tuple(statuses)))
 
 
-def _of_any(method: Method) -> Method:
-    """A method that reads one note by its id, asked of the catalog that has it where it is none of the memory's own."""
+def _of_one(method: Method) -> Method:
+    """A method that reads one note by its id, asked of the catalog that has it where it is none of the memory's own.
+
+    It is called with the id of a note of the scope; another raises NoteNotFound here.
+    """
 
     @wraps(method)
     def read(self: ScopedMemory, id: str, *args: Any, **how: Any) -> Any:
-        return method(self.holder(id), id, *args, **how)
+        holder = self.holder(id)
+        return method(holder, holder._held(id), *args, **how)
 
     return cast("Method", read)
 
@@ -114,14 +118,17 @@ class ScopedMemory:
             self, self.scope.intersection(open_scope(user_id=user_id, agent_id=agent_id, session_id=session_id))
         )
 
-    def tools(self) -> Toolbox:
+    def tools(
+        self, *, user_id: str | None = None, agent_id: str | None = None, session_id: str | None = None
+    ) -> Toolbox:
         """JSON-schema definitions for function-calling agents, and the dispatcher that carries their calls out.
 
-        They reach no further than the scope, whose ids are what they add notes under.
+        They reach no further than the scope, and the notes that were added under these ids, which are what they add
+        notes under.
         """
         from amem.tools import Toolbox
 
-        return Toolbox(self)
+        return Toolbox(self, user_id=user_id, agent_id=agent_id, session_id=session_id)
 
     def assistant(
         self,
@@ -597,20 +604,18 @@ class ScopedMemory:
             found = session.reviews.supersessions(limit)
         return self._staying(found)
 
-    @_of_any
+    @_of_one
     def succession(self, id: str) -> list[MemoryNote]:
         """The note, all whose place it or its successors took, and what took its own, in the order in which they held.
 
         Deleted ones too; no more than a hundred. Raises NoteNotFound.
         """
-        id = self._held(id)
         with self._store.read() as session:
             return [note for note in session.reviews.succession(id) if self.scope.holds(note.metadata)]
 
-    @_of_any
+    @_of_one
     def superseded_by(self, id: str) -> list[str]:
         """Ids of the superseded notes whose place this one took."""
-        id = self._held(id)
         with self._store.read() as session:
             found = session.notes.replaced_by([id])
         own = self._own_of(found)
@@ -732,13 +737,14 @@ class ScopedMemory:
                     return each.resolve(prefix, deleted=deleted, scope=scope)
             raise
 
-    @_of_any
     def read(self, id: str, known_at: datetime | str | None = None) -> MemoryNote | None:
         """The note with its links, usage, trust and history; None when there is none.
 
         `known_at` asks for the note as it stood then: every field and its history, though not what is kept beside it
         (links, usage, trust). None where it was not there yet, or was deleted.
         """
+        if (holder := self.holder(id)) is not self:
+            return holder.read(id, known_at)
         moment = None if known_at is None else parse_time(known_at, self._zone)
         with self._store.read() as session:
             note = session.notes.shown([id], known_at=moment).get(id)
@@ -781,18 +787,16 @@ class ScopedMemory:
             for id, each in found.items()
         }
 
-    @_of_any
+    @_of_one
     def links(self, id: str) -> list[Link]:
         """Links that start at this note."""
-        id = self._held(id)
         with self._store.read() as session:
             found = session.links.of(id)
         return self._staying(found)
 
-    @_of_any
+    @_of_one
     def backlinks(self, id: str) -> list[Link]:
         """Links that end at this note."""
-        id = self._held(id)
         with self._store.read() as session:
             found = session.links.to(id)
         return self._staying(found)
@@ -803,17 +807,16 @@ class ScopedMemory:
         with self._store.read() as session:
             return session.links.among([id for id in ids if id in own], tuple(LinkType))
 
-    @_of_any
+    @_of_one
     def neighbourhood(self, id: str, depth: int = 1, *, scope: Scope = EVERYONE) -> Neighbourhood:
         """The notes of the `scope` within `depth` links of this one, in either direction, and the links among them."""
 
         from amem.interop.graph import walk
 
-        id = self._held(id)
         with self._store.read() as session, session.within(self._of(scope)):
             return walk(session, id, depth)
 
-    @_of_any
+    @_of_one
     def graph(
         self,
         id: str,
@@ -831,11 +834,10 @@ class ScopedMemory:
 
         from amem.interop.graph import local_graph
 
-        id = self._held(id)
         with self._store.read() as session, session.within(self._of(scope)):
             return local_graph(session, id, depth, limit=limit, types=types)
 
-    @_of_any
+    @_of_one
     def ancestors(self, id: str, depth: int = DEPTH, *, scope: Scope = EVERYONE) -> list[Ancestor]:
         """What the note rests on, nearest first: its causes, what it was derived from, what supports it, and theirs.
 
@@ -844,22 +846,21 @@ class ScopedMemory:
         """
         from amem.retrieval.expansion import ancestors
 
-        id = self._held(id)
         with self._store.read() as session, session.within(self._of(scope)):
             return ancestors(session, id, depth)
 
-    @_of_any
+    @_of_one
     def similar(self, id: str, k: int = 10, *, scope: Scope = EVERYONE) -> list[tuple[Card, float]]:
         """The scope's k active notes nearest in meaning, each with its cosine (-1..1), by the vectors that are stored.
 
         None at all while the note has no vector. Raises NoteNotFound.
         """
-        return self._parts.note_lists.similar(self._held(id), k, scope=self._of(scope))
+        return self._parts.note_lists.similar(id, k, scope=self._of(scope))
 
-    @_of_any
+    @_of_one
     def expand(self, note: str) -> list[Message]:
         """The messages that a note was made from, word for word and in their order. Raises NoteNotFound."""
-        return self._parts.learner.expand(self._held(note))
+        return self._parts.learner.expand(note)
 
     def sources(self, ids: Sequence[str]) -> dict[str, list[Source]]:
         """For each note the raw input it came from."""
@@ -869,20 +870,19 @@ class ScopedMemory:
             found = session.notes.sources_of(own)
         return found | {id: held.sources([id])[id] for id, held in elsewhere.items()}
 
-    @_of_any
+    @_of_one
     def owned_fields(self, id: str) -> dict[str, str]:
         """Fields of a note whose words are a person's: ``given`` when it was added, or ``edited`` since.
 
         Raises NoteNotFound.
         """
-        id = self._held(id)
         with self._store.read() as session:
             owned = session.notes.owned_fields([id])
         if id not in owned:
             raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
         return owned[id]
 
-    @_of_any
+    @_of_one
     def strength(self, id: str, at: datetime | str | None = None) -> Strength:
         """How strong a note is now, or at another time if nothing uses it until then, and what that is made of.
 
@@ -892,12 +892,11 @@ class ScopedMemory:
 
         from amem.maintenance.forgetting_preview import strength_of
 
-        id = self._held(id)
         with self._store.read() as session:
             moment = session.now if at is None else parse_time(at, self._zone)
             return strength_of(session, id, moment)
 
-    @_of_any
+    @_of_one
     def outlook(self, id: str, ahead: float | None = None) -> Outlook:
         """What is to become of one note if nothing recalls it: how strong it is, when it moves, when it fades.
 
@@ -907,7 +906,6 @@ class ScopedMemory:
 
         from amem.maintenance.forgetting_preview import look_ahead
 
-        id = self._held(id)
         with self._store.read() as session:
             return look_ahead(session, self.settings, self._parts.predicates(), id, ahead)
 
@@ -988,21 +986,19 @@ class ScopedMemory:
 
     # -- the log -------------------------------------------------------------------------------------------------------
 
-    @_of_any
+    @_of_one
     def history(self, id: str, *, limit: int | None = None) -> list[Version]:
         """The newest `limit` versions of a note (None: every version), oldest first. Raises NoteNotFound."""
-        id = self._held(id)
         with self._store.read() as session:
             return session.operations.history(id, limit=limit)
 
-    @_of_any
+    @_of_one
     def differences(self, id: str, older: int, newer: int | None = None) -> dict[str, tuple[Any, Any]]:
         """The fields in which two versions of a note differ, {field: (in the older, in the newer)}, as plain values.
 
         `newer` None is the note as it is now; version 0 is before it was there, with None for each field. Raises
         NoteNotFound and OperationNotFound.
         """
-        id = self._held(id)
         with self._store.read() as session:
             return session.notes.differences(id, older, newer)
 
@@ -1013,10 +1009,9 @@ class ScopedMemory:
         """
         return self._parts.editor.rollback(self._held(id, "history"), version, self.actor)
 
-    @_of_any
+    @_of_one
     def would_roll_back(self, id: str, version: int) -> dict[str, tuple[Any, Any]]:
         """What `rollback` would change, {field: (now, then)}, as plain values. Raises as `rollback` does."""
-        id = self._held(id)
         with self._store.read() as session:
             return session.notes.would_roll_back(id, version)
 
