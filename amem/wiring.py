@@ -497,13 +497,14 @@ class Parts:
     @service
     def consolidation(self) -> Consolidation:
         """Keeps up with evolutions."""
-        from amem.maintenance.consolidation import Consolidation
+        from amem.maintenance.consolidation import Consolidation, EvolutionCount
 
         # The maintainer is made when there is something to merge, not with the first note.
         def maintain(cycle: str) -> MaintenanceReport:
             return self.maintainer.maintain(cycle)
 
-        return Consolidation(self.collection, self.retriever, maintain, self.given.notify)
+        evolutions = EvolutionCount(self.store, self.settings.evo_threshold)
+        return Consolidation(self.collection, evolutions, self.retriever, maintain, self.given.notify)
 
     @service
     def learner(self) -> Learner:

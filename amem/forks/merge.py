@@ -128,12 +128,12 @@ class _RolledBack(Exception):
     """Ends the transaction of a merge that is only tried."""
 
 
+@dataclass(frozen=True, slots=True)
 class Merger:
     """Merges forks into one collection."""
 
-    def __init__(self, collection: Collection, reweigher: Reweigher) -> None:
-        self._collection = collection
-        self._reweigher = reweigher
+    collection: Collection
+    reweigher: Reweigher
 
     def merge(self, fork: Store, strategy: str, actor: str, *, dry_run: bool = False) -> MergeReport:
         """Merge what the fork did since both were last the same.
@@ -142,16 +142,16 @@ class Merger:
         """
         if strategy not in STRATEGIES:
             raise InvalidInput(f"there is no strategy {strategy!r}", hint=f"the strategies are {', '.join(STRATEGIES)}")
-        store, vectorizer = self._collection.store, self._collection.vectorizer
+        store, vectorizer = self.collection.store, self.collection.vectorizer
         vectorizer.check()
-        self._reweigher.refresh()
+        self.reweigher.refresh()
         name = fork_name(fork)
         try:
             with fork.read() as theirs, store.write() as ours:
                 point = common_point(ours, theirs, fork_name(store), name)
                 self._refuse_other_embedder(ours, theirs, name)
-                work = _Merge(self._collection, ours, theirs, point, _Choice(strategy, actor, name))
-                report = work.run(self._reweigher)
+                work = _Merge(self.collection, ours, theirs, point, _Choice(strategy, actor, name))
+                report = work.run(self.reweigher)
                 moved = Point(mark(ours), mark(theirs), report.operation)
                 if dry_run:
                     raise _RolledBack

@@ -179,26 +179,19 @@ class _Planned:
     by: str
 
 
+@dataclass(frozen=True, slots=True)
 class CompressPhase:
     """Sums up notes as weak as those that fade. `writer` gives the model that words it, None for their own words."""
 
     name = "compress"
 
-    def __init__(
-        self,
-        collection: Collection,
-        writer: Callable[[], PageWriter | None],
-    ) -> None:
-        self._store = collection.store
-        self._vectorizer = collection.vectorizer
-        self._settings = collection.settings
-        self._predicates = collection.predicates
-        self._writer = writer
+    collection: Collection
+    writer: Callable[[], PageWriter | None]
 
     def run(self, run: PhaseRun) -> PhaseReport:
         """Sum up what can be; in a dry run, say what that is. What was summed up is no candidate any more, so a run
         that was killed goes on by beginning anew."""
-        with self._store.read() as session:
+        with self.collection.store.read() as session:
             groups = groups_of(self._candidates(session, run))
         summed: list[_Planned] = []
         for number, parts in enumerate(groups, 1):
@@ -213,16 +206,16 @@ class CompressPhase:
 
     def _candidates(self, session: Session, run: PhaseRun) -> list[MemoryNote]:
         standings, at = session.usage.standings(), session.now
-        weak = standings.strength(at) < self._settings.fade_below
+        weak = standings.strength(at) < self.collection.settings.fade_below
         wanted = weak & standings.active & ~standings.pinned & standings.of_kind(*COMPRESSED)
         keys = standings.keys[wanted & (standings.idle(at) > AFTER_DAYS)].astype(np.int64).tolist()
-        held = lasting(session, keys, at, self._settings, self._predicates())
+        held = lasting(session, keys, at, self.collection.settings, self.collection.predicates())
         left_alone = run.taken_back(session, "compress", keys) | held.keys()
         found = session.notes.bare([key for key in keys if key not in left_alone])
         return [note for note, owned in found.values() if owned.get("status") != "edited" and MARK not in note.metadata]
 
     def _plan(self, parts: tuple[MemoryNote, ...], *, by_model: bool) -> _Planned:
-        writer = self._writer() if by_model else None
+        writer = self.writer() if by_model else None
         by, lines = ACTOR, gists(parts)
         if writer is not None:
             try:
@@ -232,22 +225,22 @@ class CompressPhase:
                 raise
             except AmemError as error:  # their own words do as well
                 _log.warning("%d old notes are summed up by rules: %s", len(parts), error)
-        return _Planned(parts, digest_of(parts, lines, zone(self._settings.timezone), by), by)
+        return _Planned(parts, digest_of(parts, lines, zone(self.collection.settings.timezone), by), by)
 
     def _write(self, run: PhaseRun, planned: _Planned, *, before: int) -> bool:
         """False when one of them was changed, or recalled, meanwhile."""
         note, ids = planned.note, [part.id for part in planned.parts]
-        vectors, _ = self._vectorizer.embed([self._vectorizer.text(note)])
-        with self._store.write() as session:
+        vectors, _ = self.collection.vectorizer.embed([self.collection.vectorizer.text(note)])
+        with self.collection.store.write() as session:
             if not unchanged(session, planned.parts):
                 return False
-            self._vectorizer.keep(session, vectors)
+            self.collection.vectorizer.keep(session, vectors)
             page = run.begin(session, "compress", f"{len(ids)} old notes in one")
             operation = page if planned.by == ACTOR else session.begin("compress", planned.by, "sum up", parent=page)
             keys = session.notes.keys_of(ids)
             reliable = [each for (each,) in session.notes.columns(list(keys.values()), ("reliability",)).values()]
             session.notes.insert(
-                note, operation, reliability=min(reliable), text_hash=self._vectorizer.hash(note), given=()
+                note, operation, reliability=min(reliable), text_hash=self.collection.vectorizer.hash(note), given=()
             )
             for id in ids:
                 link = Link(note.id, id, LinkType.DERIVED_FROM, "sums it up", 1.0, ACTOR, session.now)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amem.errors import MaintenanceRunning, StorageError
@@ -84,44 +85,35 @@ class EvolutionCount:
             self._unwritten = 0
 
 
+@dataclass(frozen=True, slots=True)
 class Consolidation:
     """Keeps the index of one collection in step with what is written, and consolidates it when that is due.
 
     `maintain` runs a cycle of maintenance; `notify` hears in a line what it changed.
     """
 
-    def __init__(
-        self,
-        collection: Collection,
-        retriever: CollectionRetriever,
-        maintain: Callable[[str], MaintenanceReport],
-        notify: Callable[[str], None] | None,
-    ) -> None:
-        self._store = collection.store
-        self._dense = collection.dense
-        self._vectorizer = collection.vectorizer
-        self._merges = collection.settings.nightly and not collection.store.read_only
-        self._retriever = retriever
-        self._maintain = maintain
-        self._notify = notify
-        self.evolutions = EvolutionCount(collection.store, collection.settings.evo_threshold)
+    collection: Collection
+    evolutions: EvolutionCount
+    retriever: CollectionRetriever
+    maintain: Callable[[str], MaintenanceReport]
+    notify: Callable[[str], None] | None
 
     def run(self) -> int:
         """Embed what changed since the last time, and merge rewordings; returns how many notes were embedded."""
-        with self._store.read() as session:
+        with self.collection.store.read() as session:
             counter, seen = session.counter, session.evolutions.read().seq
-        embedded = self._vectorizer.embed_missing(after=seen)
-        self._dense.refresh()
-        self._retriever.refill()
-        if self._merges:
+        embedded = self.collection.vectorizer.embed_missing(after=seen)
+        self.collection.dense.refresh()
+        self.retriever.refill()
+        if self.collection.settings.nightly and not self.collection.store.read_only:
             try:
-                report = self._maintain(CONSOLIDATION)
+                report = self.maintain(CONSOLIDATION)
             except MaintenanceRunning:  # which merges, too
                 _log.info("maintenance is running: consolidation leaves merging to it")
             else:
-                if self._notify is not None and (line := report.line()):
-                    self._notify(line)
-        if not self._store.read_only:
+                if self.notify is not None and (line := report.line()):
+                    self.notify(line)
+        if not self.collection.store.read_only:
             self.evolutions.consolidated(counter)
         return embedded
 
@@ -129,10 +121,10 @@ class Consolidation:
         """Count what evolved, and consolidate where that is due. Raises nothing: the notes are stored in any case."""
         due = self.count(receipts)
         try:
-            if self._vectorizer.reads(["context", "tags"]):
+            if self.collection.vectorizer.reads(["context", "tags"]):
                 # Evolution changed what is embedded of these; until it is embedded, only their words find them.
                 touched = {id for receipt in receipts for id in (receipt.id, *(each.id for each in receipt.evolved))}
-                self._vectorizer.embed_missing(sorted(touched))
+                self.collection.vectorizer.embed_missing(sorted(touched))
             if due:
                 self.run()
         except Exception as error:  # the next consolidation makes up for it

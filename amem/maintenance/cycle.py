@@ -48,23 +48,17 @@ class _Sum:
     problems: list[str]
 
 
+@dataclass(frozen=True, slots=True)
 class Cycle:
     """Runs the `phases` of a cycle (given by its name) on one collection.
 
     `owners` makes a name for each run, `gone` tells of an owner whether its process has ended.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        phases: Callable[[str], Sequence[Phase]],
-        owners: Callable[[], str],
-        gone: Callable[[str], bool],
-    ) -> None:
-        self._store = store
-        self._phases = phases
-        self._owners = owners
-        self._gone = gone
+    store: Store
+    phases: Callable[[str], Sequence[Phase]]
+    owners: Callable[[], str]
+    gone: Callable[[str], bool]
 
     def run(
         self,
@@ -93,7 +87,7 @@ class Cycle:
                 reasons=tuple(done.reasons),
                 problems=tuple(done.problems),
             )
-        run, resumed = self._claim(cycle, self._owners())
+        run, resumed = self._claim(cycle, self.owners())
         assert run.owner is not None
         try:
             phase_run = PhaseRun(
@@ -114,7 +108,7 @@ class Cycle:
             raise
         finally:
             # Nothing to give back once it is finished; who closed the collection has given it back.
-            with suppress(StorageError), self._store.write() as session:
+            with suppress(StorageError), self.store.write() as session:
                 session.runs.give_back(run.owner)
         return MaintenanceReport.of(
             done.counts,
@@ -131,7 +125,7 @@ class Cycle:
     def _through(self, phase_run: PhaseRun, before: Mapping[str, Mapping[str, Any]]) -> _Sum:
         """All phases that were not finished `before`; one that fails does not keep the others from their work."""
         sum = _Sum({}, [], [])
-        for phase in self._phases(phase_run.cycle):
+        for phase in self.phases(phase_run.cycle):
             progress = before.get(phase.name, {})
             if not progress.get("finished"):
                 report = self._one(phase, replace(phase_run, phase=phase.name, progress=progress), sum)
@@ -153,21 +147,21 @@ class Cycle:
         if phase_run.cancelled.is_set():
             raise Cancelled("the maintenance was called off", hint="the next one goes on with it")
         if not phase_run.dry_run:
-            with self._store.write() as session:
+            with self.store.write() as session:
                 phase_run.finish(session, report.counts)
         return report
 
     # -- beginning and end -------------------------------------------------------------------------------------
 
     def _rehearsal(self, cycle: str, cancelled: threading.Event) -> PhaseRun:
-        with self._store.read() as session:
+        with self.store.read() as session:
             since = _seen(session, cycle)
             keys = _changed(session, since)
             return PhaseRun(cycle, since, True, cancelled, keys)
 
     def _claim(self, cycle: str, owner: str) -> tuple[Run, bool]:
         """The run to go on with, or a new one; and whether it is an old one."""
-        with self._store.write() as session:
+        with self.store.write() as session:
             left = session.runs.open()
             if left is None:
                 since = _seen(session, cycle)
@@ -187,13 +181,13 @@ class Cycle:
             return session.runs.take(left.id, longer, progress, owner, seconds=LEASE_SECONDS), True
 
     def _held(self, run: Run, session: Session) -> bool:
-        if run.owner is None or run.lease_until is None or self._gone(run.owner):
+        if run.owner is None or run.lease_until is None or self.gone(run.owner):
             return False
         return run.lease_until > session.now
 
     def _finish(self, run: Run, problems: Sequence[str]) -> int | None:
         """End the run; its successor looks at what changed since it began, or again at all it should have looked at."""
-        with self._store.write() as session:
+        with self.store.write() as session:
             now = session.runs.get(run.id)
             seen = run.since if problems else now.progress["seen"]
             session.runs.record(run.id, "", {**now.progress, "seen": seen, "keys": "", "problems": [*problems]})

@@ -181,6 +181,7 @@ def _permitted(session: Session, moves: list[Move]) -> list[Move]:
 # The two phases of maintenance that time brings about: notes move between layers, then what is weak fades.
 
 
+@dataclass(frozen=True, slots=True)
 class MovePhase:
     """Plans moves for all active notes in one pass and carries them out a page at a time.
 
@@ -188,25 +189,25 @@ class MovePhase:
     What was moved is not planned again, so a run that was killed goes on by beginning anew.
     """
 
-    def __init__(
-        self, store: Store, name: str, said: str, plan: Callable[[Session, Standings, datetime], list[Move]]
-    ) -> None:
-        self._store, self.name, self._said, self._plan = store, name, said, plan
+    store: Store
+    name: str
+    said: str
+    plan: Callable[[Session, Standings, datetime], list[Move]]
 
     def run(self, run: PhaseRun) -> PhaseReport:
         """Move what is to be moved; in a dry run, say what that is."""
-        with self._store.read() as session:
-            planned = self._plan(session, session.usage.standings(), session.now)
+        with self.store.read() as session:
+            planned = self.plan(session, session.usage.standings(), session.now)
             if run.dry_run:
                 return _report(_reasons(session, planned))
         done: list[Reason] = []
         for page in chunks(planned):
             if run.cancelled.is_set():
                 break
-            with self._store.write() as session:
+            with self.store.write() as session:
                 # Planned again: somebody may have recalled, edited or deleted some of them meanwhile.
                 standings = session.usage.standings([move.key for move in page])
-                done += self._carry_out(session, run, self._plan(session, standings, session.now))
+                done += self._carry_out(session, run, self.plan(session, standings, session.now))
                 run.mark(session, {"counts": _report(done).counts})
             run.tell(len(done), len(planned))
         return _report(done)
@@ -214,7 +215,7 @@ class MovePhase:
     def _carry_out(self, session: Session, run: PhaseRun, moves: Sequence[Move]) -> list[Reason]:
         if not moves:
             return []
-        page = run.begin(session, self.name, f"{len(moves)} {self._said}")
+        page = run.begin(session, self.name, f"{len(moves)} {self.said}")
         reasons = _reasons(session, moves)
         for move, reason in zip(moves, reasons, strict=True):
             # Each is an operation of its own, so that it says why and can be taken back alone.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
@@ -37,26 +38,16 @@ if TYPE_CHECKING:
 _BETWEEN = timedelta(minutes=1)
 
 
+@dataclass(frozen=True, slots=True)
 class Maintainer:
     """Keeps one collection honest and light; `worker` names who does it, and is called off with the collection."""
 
-    def __init__(
-        self,
-        collection: Collection,
-        models: Models,
-        worker: Worker,
-        reweigher: Reweigher,
-        topics: Topics,
-        purges: Purges,
-    ) -> None:
-        self._collection = collection
-        self._store = collection.store
-        self._settings = collection.settings
-        self._models = models
-        self._worker = worker
-        self._reweigher = reweigher
-        self._topics = topics
-        self._purges = purges
+    collection: Collection
+    models: Models
+    worker: Worker
+    reweigher: Reweigher
+    topics: Topics
+    purges: Purges
 
     def maintain(
         self,
@@ -70,23 +61,23 @@ class Maintainer:
 
         Raises MaintenanceRunning, Cancelled or InvalidInput.
         """
-        models = self._models if cancelled is None else self._models.called_off_by(cancelled)
-        return Cycle(self._store, partial(self._phases, models.analyst), self._worker.owner.one_more, is_gone).run(
-            cycle, dry_run=dry_run, cancelled=cancelled or self._worker.cancelled, listener=progress
-        )
+        models = self.models if cancelled is None else self.models.called_off_by(cancelled)
+        return Cycle(
+            self.collection.store, partial(self._phases, models.analyst), self.worker.owner.one_more, is_gone
+        ).run(cycle, dry_run=dry_run, cancelled=cancelled or self.worker.cancelled, listener=progress)
 
     def when_quiet(self, cancelled: threading.Event | None = None) -> MaintenanceReport | None:
         """Do what is due, as an assistant or a worker does it with nothing else to do; None when it is not the time.
 
         Raises Cancelled.
         """
-        if not self._settings.nightly or self._store.read_only:
+        if not self.collection.settings.nightly or self.collection.store.read_only:
             return None
-        with self._store.read() as session:
+        with self.collection.store.read() as session:
             since = quiet_since(session)
-            if since is not None and session.now - since < timedelta(minutes=self._settings.idle_minutes):
+            if since is not None and session.now - since < timedelta(minutes=self.collection.settings.idle_minutes):
                 return None
-            cycle = due(session, self._collection.zone)
+            cycle = due(session, self.collection.zone)
         if cycle is None:
             return None
         try:
@@ -102,13 +93,13 @@ class Maintainer:
         from amem.maintenance.merge_phase import MergePhase
         from amem.maintenance.upkeep import PurgePhase, ReembedPhase, TidyPhase, WeighPhase
 
-        store, settings = self._store, self._settings
+        store, settings = self.collection.store, self.collection.settings
 
         def merge_writer() -> MergeWriter | None:
             found = analyst()
             return found if isinstance(found, MergeWriter) else None
 
-        merging = MergePhase(self._collection, merge_writer)
+        merging = MergePhase(self.collection, merge_writer)
         if cycle == CONSOLIDATION:
             return [merging]
 
@@ -117,19 +108,19 @@ class Maintainer:
             return found if isinstance(found, PageWriter) else None
 
         every: list[tuple[str, Phase]] = [
-            ("monthly", ReembedPhase(store, self._collection.vectorizer)),
+            ("monthly", ReembedPhase(store, self.collection.vectorizer)),
             ("nightly", layer_phase(store, settings)),
             # Before they fade one by one.
-            ("weekly", CompressPhase(self._collection, writer)),
-            ("nightly", fade_phase(store, settings, self._collection.predicates)),
-            ("nightly", ConflictPhase(store, self._reweigher)),
+            ("weekly", CompressPhase(self.collection, writer)),
+            ("nightly", fade_phase(store, settings, self.collection.predicates)),
+            ("nightly", ConflictPhase(store, self.reweigher)),
             ("nightly", merging),
-            ("nightly", self._topics.phase(analyst)),
+            ("nightly", self.topics.phase(analyst)),
             ("monthly", WeighPhase(store)),
             ("weekly", TidyPhase(store)),
         ]
         with store.read() as session:
-            due = [] if owed(session) is None else [PurgePhase(self._purges.finish)]
+            due = [] if owed(session) is None else [PurgePhase(self.purges.finish)]
         return [*due, *(phase for least, phase in every if CYCLES.index(least) <= CYCLES.index(cycle))]
 
 
@@ -175,19 +166,19 @@ _CLAIM = ("content", "facts", "kind", "at", "valid_from", "status")
 _WEIGHING = frozenset({"add", "learn", "import", "enrich", "merge", "unsupersede", "reject", ACTION})
 
 
+@dataclass(frozen=True, slots=True)
 class ConflictPhase:
     """Weighs the notes that changed since the last run, and settles what it finds, but for what was undone."""
 
     name = "conflicts"
 
-    def __init__(self, store: Store, reweigher: Reweigher) -> None:
-        self._store = store
-        self._reweigher = reweigher
+    store: Store
+    reweigher: Reweigher
 
     def run(self, run: PhaseRun) -> PhaseReport:
         """Look at all that changed, a page at a time; in a dry run only say what would come of it."""
-        self._reweigher.refresh()
-        with self._store.read() as session:
+        self.reweigher.refresh()
+        with self.store.read() as session:
             keys = _unweighed(session, run.changed(session))
         found: dict[tuple[str, str], Conflict] = {}
         page_of = self._try_page if run.dry_run else self._settle_page
@@ -203,13 +194,13 @@ class ConflictPhase:
         return PhaseReport(_counts(list(found.values())), reasons)
 
     def _try_page(self, run: PhaseRun, keys: Sequence[int], before: Iterable[Conflict]) -> list[Conflict]:
-        with self._store.read() as session:
+        with self.store.read() as session:
             ids = list(session.notes.ids_of(keys).values())
-            return [each.conflict for _, pairs in self._reweigher.weigh(session, ids) for each in pairs]
+            return [each.conflict for _, pairs in self.reweigher.weigh(session, ids) for each in pairs]
 
     def _settle_page(self, run: PhaseRun, keys: Sequence[int], before: Iterable[Conflict]) -> list[Conflict]:
         found: list[Conflict] = []
-        with self._store.write() as session:
+        with self.store.write() as session:
             operations: list[int] = []
 
             def begin(by: str) -> int:
@@ -217,8 +208,8 @@ class ConflictPhase:
                     operations.append(run.begin(session, ACTION, _CAUSE))
                 return operations[0]
 
-            for note, pairs in self._reweigher.weigh(session, list(session.notes.ids_of(keys).values())):
-                found += self._reweigher.carry_out(session, note, pairs, begin).conflicts
+            for note, pairs in self.reweigher.weigh(session, list(session.notes.ids_of(keys).values())):
+                found += self.reweigher.carry_out(session, note, pairs, begin).conflicts
             run.mark(session, {"done": keys[-1], "counts": _counts([*before, *found])})
         return found
 

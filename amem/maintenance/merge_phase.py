@@ -83,6 +83,7 @@ class _Doubt:
     opinion: Opinion = field(default_factory=Opinion)
 
 
+@dataclass(frozen=True, slots=True)
 class MergePhase:
     """Merges near-identical notes of one collection; ``amem.maintenance.sameness`` says which those are.
 
@@ -92,21 +93,12 @@ class MergePhase:
 
     name = "merge"
 
-    def __init__(
-        self,
-        collection: Collection,
-        writer: Callable[[], MergeWriter | None] = lambda: None,
-    ) -> None:
-        self._store = collection.store
-        self._dense = collection.dense
-        self._vectorizer = collection.vectorizer
-        self._settings = collection.settings
-        self._predicates = collection.predicates
-        self._writer = writer
+    collection: Collection
+    writer: Callable[[], MergeWriter | None] = lambda: None
 
     def run(self, run: PhaseRun) -> PhaseReport:
         """Merge what changed with what says the same; in a dry run only say what would be, and ask no model."""
-        drafting = Drafting(self._writer, self._predicates, self._settings.merge_days)
+        drafting = Drafting(self.writer, self.collection.predicates, self.collection.settings.merge_days)
         try:
             return self._run(run, drafting)
         finally:
@@ -118,19 +110,19 @@ class MergePhase:
             return
         spent = drafting.spent
         try:
-            with self._store.write() as session:
+            with self.collection.store.write() as session:
                 session.costs.add(MERGING, calls=drafting.calls, tokens_in=spent.tokens_in, tokens_out=spent.tokens_out)
         except StorageError as error:  # the run's own outcome matters more
             _log.warning("what drafts of merged notes cost could not be written down: %s", error)
 
     def _run(self, run: PhaseRun, drafting: Drafting) -> PhaseReport:
-        with self._store.read() as session:
+        with self.collection.store.read() as session:
             keys = run.changed(session)
         reasons: list[Reason] = []
         gone: set[str] = set()
         done = proposed = 0
-        settings = self._settings
-        candidates = Candidates(self._dense, keys, cosine=settings.merge_cosine, days=settings.merge_days)
+        settings = self.collection.settings
+        candidates = Candidates(self.collection.dense, keys, cosine=settings.merge_cosine, days=settings.merge_days)
         for page in chunks(keys):
             if run.cancelled.is_set():
                 break
@@ -157,11 +149,11 @@ class MergePhase:
 
     def _plan(self, run: PhaseRun, page: Sequence[int], candidates: Candidates) -> _Found:
         """The groups and doubtful pairs that a note of the page belongs to."""
-        with self._store.read() as session:
+        with self.collection.store.read() as session:
             candidates.refresh(session)
-        self._dense.refresh()
+        self.collection.dense.refresh()
         near = candidates.pairs(page)
-        with self._store.read() as session:
+        with self.collection.store.read() as session:
             found = session.notes.bare(sorted({key for pair in near for key in pair}))
             left_alone = run.taken_back(session, "merge", list(found))
             notes = {
@@ -176,7 +168,7 @@ class MergePhase:
             for one, other in sorted(near)
             if one in notes and other in notes and frozenset((notes[one].id, notes[other].id)) not in apart
         ]
-        days = self._settings.merge_days
+        days = self.collection.settings.merge_days
         same = [(one, other) for one, other in pairs if not difference(notes[one], notes[other], days)]
         merging = {key for pair in same for key in pair}
         doubtful = [
@@ -190,7 +182,7 @@ class MergePhase:
         for group in groups_of(same):
             parts = tuple(notes[key] for key in group)
             note = merged(parts)
-            if len(note.content) <= self._settings.max_note_chars:
+            if len(note.content) <= self.collection.settings.max_note_chars:
                 planned.append(_Planned(parts, note))
         return _Found(planned, doubtful)
 
@@ -200,13 +192,13 @@ class MergePhase:
         before = drafting.calls
         yield
         if drafting.calls > before:
-            with self._store.write() as session:
+            with self.collection.store.write() as session:
                 run.keep(session)
 
     def _drafted(self, run: PhaseRun, planned: _Planned, drafting: Drafting) -> _Planned:
         with self._kept(run, drafting):
             note, remark = drafting.merged(planned.parts, planned.note)
-        if len(note.content) > self._settings.max_note_chars:
+        if len(note.content) > self.collection.settings.max_note_chars:
             return replace(planned, remark="text by the rules: its draft is too long")
         return replace(planned, note=note, remark=remark)
 
@@ -214,7 +206,7 @@ class MergePhase:
         """The pairs that can be proposed now, one question a note at a time, with what the model says of each."""
         if not doubtful:
             return []
-        with self._store.read() as session:
+        with self.collection.store.read() as session:
             waiting = {item.note for item in session.reviews.open()}
         weighed: list[_Doubt] = []
         for each in doubtful:
@@ -230,7 +222,7 @@ class MergePhase:
         proposed: list[_Doubt] = []
         if not doubtful:
             return proposed
-        with self._store.write() as session:
+        with self.collection.store.write() as session:
             waiting = {item.note for item in session.reviews.open()}
             for each in doubtful:
                 old, new = each.old, each.new
@@ -247,7 +239,7 @@ class MergePhase:
                     reason=reason,
                     confidence=0.5,
                     made_by=ACTOR,
-                    days=self._settings.review_days,
+                    days=self.collection.settings.review_days,
                 )
                 waiting.add(old.id)
                 proposed.append(each)
@@ -255,15 +247,15 @@ class MergePhase:
 
     def _write(self, run: PhaseRun, planned: Sequence[_Planned], last: int, *, before: int) -> list[_Planned]:
         """Merge what is still as it was read; the others wait for the next night."""
-        texts = {self._vectorizer.text(each.note) for each in planned}
-        vectors = self._vectorizer.embed(sorted(texts))[0] if texts else {}
+        texts = {self.collection.vectorizer.text(each.note) for each in planned}
+        vectors = self.collection.vectorizer.embed(sorted(texts))[0] if texts else {}
         written: list[_Planned] = []
-        with self._store.write() as session:
-            self._vectorizer.keep(session, vectors)
+        with self.collection.store.write() as session:
+            self.collection.vectorizer.keep(session, vectors)
             for each in planned:
                 if unchanged(session, each.parts):
                     operation = run.begin(session, "merge", CAUSE)
-                    _store(session, each, self._vectorizer.hash(each.note), operation)
+                    _store(session, each, self.collection.vectorizer.hash(each.note), operation)
                     written.append(each)
             counts = {"consolidated": before + sum(len(each.parts) for each in written)}
             run.mark(session, {"done": last, "counts": counts})

@@ -61,29 +61,18 @@ class PurgeReport:
         }
 
 
+@dataclass(frozen=True, slots=True)
 class Purges:
     """Destroys notes of one collection for good, with what was made of them.
 
     `sum_up_again` writes the notes of these episodes anew, by rules, as a part of an operation.
     """
 
-    def __init__(
-        self,
-        collection: Collection,
-        reweigher: Reweigher,
-        enricher: Enricher,
-        topics: Topics,
-        sum_up_again: Callable[[Sequence[str], int], None],
-    ) -> None:
-        self._store = collection.store
-        self._dense = collection.dense
-        self._vectorizer = collection.vectorizer
-        self._folder = collection.folder
-        self._home = collection.settings.home
-        self._reweigher = reweigher
-        self._enricher = enricher
-        self._topics = topics
-        self._sum_up_again = sum_up_again
+    collection: Collection
+    reweigher: Reweigher
+    enricher: Enricher
+    topics: Topics
+    sum_up_again: Callable[[Sequence[str], int], None]
 
     def purge(self, ids: Sequence[str], actor: str) -> PurgeReport | None:
         """Destroy notes and what derives from them; what they superseded stands again. None when there are none."""
@@ -93,7 +82,7 @@ class Purges:
             return None
         first = [id for id in wanted if id in done.notes]
         left = self.finish()
-        self._enricher.again(done.unread, done.operation, wait=False)
+        self.enricher.again(done.unread, done.operation, wait=False)
         return PurgeReport(
             done.operation,
             tuple(dict.fromkeys([*first, *done.notes])),
@@ -106,7 +95,7 @@ class Purges:
 
     def _purge(self, ids: Sequence[str], actor: str) -> Purged | None:
         """One commit, with what that leaves to be done written down; until that is done, files hold the text."""
-        with self._store.write() as session:
+        with self.collection.store.write() as session:
             known = session.notes.keys_of(ids)
             if not known:
                 return None
@@ -121,24 +110,24 @@ class Purges:
             for id in done.back:
                 session.notes.change(id, {"status": str(Status.ACTIVE)}, operation)
             for id in done.rewritten:
-                readdress(session, id, self._vectorizer)
+                readdress(session, id, self.collection.vectorizer)
             for id in done.unread:
                 session.jobs.put(ENRICH_JOB, id, operation)
             done.count("vectors", session.vectors.drop_orphans())
             session.vectors.disown_copies()
             owe(session, done)
         if done.freed:
-            self._reweigher.refresh()
-            with self._store.write() as session:
-                self._reweigher.settle(session, done.freed, parent=operation)
+            self.reweigher.refresh()
+            with self.collection.store.write() as session:
+                self.reweigher.settle(session, done.freed, parent=operation)
         return done
 
     def _files_with(self, texts: Sequence[str]) -> list[str]:
         """Other collections of the home, and files that lie in it, which hold one of these texts; by path in it."""
-        if self._folder is None:
+        if self.collection.folder is None:
             return []
-        home, wanted = self._home, [text.encode("utf-8", "surrogatepass") for text in texts]
-        others = [home / name for name in collection_names(home) if home / name != self._folder]
+        home, wanted = self.collection.settings.home, [text.encode("utf-8", "surrogatepass") for text in texts]
+        others = [home / name for name in collection_names(home) if home / name != self.collection.folder]
         files = [path for folder in (home, *others) for path in sorted(folder.iterdir())]
         held = []
         for path in files:
@@ -154,18 +143,18 @@ class Purges:
 
     def finish(self) -> str:
         """Do what purges still owe: no file holds what was purged then. Returns why it can't be done, '' when it is."""
-        with self._store.read() as session:
+        with self.collection.store.read() as session:
             due = owed(session)
         if due is None:
             return ""
         try:
-            self._store.shrink()
-            if not self._dense.forget_purged():
+            self.collection.store.shrink()
+            if not self.collection.dense.forget_purged():
                 raise StorageBusy(
                     "another process has the Chroma folder open", hint="end it, or wait until it makes the folder anew"
                 )
             self._make_anew(due)
-            with self._store.write() as session:
+            with self.collection.store.write() as session:
                 settle_owed(session, due)
         except AmemError as error:
             return with_hint(error)
@@ -174,8 +163,8 @@ class Purges:
     def _make_anew(self, due: Owed) -> None:
         """Write the pages of topics and the summaries of episodes again, by rules, from what is left."""
         if due.episodes:
-            self._sum_up_again(due.episodes, due.operation)
-        self._topics.write_again(due.topics, due.operation)
+            self.sum_up_again(due.episodes, due.operation)
+        self.topics.write_again(due.topics, due.operation)
 
 
 def _is_common(word: str) -> bool:

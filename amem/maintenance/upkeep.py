@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amem.errors import AmemError, Cancelled, EmbedderMismatch
@@ -83,6 +84,7 @@ def _all(session: Session) -> Iterator[Sequence[MemoryNote]]:
 # What keeps a collection's files in shape: vectors of the present model (monthly), a tidy database (weekly).
 
 
+@dataclass(frozen=True, slots=True)
 class ReembedPhase:
     """Embeds all notes anew where the settings name another model or recipe than the collection's vectors are of.
 
@@ -91,17 +93,16 @@ class ReembedPhase:
 
     name = "index"
 
-    def __init__(self, store: Store, vectorizer: Vectorizer) -> None:
-        self._store = store
-        self._vectorizer = vectorizer
+    store: Store
+    vectorizer: Vectorizer
 
     def run(self, run: PhaseRun) -> PhaseReport:
         """All or nothing: one that is called off leaves the old vectors in use."""
         try:
-            self._vectorizer.check()
+            self.vectorizer.check()
         except EmbedderMismatch:
             if run.dry_run:
-                with self._store.read() as session:
+                with self.store.read() as session:
                     return PhaseReport({"reembedded": session.notes.count()})
         else:
             return PhaseReport()
@@ -109,40 +110,40 @@ class ReembedPhase:
         def heard(done: int, of: int) -> None:
             if run.cancelled.is_set():
                 raise Cancelled("embedding anew was called off", hint="the old vectors are still in use")
-            with self._store.write() as session:
+            with self.store.write() as session:
                 run.keep(session)
             run.tell(done, of)
 
-        return PhaseReport({"reembedded": reindex(self._store, self._vectorizer, ACTOR, progress=heard)})
+        return PhaseReport({"reembedded": reindex(self.store, self.vectorizer, ACTOR, progress=heard)})
 
 
+@dataclass(frozen=True, slots=True)
 class PurgePhase:
     """Finishes what purges owe: files that could not be rewritten then."""
 
     name = "purges"
 
-    def __init__(self, finish: Callable[[], str]) -> None:
-        self._finish = finish
+    finish: Callable[[], str]
 
     def run(self, run: PhaseRun) -> PhaseReport:
         """Raises AmemError where it still can't be done: the run goes on and says so, the next one tries again."""
-        if not run.dry_run and (problem := self._finish()):
+        if not run.dry_run and (problem := self.finish()):
             raise AmemError(f"files still hold purged text: {problem}")
         return PhaseReport()
 
 
+@dataclass(frozen=True, slots=True)
 class TidyPhase:
     """Lets the database gather statistics, merges pieces of its full-text indexes, and gives back room that is free."""
 
     name = "database"
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    store: Store
 
     def run(self, run: PhaseRun) -> PhaseReport:
         """In steps of some milliseconds, so that nobody waits, but for a file that is written anew: seconds, once."""
         if not run.dry_run:
-            self._store.tidy(run.cancelled.is_set)
+            self.store.tidy(run.cancelled.is_set)
         return PhaseReport()
 
 
@@ -166,20 +167,20 @@ def link_weight(recalls: tuple[int, int], age_days: float) -> float:
     return float(min(MOST, max(LEAST, ((1 + min(recalls)) / (1 + max(age_days, 0.0) / _QUARTER)) ** 0.25)))
 
 
+@dataclass(frozen=True, slots=True)
 class WeighPhase:
     """Weighs every link that a machine made."""
 
     name = "links"
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    store: Store
 
     def run(self, run: PhaseRun) -> PhaseReport:
         """Weigh them a page at a time; a run that was killed goes on after the last page."""
         after = int(run.progress.get("done", 0))
         changed = 0
         while not run.cancelled.is_set():
-            with self._store.read() as session:
+            with self.store.read() as session:
                 page = session.links.uses(WEIGHED, after=after, limit=_LINKS_PAGE)
                 now = session.now
             if not page:
@@ -188,7 +189,7 @@ class WeighPhase:
             news = {each.key: weights[each.key] for each in page if abs(weights[each.key] - each.weight) > _NOTICEABLE}
             changed, after = changed + len(news), page[-1].key
             if not run.dry_run:
-                with self._store.write() as session:
+                with self.store.write() as session:
                     session.links.weigh(news)
                     run.mark(session, {"done": after, "counts": {"reweighted": changed}})
         return PhaseReport({"reweighted": changed})
