@@ -8,6 +8,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import StrEnum
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -200,24 +201,21 @@ class Drafted:
     vectors: dict[bytes, NDArray[np.float32]]
 
 
+@dataclass(frozen=True)
 class EpisodeNotes:
     """Makes, stores and rewrites the notes that sum up episodes. Asks nobody but the `fallback`, which is local."""
 
-    def __init__(
-        self,
-        collection: Collection,
-        fallback: Callable[[], Analyst],
-    ) -> None:
-        self._vectorizer = collection.vectorizer
-        self._fallback = fallback
-        self._settings = collection.settings
-        self._clock = collection.clock
-        self._vocabulary = StoreVocabulary(collection.store, FrequencyCache())
+    collection: Collection
+    fallback: Callable[[], Analyst]
+
+    @cached_property
+    def _vocabulary(self) -> StoreVocabulary:
+        return StoreVocabulary(self.collection.store, FrequencyCache())
 
     def summary(self, messages: Sequence[Message], left: Sequence[Message], rules: Rules) -> str:
         """A line on what is `left` of the messages of an episode, by rules; where nothing is, who talked."""
         heard = (_permitted(message, rules) for message in left if message.role is not Role.SYSTEM)
-        summary = self._fallback().extract(Passage(tuple(each for each in heard if each.content))).summary
+        summary = self.fallback().extract(Passage(tuple(each for each in heard if each.content))).summary
         return _bare_summary(messages) if not summary.strip() or rules.forbids(summary) else summary
 
     def draft(
@@ -240,7 +238,7 @@ class EpisodeNotes:
         }
         fields = {"kind": Kind.EPISODE, "conversation_id": conversation, "metadata": {"episode": about, **scope.ids}}
         new = NewNote(summary, at, fields=fields)
-        note = take_in(new, actor=actor, settings=self._settings, clock=self._clock).note
+        note = take_in(new, actor=actor, settings=self.collection.settings, clock=self.collection.clock).note
         return Drafted(note, self._analysed(note))
 
     def store(self, session: Session, drafted: Drafted, operation: int, first: int, last: int, *, waits: bool) -> int:
@@ -251,40 +249,40 @@ class EpisodeNotes:
         note = drafted.note
         note.enrichment = Enrichment.PENDING if waits else Enrichment.DONE
         note.metadata = note.metadata | {"episode": {**note.metadata["episode"], "first": first, "last": last}}
-        self._vectorizer.keep(session, drafted.vectors)
+        self.collection.vectorizer.keep(session, drafted.vectors)
         # What people said in it is as good as what they say in a note; what it leaves out is a matter of summing up.
         return session.notes.insert(
             note,
             operation,
-            reliability=self._settings.trust_user,
-            text_hash=self._vectorizer.hash(note),
+            reliability=self.collection.settings.trust_user,
+            text_hash=self.collection.vectorizer.hash(note),
             given=("kind", "conversation_id", "metadata"),
         )
 
     def rewritten(self, note: MemoryNote, summary: str) -> Drafted:
         """The note with another summary, analysed anew; nothing is stored yet."""
-        after = replace(note, content=summary[: self._settings.max_note_chars])
+        after = replace(note, content=summary[: self.collection.settings.max_note_chars])
         return Drafted(after, self._analysed(after))
 
     def rewrite(self, session: Session, drafted: Drafted, operation: int, analyst: str) -> None:
         """Store what `rewritten` made, but for fields that a person edited."""
         note = drafted.note
         owned = session.notes.owned_fields([note.id])[note.id]
-        self._vectorizer.keep(session, drafted.vectors)
+        self.collection.vectorizer.keep(session, drafted.vectors)
         names = [name for name in ("content", *ANALYSED) if name not in owned]
         changes: dict[str, Any] = {name: plain(name, getattr(note, name)) for name in names}
         session.notes.change(note.id, changes | {"analyst": analyst}, operation)
-        readdress(session, note.id, self._vectorizer)
+        readdress(session, note.id, self.collection.vectorizer)
 
     def _analysed(self, note: MemoryNote) -> dict[bytes, NDArray[np.float32]]:
         """Fill the note in by rules, and embed it; an embedder that is down costs the vector for now, not the note."""
-        analyst = self._fallback()
-        default_zone = zone(self._settings.timezone)
+        analyst = self.fallback()
+        default_zone = zone(self.collection.settings.timezone)
         analysis = analyst.analyze(draft_of(note, default_zone), self._vocabulary.of(note))
         fill_in(note, analysis, ("kind",), default_zone)  # the facts are those of the notes that it sums up
         note.analyst, note.enrichment = analyst.name, Enrichment.DONE
         try:
-            return self._vectorizer.embed([self._vectorizer.text(note)])[0]
+            return self.collection.vectorizer.embed([self.collection.vectorizer.text(note)])[0]
         except Exception as error:  # its words find it until the next consolidation embeds it
             _log.warning("embedding of an episode failed: %s", error)
             return {}

@@ -161,7 +161,7 @@ class Learner:
         self._store = collection.store
         self._vectorizer = collection.vectorizer
         self._settings = collection.settings
-        self._owner = enricher.owner
+        self._owner = enricher.worker.owner
         self._notes = EpisodeNotes(collection, models.rules)
         self._teacher = Teacher(collection, pipeline, enricher, finder, models, self._notes)
 
@@ -473,28 +473,19 @@ def _lot_of(session: Session, note: str) -> Excerpt:
 # What waits for an analyst: turns of chats, episodes, notes. New conversations join it, or are learnt from at once.
 
 
+@dataclass(frozen=True, slots=True)
 class Backlog:
     """Learns from conversations, chats and notes of one collection, now or with `worker` in the background.
 
     `topics` and `consolidation` take in what was learnt.
     """
 
-    def __init__(
-        self,
-        collection: Collection,
-        learner: Learner,
-        enricher: Enricher,
-        worker: Worker,
-        topics: Topics,
-        consolidation: Consolidation,
-    ) -> None:
-        self._collection = collection
-        self._vectorizer = collection.vectorizer
-        self._learner = learner
-        self._enricher = enricher
-        self._worker = worker
-        self._topics = topics
-        self._consolidation = consolidation
+    collection: Collection
+    learner: Learner
+    enricher: Enricher
+    worker: Worker
+    topics: Topics
+    consolidation: Consolidation
 
     def remember(
         self, messages: Sequence[Message | Mapping[str, Any]], *, actor: str, wait: bool | None, **how: Any
@@ -503,18 +494,18 @@ class Backlog:
 
         Without `wait` learning is left to the background, with None only what a model would have to be waited for.
         """
-        report = self._learner.remember(
+        report = self.learner.remember(
             messages,
             actor=actor,
-            wait=self._enricher.is_quick if wait is None else wait,
-            cancelled=self._worker.cancelled,
+            wait=self.enricher.is_quick if wait is None else wait,
+            cancelled=self.worker.cancelled,
             **how,
         )
         if report.waiting:
-            self._worker.wake()
-        self._consolidation.keep_up(report.learnt)
+            self.worker.wake()
+        self.consolidation.keep_up(report.learnt)
         try:
-            self._topics.take_in([receipt.id for receipt in report.learnt], report.operation)
+            self.topics.take_in([receipt.id for receipt in report.learnt], report.operation)
         except AmemError as error:  # what was said is stored and learnt; maintenance makes up for it
             _log.warning("declared topics have not taken in what was learnt yet: %s", error)
         return report
@@ -534,33 +525,33 @@ class Backlog:
         chats = self._chats()
         learnt = chats.work(limit=limit, today=True, cancelled=cancelled, progress=progress)
         report = _of_chats(learnt, chats.waiting())
-        for worker in (self._learner, self._enricher):
+        for worker in (self.learner, self.enricher):
             left = None if limit is None else max(0, limit - report.done - report.failed)
             report += worker.work(limit=left, cancelled=cancelled, progress=progress)
-        self._vectorizer.embed_missing()
+        self.collection.vectorizer.embed_missing()
         return report
 
     def hands(self, heard: Callable[[Receipt], None] | None = None) -> list[Hand]:
         """Hands of a worker for all that waits; `heard` is told of each note that is analysed."""
 
         def afterwards() -> None:
-            if self._vectorizer.reads(["context", "tags"]):  # else nothing that is embedded has changed
-                self._vectorizer.embed_missing()
+            if self.collection.vectorizer.reads(["context", "tags"]):  # else nothing that is embedded has changed
+                self.collection.vectorizer.embed_missing()
 
         def analysed(receipt: Receipt) -> None:
             # Whoever adds a note next consolidates, where that has become due.
-            self._consolidation.count([receipt])
+            self.consolidation.count([receipt])
             if heard is not None:
                 heard(receipt)
 
-        clock = self._collection.clock
-        learning = JobHand(self._learner.work, clock)
-        enriching = JobHand(partial(self._enricher.work, heard=analysed), clock, afterwards=afterwards)
+        clock = self.collection.clock
+        learning = JobHand(self.learner.work, clock)
+        enriching = JobHand(partial(self.enricher.work, heard=analysed), clock, afterwards=afterwards)
         return [self._chats(), learning, enriching]
 
     def _chats(self) -> ChatLearning:
-        store, clock, settings = self._collection.store, self._collection.clock, self._collection.settings
-        return ChatLearning(store, clock, self._learner, settings, owner=self._worker.owner)
+        store, clock, settings = self.collection.store, self.collection.clock, self.collection.settings
+        return ChatLearning(store, clock, self.learner, settings, owner=self.worker.owner)
 
 
 def _of_chats(learnt: Learnt, waiting: int) -> EnrichReport:

@@ -130,29 +130,16 @@ _TAKEN = "another worker took the episode over"
 _GONE = "the episode was deleted while it was learnt from"
 
 
+@dataclass(frozen=True, slots=True)
 class Teacher:
     """Turns lots into notes."""
 
-    def __init__(
-        self,
-        collection: Collection,
-        pipeline: Pipeline,
-        enricher: Enricher,
-        finder: Finder,
-        models: Models,
-        notes: EpisodeNotes,
-    ) -> None:
-        self._store = collection.store
-        self._pipeline = pipeline
-        self._enricher = enricher
-        self._renewer = Renewer(collection)
-        self._finder = finder
-        self._analyst = models.analyst
-        self._fallback = models.rules
-        self._notes = notes
-        self._predicates = collection.predicates
-        self._settings = collection.settings
-        self._clock = collection.clock
+    collection: Collection
+    pipeline: Pipeline
+    enricher: Enricher
+    finder: Finder
+    models: Models
+    notes: EpisodeNotes
 
     def learn(
         self,
@@ -171,7 +158,7 @@ class Teacher:
         """
         started = perf_counter()
         # 3. Leave out what was forgotten since it was stored, and sentences that only take something back.
-        with self._store.read() as session:
+        with self.collection.store.read() as session:
             lot = replace(lot, messages=without_forgotten(session, lot.messages, lot.ids))
             withdrawn = any_taken_back(session, lot)
         lot = replace(lot, messages=tuple(_without_orders(message) for message in lot.messages))
@@ -179,13 +166,13 @@ class Teacher:
         heard = tuple(message for message in lot.messages if message.content and message.role is not Role.SYSTEM)
         # 4. Ask the analyst what the rest teaches; the rules where it fails.
         passage, known = self._passage(heard, earlier, lot.scope, rules)
-        before = spent_by(self._analyst())
+        before = spent_by(self.models.analyst())
         extraction, made_by, error = self._ask(passage)
-        spent = spent_by(self._analyst()) - before
+        spent = spent_by(self.models.analyst()) - before
         if error is not None:
             spent += Cost(rungs={OFFLINE: 1})
         # 5. Hold the answer against the words and the user's rules (admission.py).
-        admitted = admit(extraction, passage, rules, [self._settings.user_name])
+        admitted = admit(extraction, passage, rules, [self.collection.settings.user_name])
         if withdrawn:
             # Whoever summed up what was taken back would say it again; the rules' summary leaves it out.
             admitted = replace(admitted, summary="")
@@ -199,15 +186,15 @@ class Teacher:
         self, heard: tuple[Message, ...], earlier: tuple[Message, ...], scope: Scope, rules: Rules
     ) -> tuple[Passage, Known]:
         """What is asked about; a model is told the rules as well, and procedures, for which notes are searched."""
-        if self._analyst().local:
+        if self.models.analyst().local:
             return Passage(heard, earlier), Known()
-        known = known_procedures(self._store, self._finder, heard, scope)
+        known = known_procedures(self.collection.store, self.finder, heard, scope)
         language = language_of(" ".join(message.content for message in heard))
         return Passage(heard, earlier, known.shown, rules.told_in(language)), known
 
     def _ask(self, passage: Passage) -> tuple[Extraction, str, str | None]:
         """The analyst's answer, or when it fails the rules', with who gave it and what went wrong."""
-        analyst = self._analyst()
+        analyst = self.models.analyst()
         if not passage.said:
             return Extraction(), analyst.name, None
         try:
@@ -217,7 +204,7 @@ class Teacher:
         except Exception as error:  # a model that is down, slow or talks nonsense costs time, never a word
             _log.warning("extraction by %s failed: %s", analyst.name, error)
             why = f"extraction by {analyst.name}: {with_hint(error)}"
-        fallback = self._fallback()
+        fallback = self.models.rules()
         try:
             return fallback.extract(passage), fallback.name, why
         except Exception as error:
@@ -239,7 +226,7 @@ class Teacher:
     ) -> Extracted:
         """Write down what was admitted; then ask the model about all of the new notes, `again` times more at most."""
         cause = f"learnt from {lot.note or lot.called}"
-        with self._store.write() as session:
+        with self.collection.store.write() as session:
             if lot.note is not None and (gone := _lost(session, lot)):
                 return Extracted(made_by, Enrichment.PENDING, dropped=(gone,))
             own = session.begin("extract", made_by, cause, parent=operation, prompts=prompt)
@@ -259,7 +246,7 @@ class Teacher:
             # In one commit with what is learnt: nobody is ever told what its speaker has taken back meanwhile.
             retracted.extend(self._take_back(session, lot, own))
 
-        receipts = self._pipeline.add(
+        receipts = self.pipeline.add(
             items,
             actor=made_by,
             action="learn",
@@ -269,22 +256,23 @@ class Teacher:
             at_last=take_back_at_once,
             wait=False,
         )
+        renewer = Renewer(self.collection)
         renewed = [
-            self._renewer.renew(each.procedure, note, self._sources(lot, each.messages), made_by, own, each.why_wait)
+            renewer.renew(each.procedure, note, self._sources(lot, each.messages), made_by, own, each.why_wait)
             for each, note in newer
         ]
         dropped += [each.dropped for each in renewed if each.dropped]
         changed = [each.id for each in renewed if each.id is not None]
         cost = Cost()
-        if not self._analyst().local:
-            receipts, cost = self._enricher.finish_together(receipts, changed, operation=own, again=again)
+        if not self.models.analyst().local:
+            receipts, cost = self.enricher.finish_together(receipts, changed, operation=own, again=again)
         else:
             for id in changed:
-                self._enricher.revise(id, own)
+                self.enricher.revise(id, own)
         enrichment = Enrichment.DONE if error is None else Enrichment.DEGRADED
-        with self._store.write() as session:  # what was learnt before, and what was taken back since
+        with self.collection.store.write() as session:  # what was learnt before, and what was taken back since
             take_back_at_once(session)
-        renew_summaries(self._store, self._notes, lot, rules, own)
+        renew_summaries(self.collection.store, self.notes, lot, rules, own)
         if lot.note is not None:
             self._settle(lot, admitted.summary if error is None else "", made_by, own, error, dropped)
         return Extracted(
@@ -305,7 +293,7 @@ class Teacher:
         if notes:
             own = session.begin("retract", "amem", "taken back while talking", parent=operation)
             for note in notes:
-                void(session, note, self._predicates(), own)
+                void(session, note, self.collection.predicates(), own)
         return [note.id for note in notes]
 
     # -- new notes -------------------------------------------------------------------------------------------------
@@ -324,7 +312,7 @@ class Teacher:
         first = next((message for message in messages if message.role is Role.USER), messages[0])
         place = lot.ordinals[_position(lot.messages, first)]
         told = {
-            "speaker": first.speaker or self._settings.user_name,
+            "speaker": first.speaker or self.collection.settings.user_name,
             "conversation_id": lot.called,
             "ordinal": place,
             **lot.scope.ids,
@@ -341,10 +329,10 @@ class Teacher:
     ) -> None:
         """Give the episode's note the model's summary and end its job, or let it wait for a model again."""
         assert lot.note is not None
-        with self._store.read() as session:
+        with self.collection.store.read() as session:
             held = session.notes.get_many([lot.note], history=False).get(lot.note)
-        draft = None if held is None or summary in ("", held.content) else self._notes.rewritten(held, summary)
-        with self._store.write() as session:
+        draft = None if held is None or summary in ("", held.content) else self.notes.rewritten(held, summary)
+        with self.collection.store.write() as session:
             now = session.notes.get_many([lot.note], history=False).get(lot.note)
             if now is None or not session.jobs.held(EXTRACT_JOB, lot.note, lot.owner):
                 session.jobs.give_back(lot.owner)
@@ -354,7 +342,7 @@ class Teacher:
                 if "content" in session.notes.owned_fields([now.id])[now.id] or now.content != held.content:
                     dropped.append("the summary: somebody edited the episode's note")
                 else:
-                    self._notes.rewrite(session, draft, operation, made_by)
+                    self.notes.rewrite(session, draft, operation, made_by)
             state = Enrichment.DONE if error is None else Enrichment.DEGRADED
             session.notes.change(now.id, {"enrichment": str(state)}, operation)
             session.jobs.settle(EXTRACT_JOB, now.id, lot.owner, error=error or "")

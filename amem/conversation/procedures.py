@@ -113,16 +113,11 @@ class Renewed:
     dropped: str = ""
 
 
+@dataclass(frozen=True, slots=True)
 class Renewer:
     """Rewrites procedures, as the model that told the newer form."""
 
-    def __init__(
-        self,
-        collection: Collection,
-    ) -> None:
-        self._store = collection.store
-        self._vectorizer = collection.vectorizer
-        self._settings = collection.settings
+    collection: Collection
 
     def renew(
         self,
@@ -141,7 +136,7 @@ class Renewer:
         metadata = note.metadata | {"procedure": metadata_of(procedure)}
         after = replace(note, content=content_of(procedure), metadata=metadata)
         vectors = self._embedded(after)
-        with self._store.write() as session:
+        with self.collection.store.write() as session:
             now = session.notes.get_many([note.id], history=False).get(note.id)
             if now is None or now.status is not Status.ACTIVE or now.content != note.content:
                 return Renewed(dropped=f"the update of “{procedure.name}”: the note changed while it was learnt from")
@@ -149,10 +144,10 @@ class Renewer:
                 why_wait = "a person edited its content"
             if why_wait:
                 return Renewed(queued=self._propose(session, now, after, made_by, operation, why_wait))
-            self._vectorizer.keep(session, vectors)
+            self.collection.vectorizer.keep(session, vectors)
             changes = {"content": after.content, "metadata": after.metadata}
             session.notes.change(note.id, changes, operation, expect=now.version)
-            readdress(session, note.id, self._vectorizer)
+            readdress(session, note.id, self.collection.vectorizer)
             key = session.notes.keys_of([note.id])[note.id]
             for source, _ in session.sources.keys_of(sources).values():
                 session.sources.attach(key, source, operation, gathered=True)
@@ -170,13 +165,13 @@ class Renewer:
             reason=f"a conversation told a newer form of it, but {why_wait}",
             confidence=1.0,
             made_by=made_by,
-            days=self._settings.review_days,
+            days=self.collection.settings.review_days,
         )
         return Queued(str(review), now.id, why_wait)
 
     def _embedded(self, note: MemoryNote) -> dict[bytes, Any]:
         try:
-            return self._vectorizer.embed([self._vectorizer.text(note)])[0]
+            return self.collection.vectorizer.embed([self.collection.vectorizer.text(note)])[0]
         except Exception as error:  # the next consolidation embeds it
             _log.warning("embedding of a procedure failed: %s", error)
             return {}

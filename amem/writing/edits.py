@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from amem import checks
@@ -36,16 +36,14 @@ if TYPE_CHECKING:
 _EDITABLE = frozenset(VERSIONED) - {"status", "superseded_by", "overturned", "enrichment", "analyst", "at"}
 
 
+@dataclass(frozen=True, slots=True)
 class Editor:
     """Changes notes of one collection, each call one operation that can be undone."""
 
-    def __init__(self, collection: Collection, reweigher: Reweigher, canon: Canon, enricher: Enricher) -> None:
-        self._store = collection.store
-        self._vectorizer = collection.vectorizer
-        self._settings = collection.settings
-        self._reweigher = reweigher
-        self._canon = canon
-        self._enricher = enricher
+    collection: Collection
+    reweigher: Reweigher
+    canon: Canon
+    enricher: Enricher
 
     def update(self, target: str | MemoryNote, fields: Mapping[str, Any], actor: str, *, wait: bool = True) -> bool:
         """Set fields of a note; False when there is no such note.
@@ -56,13 +54,13 @@ class Editor:
         """
         operation = self._update(target, fields, actor)
         if operation:
-            self._enricher.again([target if isinstance(target, str) else target.id], operation, wait=wait)
+            self.enricher.again([target if isinstance(target, str) else target.id], operation, wait=wait)
         return operation is not None
 
     def _update(self, target: str | MemoryNote, fields: Mapping[str, Any], actor: str) -> int | None:
         """The operation, 0 when nothing changed, None when there is no such note."""
         id = target if isinstance(target, str) else checks.text("id", target.id)
-        with self._store.read() as session:
+        with self.collection.store.read() as session:
             now = session.notes.get_many([id]).get(id)
         if now is None:
             return None
@@ -75,13 +73,13 @@ class Editor:
                     f"note {short_id(id)} changed since it was read (version {now.version}, not {expect})",
                     hint="read it again and repeat the change",
                 )
-        values = clean(fields, self._settings)
+        values = clean(fields, self.collection.settings)
         if "facts" in values:
-            values["facts"] = self._canon.given(values["facts"], values.get("speaker", now.speaker))
+            values["facts"] = self.canon.given(values["facts"], values.get("speaker", now.speaker))
         links = values.pop("links", None)
         changes = {name: plain(name, value) for name, value in values.items()}
         if "timestamp" in values:
-            changes["at"] = plain("at", as_timestamp(values["timestamp"], self._settings)[1])
+            changes["at"] = plain("at", as_timestamp(values["timestamp"], self.collection.settings)[1])
         changes = {name: value for name, value in changes.items() if value != plain(name, getattr(now, name))}
         if not changes and not self._relinks(id, links):
             return 0
@@ -91,15 +89,15 @@ class Editor:
                 hint=f"add it anew with {', '.join(SCOPES)} as they should be, and delete this one",
             )
         vectors = self._embedded(now, values)
-        with self._store.write() as session:
-            self._vectorizer.keep(session, vectors)
+        with self.collection.store.write() as session:
+            self.collection.vectorizer.keep(session, vectors)
             names = sorted((changes.keys() | ({"links"} if links is not None else set())) - {"at"})
             operation = session.begin("update", actor, f"changed {', '.join(names)}")
             person = is_persons_word(actor)
             session.notes.change(id, changes, operation, expect=expect, edited=person, given=not person)
             if "content" in changes:
                 session.jobs.put(ENRICH_JOB, id, operation)
-            readdress(session, id, self._vectorizer)
+            readdress(session, id, self.collection.vectorizer)
             if links is not None:
                 _replace_links(session, id, links, actor, operation)
         return operation
@@ -113,12 +111,12 @@ class Editor:
 
         What they had taken the place of stands again, so that something answers.
         """
-        self._reweigher.refresh()
-        with self._store.write() as session:
+        self.reweigher.refresh()
+        with self.collection.store.write() as session:
             known = session.notes.get_many(ids, history=False, usage=False)
             if known:
                 operation = session.begin("delete", actor, f"{len(known)} notes" if len(known) > 1 else "")
-                delete(session, list(known), operation, self._reweigher)
+                delete(session, list(known), operation, self.reweigher)
         return len(known)
 
     def restore(self, id: str, actor: str) -> bool:
@@ -126,13 +124,13 @@ class Editor:
 
         What a person brings back, machines do not put away again by themselves. Raises EmbedderMismatch.
         """
-        self._vectorizer.check()
+        self.collection.vectorizer.check()
         restored = self._restore(id, actor)
-        self._vectorizer.embed_missing([id])
+        self.collection.vectorizer.embed_missing([id])
         return restored
 
     def _restore(self, id: str, actor: str) -> bool:
-        with self._store.write() as session:
+        with self.collection.store.write() as session:
             note = session.notes.get_many([id], history=False, deleted=True).get(id)
             if note is None:
                 raise NoteNotFound(f"no note {id!r}", hint="what was purged is gone for good")
@@ -165,7 +163,7 @@ class Editor:
         kind = _link_type(type)
         if source == target:
             raise InvalidInput("a note cannot be linked to itself")
-        with self._store.write() as session:
+        with self.collection.store.write() as session:
             for id in (source, target):
                 session.notes.existing(id)
             link = Link(source, target, kind, reason, 1.0, actor, session.now)
@@ -184,7 +182,7 @@ class Editor:
     def unlink(self, source: str, target: str, type: str, actor: str) -> bool:
         """Take a link away; False when it was not there."""
         kind = _link_type(type)
-        with self._store.write() as session:
+        with self.collection.store.write() as session:
             if session.links.get(source, target, kind) is None:
                 return False
             return session.links.remove(source, target, kind, session.begin("unlink", actor))
@@ -194,10 +192,10 @@ class Editor:
         (wanted,) = labels("tags", [new]) or [""]
         if not wanted:
             raise InvalidInput("a tag needs a name")
-        embedded = self._vectorizer.reads(["tags"])
+        embedded = self.collection.vectorizer.reads(["tags"])
         if embedded:
-            self._vectorizer.check()
-        with self._store.write() as session:
+            self.collection.vectorizer.check()
+        with self.collection.store.write() as session:
             keys = [key for key, _ in session.text.holding("tag", [old], -1, UNDELETED)]
             notes = session.notes.get_many(list(session.notes.ids_of(keys).values()), history=False)
             if not notes:
@@ -206,9 +204,9 @@ class Editor:
             for note in notes.values():
                 tags = [wanted if tag.casefold() == old.casefold() else tag for tag in note.tags]
                 session.notes.change(note.id, {"tags": labels("tags", tags)}, operation, edited=is_persons_word(actor))
-                readdress(session, note.id, self._vectorizer)
+                readdress(session, note.id, self.collection.vectorizer)
         if embedded:
-            self._vectorizer.embed_missing()
+            self.collection.vectorizer.embed_missing()
         return len(notes)
 
     def accept(self, review: int, actor: str) -> tuple[str, ...]:
@@ -216,8 +214,8 @@ class Editor:
 
         Raises ReviewNotFound; StaleNote when it is outdated; EmbedderMismatch.
         """
-        self._vectorizer.check()
-        with self._store.write() as session:
+        self.collection.vectorizer.check()
+        with self.collection.store.write() as session:
             item = session.reviews.get(review)
             note = session.notes.get_many([item.note], history=False, deleted=True)[item.note]
             wanted = {name: pair for name, pair in item.changes.items() if name in VERSIONED}
@@ -230,14 +228,14 @@ class Editor:
             operation = session.begin("accept", actor, item.reason)
             changes = {name: after for name, (_, after) in wanted.items()}
             fields = session.notes.change(item.note, changes, operation) if changes else tuple(item.changes)
-            readdress(session, item.note, self._vectorizer)
+            readdress(session, item.note, self.collection.vectorizer)
             session.reviews.decide(review, "accepted", operation)
-        self._vectorizer.embed_missing()
+        self.collection.vectorizer.embed_missing()
         return fields
 
     def reject(self, review: int, actor: str) -> None:
         """Turn a proposed change down. Raises ReviewNotFound."""
-        with self._store.write() as session:
+        with self.collection.store.write() as session:
             item = session.reviews.get(review)
             operation = session.begin("reject", actor, item.reason)
             session.reviews.decide(review, "rejected", operation)
@@ -265,29 +263,29 @@ class Editor:
 
         Raises NoteNotFound, OperationNotFound and EmbedderMismatch.
         """
-        self._vectorizer.check()
-        with self._store.write() as session:
+        self.collection.vectorizer.check()
+        with self.collection.store.write() as session:
             fields = rollback(session, actor, id, version)
-            readdress(session, id, self._vectorizer)
-        self._vectorizer.embed_missing([id])
+            readdress(session, id, self.collection.vectorizer)
+        self.collection.vectorizer.embed_missing([id])
         return fields
 
     def _reverse(self, reverse: Callable[[Session], UndoReport], scope: Scope) -> UndoReport:
-        self._vectorizer.check()
-        self._reweigher.refresh()
-        with self._store.write() as session:
+        self.collection.vectorizer.check()
+        self.reweigher.refresh()
+        with self.collection.store.write() as session:
             with session.within(scope):
                 report = reverse(session)
-            report = replace(report, settled=mend(session, report, self._reweigher))
+            report = replace(report, settled=mend(session, report, self.reweigher))
             # Most of what is taken back changed no text: only that some notes were made, or linked.
-            moved = dict.fromkeys(id for id, field in report.reverted if self._vectorizer.reads([field]))
+            moved = dict.fromkeys(id for id, field in report.reverted if self.collection.vectorizer.reads([field]))
             for note in session.notes.get_many(list(moved), history=False, usage=False, deleted=True).values():
-                session.notes.address(note.id, self._vectorizer.hash(note))
-        self._vectorizer.embed_missing([id for id, _ in report.reverted])
+                session.notes.address(note.id, self.collection.vectorizer.hash(note))
+        self.collection.vectorizer.embed_missing([id for id, _ in report.reverted])
         return report
 
     def _set(self, id: str, action: str, actor: str, changes: Mapping[str, Any]) -> bool:
-        with self._store.write() as session:
+        with self.collection.store.write() as session:
             note = session.notes.get_many([id], history=False).get(id)
             if note is None:
                 return False
@@ -299,16 +297,16 @@ class Editor:
         """Whether replacing the untyped links by these would do anything."""
         if wanted is None:
             return False
-        with self._store.read() as session:
+        with self.collection.store.read() as session:
             return any(_link_changes(session, id, wanted))
 
     def _embedded(self, note: MemoryNote, values: Mapping[str, Any]) -> dict[bytes, NDArray[np.float32]]:
         """Vectors for the note as it will be; nothing to do when what is embedded stays the same."""
-        before = self._vectorizer.text(note)
+        before = self.collection.vectorizer.text(note)
         for name, value in values.items():
             setattr(note, name, value)
-        after = self._vectorizer.text(note)
-        return {} if after == before else self._vectorizer.embed([after])[0]
+        after = self.collection.vectorizer.text(note)
+        return {} if after == before else self.collection.vectorizer.embed([after])[0]
 
 
 def _changed(note: MemoryNote, now: MemoryNote) -> dict[str, Any]:

@@ -52,25 +52,15 @@ class Task:
     stored: Receipt | None = None
 
 
+@dataclass(frozen=True, slots=True)
 class Enricher:
     """Analyses and evolves stored notes of one collection; `at_once` says how many may be analysed in parallel."""
 
-    def __init__(
-        self,
-        collection: Collection,
-        thinker: Thinker,
-        settler: Settler,
-        worker: Worker,
-        at_once: Callable[[], int],
-    ) -> None:
-        self._store = collection.store
-        self._thinker = thinker
-        self._vectorizer = collection.vectorizer
-        self._settler = settler
-        self._settings = collection.settings
-        self._worker = worker
-        self.owner = worker.owner
-        self._at_once = at_once
+    collection: Collection
+    thinker: Thinker
+    settler: Settler
+    worker: Worker
+    at_once: Callable[[], int]
 
     def work(
         self,
@@ -87,11 +77,11 @@ class Enricher:
         Jobs in `tried` are left alone, and those that are tried join it. `heard` is told of each note, `progress` of
         (done, how many in all). Raises Cancelled when the analyst was called off.
         """
-        owner = owner or self.owner.one_more()
+        owner = owner or self.worker.owner.one_more()
         errors: list[str] = []
         done = 0
         tried = set() if tried is None else tried
-        jobs = leased(self._store, ENRICH_JOB, owner, limit=limit, tried=tried, cancelled=cancelled)
+        jobs = leased(self.collection.store, ENRICH_JOB, owner, limit=limit, tried=tried, cancelled=cancelled)
         with closing(self._each((_task(job, owner) for job in jobs), owner)) as receipts:
             for _, receipt in receipts:
                 if isinstance(receipt, NoteNotFound):  # deleted or purged a moment ago
@@ -105,9 +95,9 @@ class Enricher:
                 if heard is not None:
                     heard(receipt)
                 if progress is not None:
-                    with self._store.read() as session:
+                    with self.collection.store.read() as session:
                         progress(done + len(errors), done + session.jobs.count(ENRICH_JOB))
-        with self._store.read() as session:
+        with self.collection.store.read() as session:
             remaining = session.jobs.count(ENRICH_JOB)
         return EnrichReport(done, len(errors), remaining, tuple(errors))
 
@@ -119,7 +109,7 @@ class Enricher:
         """
         raw = [receipt for receipt in stored if receipt.stored]
         finished: dict[str, Receipt] = {}
-        owner = self.owner.one_more()
+        owner = self.worker.owner.one_more()
         try:
             with closing(self._each(self._claims(raw, owner), owner)) as receipts:
                 for task, receipt in receipts:
@@ -145,8 +135,8 @@ class Enricher:
         """
         raw = [receipt for receipt in stored if receipt.stored and receipt.enrichment is Enrichment.PENDING]
         tasks = []
-        owner = self.owner.one_more()
-        with self._store.write() as session:
+        owner = self.worker.owner.one_more()
+        with self.collection.store.write() as session:
             for id in changed:
                 if session.jobs.claim(ENRICH_JOB, id, owner, seconds=LEASE_SECONDS) is not None:
                     tasks.append(Task(id, owner, operation))
@@ -154,7 +144,7 @@ class Enricher:
         cost = Cost()
         try:
             tasks = [*self._claims(raw, owner), *tasks]
-            together = self._thinker.takes_many
+            together = self.thinker.takes_many
             with closing(self._all(tasks, owner, again) if together else self._each(tasks, owner)) as receipts:
                 for task, receipt in receipts:
                     if isinstance(receipt, Receipt):
@@ -171,8 +161,8 @@ class Enricher:
 
         When the work is called off the note goes on waiting: its new text is stored in any case.
         """
-        owner = self.owner.one_more()
-        with self._store.write() as session:
+        owner = self.worker.owner.one_more()
+        with self.collection.store.write() as session:
             waits = session.jobs.claim(ENRICH_JOB, id, owner, seconds=LEASE_SECONDS)
         if waits is None:
             return
@@ -190,12 +180,12 @@ class Enricher:
             for id in ids:
                 self.revise(id, operation)
         elif ids:
-            self._worker.wake()
+            self.worker.wake()
 
     @property
     def is_quick(self) -> bool:
         """Whether the analyst takes milliseconds, as the rules do: nobody need be spared waiting for it."""
-        return self._thinker.is_quick
+        return self.thinker.is_quick
 
     def enrich(self, id: str) -> Receipt:
         """Analyse and evolve one stored note, whether it waits or not; never raises for what a model does.
@@ -213,7 +203,7 @@ class Enricher:
         if not costs:
             return
         try:
-            with self._store.write(wait=SHORT_WAIT) as session:
+            with self.collection.store.write(wait=SHORT_WAIT) as session:
                 for cost in costs:
                     session.costs.add(ADD, calls=cost.calls, tokens_in=cost.tokens_in, tokens_out=cost.tokens_out)
         except StorageError as error:  # the notes are written; figures are no reason to fail
@@ -223,7 +213,7 @@ class Enricher:
 
     def _claims(self, stored: Iterable[Receipt], owner: str) -> Iterator[Task]:
         for receipt in stored:
-            with self._store.write() as session:
+            with self.collection.store.write() as session:
                 job = session.jobs.claim(ENRICH_JOB, receipt.id, owner, seconds=LEASE_SECONDS)
             if job is not None:
                 yield replace(_task(job, owner), parent=receipt.operation, stored=receipt)
@@ -236,21 +226,21 @@ class Enricher:
         """Each task with what came of it, in order. Whatever ends this early, the owner's jobs are given back."""
         finished = False
         try:
-            for task, future in ahead(lambda task: self._thinker.analyze(task.id), tasks, self._at_once()):
+            for task, future in ahead(lambda task: self.thinker.analyze(task.id), tasks, self.at_once()):
                 try:
                     thought = future.result()
                 except NoteNotFound as error:
                     yield task, error
                     continue
                 started = perf_counter()
-                self._thinker.evolve(thought)
+                self.thinker.evolve(thought)
                 outcome, enrichment = self._commit(thought, task)
                 seconds = thought.seconds + perf_counter() - started
                 yield task, receipt_of(thought, outcome, enrichment, task.stored, seconds)
             finished = True
         finally:
             if not finished and owner:
-                with self._store.write() as session:
+                with self.collection.store.write() as session:
                     session.jobs.give_back(owner)
 
     def _all(
@@ -261,7 +251,7 @@ class Enricher:
         try:
             for start in range(0, len(tasks), MOST_TOGETHER):
                 some = {task.id: task for task in tasks[start : start + MOST_TOGETHER]}
-                for thought in self._thinker.think_together(list(some), again if start == 0 else 0):
+                for thought in self.thinker.think_together(list(some), again if start == 0 else 0):
                     task = some.pop(thought.note.id)
                     outcome, enrichment = self._commit(thought, task)
                     yield task, receipt_of(thought, outcome, enrichment, task.stored, thought.seconds)
@@ -270,14 +260,14 @@ class Enricher:
             finished = True
         finally:
             if not finished:
-                with self._store.write() as session:
+                with self.collection.store.write() as session:
                     session.jobs.give_back(owner)
 
     # -- committing: quick, in one transaction -----------------------------------------------------------------
 
     def _commit(self, thought: Thought, task: Task) -> tuple[Outcome, Enrichment]:
         note = thought.note
-        with self._store.write() as session, session.within(Scope.of(note.metadata)):
+        with self.collection.store.write() as session, session.within(Scope.of(note.metadata)):
             now = session.notes.get_many([note.id], history=False, deleted=True).get(note.id)
             if now is None:
                 return Outcome(dropped=[_DELETED]), Enrichment.PENDING
@@ -303,9 +293,9 @@ class Enricher:
                 enrichment,
                 f"{short_id(note.id)} was waiting",
                 parent=task.parent,
-                vectorizer=self._vectorizer,
-                settler=self._settler,
-                settings=self._settings,
+                vectorizer=self.collection.vectorizer,
+                settler=self.settler,
+                settings=self.collection.settings,
             )
         return outcome, enrichment
 

@@ -61,26 +61,16 @@ class _Run:
         return self.operation
 
 
+@dataclass(frozen=True, slots=True)
 class Pipeline:
     """Writes notes into one collection."""
 
-    def __init__(
-        self,
-        collection: Collection,
-        enricher: Callable[[], Enricher],
-        settler: Callable[[], Settler],
-        canon: Canon,
-        analyst: Callable[[], Analyst],
-    ) -> None:
-        self._collection = collection
-        self._store = collection.store
-        self._enricher = enricher
-        self._settler = settler
-        self._canon = canon
-        self._analyst = analyst
-        self._settings = collection.settings
-        self._clock = collection.clock
-        self._frequencies = FrequencyCache()
+    collection: Collection
+    enricher: Callable[[], Enricher]
+    settler: Callable[[], Settler]
+    canon: Canon
+    analyst: Callable[[], Analyst]
+    frequencies: FrequencyCache = field(default_factory=FrequencyCache)
 
     def add(
         self,
@@ -107,25 +97,25 @@ class Pipeline:
         # 1. Check what was given (intake.py).
         intakes = admit(
             items,
-            self._store,
+            self.collection.store,
             actor=actor,
-            settings=self._settings,
-            clock=self._clock,
-            canon=self._canon,
+            settings=self.collection.settings,
+            clock=self.collection.clock,
+            canon=self.canon,
             refused=on_refused,
         )
         if not intakes:
             return []
-        run = _Run(actor, action, cause, self._analyst, parent, at_last)
+        run = _Run(actor, action, cause, self.analyst, parent, at_last)
         receipts: list[Receipt] = []
         batches = self._batches(intakes)
         aside = ThreadPoolExecutor(1, thread_name_prefix="amem-embed")
         try:
-            ahead = Ahead(self._collection, batches, aside)
+            ahead = Ahead(self.collection, batches, aside)
             for batch in batches:
                 # 2. See what is known; analyse, embed and hold the rest against its neighbours (batch.py).
                 ahead.go_on()
-                batch.prepare(run.analyst, self._frequencies)
+                batch.prepare(run.analyst, self.frequencies)
                 # 3. Write each note of the batch, in one transaction.
                 receipts += self._commit(batch, run)
                 if progress is not None and (not wait or run.analyst().local):
@@ -135,22 +125,21 @@ class Pipeline:
         if not wait or not any(receipt.stored for receipt in receipts) or run.analyst().local:
             return receipts
         # 4. Ask the model (enrich.py). Every note is safe, and found by its words, before it is asked the first time.
-        return self._enricher().finish(receipts, progress=progress)
+        return self.enricher().finish(receipts, progress=progress)
 
     def _batches(self, intakes: Sequence[Intake]) -> list[Batch]:
-        size = self._settings.batch_size
+        size = self.collection.settings.batch_size
         return [
-            Batch(intakes[start : start + size], self._collection, self._canon)
-            for start in range(0, len(intakes), size)
+            Batch(intakes[start : start + size], self.collection, self.canon) for start in range(0, len(intakes), size)
         ]
 
     def _commit(self, batch: Batch, run: _Run) -> list[Receipt]:
-        with self._store.write() as session:
+        with self.collection.store.write() as session:
             batch.catch_up(session)
             if vectors := batch.vectors():
-                self._collection.vectorizer.keep(session, vectors)
+                self.collection.vectorizer.keep(session, vectors)
             batch.read_around(session)
-            vocabularies = BatchVocabularies(session, self._frequencies)
+            vocabularies = BatchVocabularies(session, self.frequencies)
             receipts = []
             for entry in batch.entries:
                 note = entry.note
@@ -177,22 +166,24 @@ class Pipeline:
 
         analyst = run.analyst()
         if entry.repeats:
-            batch.prepare_after_all(session, entry, run.analyst, self._frequencies)
+            batch.prepare_after_all(session, entry, run.analyst, self.frequencies)
         # b. What its neighbours make of it: links, tags, rewrites of theirs; nothing is written yet.
         operation = run.begin(session)
         proposal = Proposal()
         if analyst.local and entry.analysis is not None:
             near = batch.candidates(session, entry)
-            proposal = evolve(session, entry, near, analyst, vocabulary, self._collection.vectorizer, self._settings)
+            proposal = evolve(
+                session, entry, near, analyst, vocabulary, self.collection.vectorizer, self.collection.settings
+            )
         # c. The note itself, with what came with it.
         if "facts" not in entry.given and note.facts:
-            note.facts = with_places(session, note, self._canon.predicates())
+            note.facts = with_places(session, note, self.canon.predicates())
         note.enrichment = _state(entry, analyst)
         key = session.notes.insert(
             note,
             operation,
             reliability=entry.reliability,
-            text_hash=self._collection.vectorizer.hash(note),
+            text_hash=self.collection.vectorizer.hash(note),
             given=entry.given,
         )
         batch.stored(entry, key)
@@ -208,14 +199,14 @@ class Pipeline:
                 twin=proposal.twin,
                 made_by=analyst.name,
                 parent=operation,
-                vectorizer=self._collection.vectorizer,
-                settings=self._settings,
+                vectorizer=self.collection.vectorizer,
+                settings=self.collection.settings,
                 prompts=proposal.prompts,
                 linked=batch.may_be_linked(entry),
             )
         # e. What the note puts an end to (conflict/settling.py).
         if analyst.local and entry.analysis is not None:
-            outcome.settled = self._settler().settle(
+            outcome.settled = self.settler().settle(
                 session,
                 note,
                 key,
@@ -282,20 +273,14 @@ def _state(entry: Intake, analyst: Analyst) -> Enrichment:
 # New notes: stored, then finished at once or in the background, with what follows from them.
 
 
+@dataclass(frozen=True, slots=True)
 class Writer:
     """Adds notes to one collection; `follow` is told the receipts and texts of each call that stores any."""
 
-    def __init__(
-        self,
-        collection: Collection,
-        pipeline: Pipeline,
-        worker: Callable[[], Worker],
-        follow: Callable[[Sequence[Receipt], Sequence[str]], None],
-    ) -> None:
-        self._collection = collection
-        self._pipeline = pipeline
-        self._worker = worker
-        self._follow = follow
+    collection: Collection
+    pipeline: Pipeline
+    worker: Callable[[], Worker]
+    follow: Callable[[Sequence[Receipt], Sequence[str]], None]
 
     def add(
         self, items: Sequence[NewNote | Mapping[str, Any] | str], *, actor: str, wait: bool = True, **how: Any
@@ -304,17 +289,17 @@ class Writer:
 
         Without `wait` the background finishes what a model takes its time for.
         """
-        receipts = self._pipeline.add(items, actor=actor, wait=wait, **how)
+        receipts = self.pipeline.add(items, actor=actor, wait=wait, **how)
         if not wait and any(receipt.enrichment == "pending" for receipt in receipts):
-            self._worker().wake()
+            self.worker().wake()
         if any(receipt.stored for receipt in receipts):
-            self._follow(receipts, [_text(item) for item in items])
+            self.follow(receipts, [_text(item) for item in items])
         return receipts
 
     def analyze(self, content: str, analyst: Analyst) -> dict[str, Any]:
         """What the analyst makes of a text, as A-Mem's dictionary; stores nothing. Raises as `add` does."""
-        draft = Draft(clean_content(content, self._collection.settings), self._collection.clock.now())
-        found = analyst.analyze(draft, StoreVocabulary(self._collection.store, FrequencyCache()))
+        draft = Draft(clean_content(content, self.collection.settings), self.collection.clock.now())
+        found = analyst.analyze(draft, StoreVocabulary(self.collection.store, FrequencyCache()))
         return {
             "keywords": [*found.keywords],
             "context": found.context,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from amem.errors import InvalidInput, NoteNotFound
@@ -27,13 +27,12 @@ _FIELDS = (
 )
 
 
+@dataclass(frozen=True, slots=True)
 class Publisher:
     """Copies notes of one collection into catalogs, each of which `opened` opens to be written."""
 
-    def __init__(self, collection: Collection, opened: Callable[[str], AbstractContextManager[Writer]]) -> None:
-        self._store = collection.store
-        self._settings = collection.settings
-        self._opened = opened
+    collection: Collection
+    opened: Callable[[str], AbstractContextManager[Writer]]
 
     def publish(self, id: str, to: str | None, actor: str) -> Receipt:
         """Add a copy of the note to the catalog, as one operation there; the receipt is the catalog's.
@@ -43,17 +42,17 @@ class Publisher:
         """
         catalog = self.checked(to)
         item = self._copy(id)
-        cause = f"note {short_id(id)} of {self._settings.collection}"
-        with self._opened(catalog) as writer:
+        cause = f"note {short_id(id)} of {self.collection.settings.collection}"
+        with self.opened(catalog) as writer:
             return writer.add([item], actor=actor, action="publish", cause=cause)[0]
 
     def checked(self, to: str | None) -> str:
         """The catalog that is named, or the only one there is a right to. Raises InvalidInput."""
-        allowed = self._settings.publish
+        allowed = self.collection.settings.publish
         if to is None and len(allowed) == 1:
             return allowed[0]
         if to not in allowed:
-            agent = self._settings.agent
+            agent = self.collection.settings.agent
             who = f"the agent {agent}" if agent else "this memory"
             what = f"has no right to publish{'' if to is None else f' to {to!r}'}"
             # A model may hear this, too: no path of the machine in it.
@@ -66,7 +65,7 @@ class Publisher:
         return to
 
     def _copy(self, id: str) -> NewNote:
-        with self._store.read() as session:
+        with self.collection.store.read() as session:
             note = session.notes.get_many([id], history=False).get(id)
             if note is None:
                 raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
@@ -80,7 +79,7 @@ class Publisher:
             )
         scope = Scope.of(note.metadata)
         origin = note.metadata.get(ORIGIN) or {
-            "collection": self._settings.collection,
+            "collection": self.collection.settings.collection,
             "note": id,
             "author": author,
         }

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from time import perf_counter
 from typing import TYPE_CHECKING, TypeVar
 
@@ -76,29 +76,22 @@ class Thought:
     nobody: bool = False
 
 
+@dataclass(frozen=True)
 class Thinker:
     """Asks the analyst of one collection. Safe to use from many threads.
 
     `cancelled` is looked at between two questions; calls under way are the chat model's business.
     """
 
-    def __init__(
-        self,
-        collection: Collection,
-        analyst: Callable[[], Analyst],
-        fallback: Callable[[], Analyst],
-        canon: Canon,
-        cancelled: threading.Event,
-    ) -> None:
-        self._store = collection.store
-        self._dense = collection.dense
-        self._vectorizer = collection.vectorizer
-        self._analyst = analyst
-        self._fallback = fallback
-        self._canon = canon
-        self._settings = collection.settings
-        self._cancelled = cancelled
-        self._vocabulary = StoreVocabulary(collection.store, FrequencyCache())
+    collection: Collection
+    analyst: Callable[[], Analyst]
+    fallback: Callable[[], Analyst]
+    canon: Canon
+    cancelled: threading.Event
+
+    @cached_property
+    def _vocabulary(self) -> StoreVocabulary:
+        return StoreVocabulary(self.collection.store, FrequencyCache())
 
     def analyze(self, id: str, *, stand_in: bool = True) -> Thought:
         """Ps1 of a stored note. Without `stand_in` nobody answers for a model that fails: its error is raised.
@@ -119,7 +112,7 @@ class Thinker:
         return thought
 
     def _begin(self, id: str) -> Thought:
-        with self._store.read() as session:
+        with self.collection.store.read() as session:
             note = session.notes.get(id)
             if note is None:
                 raise NoteNotFound(f"no note {id!r}")
@@ -128,20 +121,20 @@ class Thinker:
             if note.conversation_id is not None and note.ordinal is not None:
                 with session.within(Scope.of(note.metadata)):
                     previous = tuple(session.notes.previous_turns(note.conversation_id, note.ordinal, PREVIOUS_TURNS))
-        return Thought(note, draft_of(note, zone(self._settings.timezone), previous), owned=owned)
+        return Thought(note, draft_of(note, zone(self.collection.settings.timezone), previous), owned=owned)
 
     def _take_over(self, thought: Thought, analysis: Analysis) -> None:
         """Write the analysis into the note; what the model left out comes from the rules, and the note says so."""
         note, reasons = thought.note, dict(analysis.unusable)
         reasons = {name: reason for name, reason in reasons.items() if name not in thought.owned}
         if reasons:
-            by_rules = self._fallback().analyze(thought.draft, self._vocabulary.of(note))
+            by_rules = self.fallback().analyze(thought.draft, self._vocabulary.of(note))
             analysis = replace(analysis, **{name: getattr(by_rules, name) for name in reasons})
         thought.analysis = analysis
-        fill_in(note, analysis, thought.owned, zone(self._settings.timezone), self._canon)
+        fill_in(note, analysis, thought.owned, zone(self.collection.settings.timezone), self.canon)
         if "facts" not in thought.owned and note.facts:
-            with self._store.read() as session:
-                note.facts = with_places(session, note, self._canon.predicates())
+            with self.collection.store.read() as session:
+                note.facts = with_places(session, note, self.canon.predicates())
         note.metadata = {name: value for name, value in note.metadata.items() if name != BY_RULES}
         if reasons:
             note.metadata[BY_RULES] = reasons
@@ -168,12 +161,12 @@ class Thinker:
     @property
     def is_quick(self) -> bool:
         """Whether the analyst takes milliseconds, as the rules do."""
-        return self._analyst().local
+        return self.analyst().local
 
     @property
     def takes_many(self) -> bool:
         """Whether the analyst can analyse several notes in one call."""
-        return isinstance(self._analyst(), BatchAnalyst)
+        return isinstance(self.analyst(), BatchAnalyst)
 
     def think_together(self, ids: Sequence[str], again: int) -> list[Thought]:
         """All of analysis of several stored notes of one scope in one call, for an analyst that can (`BatchAnalyst`).
@@ -195,14 +188,14 @@ class Thinker:
         described = self._describe(thoughts, again)
         for thought, each in zip(thoughts, described, strict=True):
             self._take_over_described(thought, each)
-            if self._vectorizer.reads(ANALYSED):
+            if self.collection.vectorizer.reads(ANALYSED):
                 self._embed(thought)
             thought.seconds = (perf_counter() - started) / len(thoughts)
         return thoughts
 
     def _describe(self, thoughts: Sequence[Thought], again: int) -> Sequence[Described | None]:
         """What the analyst says of each note; None for all where it fails, with its error on each of them."""
-        analyst, first = self._analyst(), thoughts[0]
+        analyst, first = self.analyst(), thoughts[0]
         assert isinstance(analyst, BatchAnalyst)
         before = spent_by(analyst)
         drafts = [thought.draft for thought in thoughts]
@@ -222,8 +215,8 @@ class Thinker:
             self._go_on()
 
     def _take_over_described(self, thought: Thought, described: Described | None) -> None:
-        analyst = self._analyst()
-        fallback = self._fallback()
+        analyst = self.analyst()
+        fallback = self.fallback()
         analysis = None if described is None else described.analysis
         if analysis is None:
             analysis = fallback.analyze(thought.draft, self._vocabulary.of(thought.note))
@@ -253,13 +246,13 @@ class Thinker:
             if vector is None or thought.note.status is not Status.ACTIVE:
                 continue  # one that was taken back meanwhile changes nothing around it
             vectors[thought.note.id] = vector
-            by_rules = self._fallback().analyze(thought.draft, self._vocabulary.of(thought.note))
+            by_rules = self.fallback().analyze(thought.draft, self._vocabulary.of(thought.note))
             nearest = self._nearest(thought, vector, (*by_rules.entities, *by_rules.keywords), together)
             for each, rank in zip(nearest, range(len(nearest)), strict=True):
                 # The first of every note before the second of any.
                 found[each.key] = min(found.get(each.key, len(nearest)), rank - min(1.0, each.cosine) / 2)
-        chosen = sorted(found, key=lambda key: found[key])[: self._settings.neighbours]
-        with self._store.read() as session:
+        chosen = sorted(found, key=lambda key: found[key])[: self.collection.settings.neighbours]
+        with self.collection.store.read() as session:
             for thought in thoughts:
                 vector = vectors.get(thought.note.id)
                 if vector is not None and chosen:
@@ -271,7 +264,7 @@ class Thinker:
         self, thought: Thought, step: str, question: Callable[[Analyst], _T], stand_in: bool
     ) -> tuple[_T | None, str]:
         """The answer and who gave it: the analyst, or when it fails the offline rules, so that the note is usable."""
-        analyst = self._analyst()
+        analyst = self.analyst()
         if not thought.nobody:
             before = spent_by(analyst)
             try:
@@ -289,7 +282,7 @@ class Thinker:
                 self._go_on()
         if analyst.local:
             return None, ""
-        fallback = self._fallback()
+        fallback = self.fallback()
         try:
             answer = question(fallback)
         except Exception as error:
@@ -301,12 +294,12 @@ class Thinker:
 
     def _go_on(self) -> None:
         # A call that could not be broken off ends in its own time; what it brought comes too late to be written down.
-        if self._cancelled.is_set():
+        if self.cancelled.is_set():
             raise Cancelled("the analysis was called off", hint="the note is stored; amem enrich goes on with it")
 
     def _embed(self, thought: Thought) -> NDArray[np.float32] | None:
         try:
-            vectors, fresh = self._vectorizer.embed([self._vectorizer.text(thought.note)])
+            vectors, fresh = self.collection.vectorizer.embed([self.collection.vectorizer.text(thought.note)])
         except Exception as error:
             _log.warning("embedding failed: %s", error)
             thought.errors.append(f"embedding: {error}")
@@ -317,7 +310,7 @@ class Thinker:
     def _neighbours(self, thought: Thought, vector: NDArray[np.float32]) -> list[Neighbour]:
         names = (*thought.note.entities, *thought.note.keywords)
         nearest = self._nearest(thought, vector, names, [thought.note.id])
-        with self._store.read() as session:
+        with self.collection.store.read() as session:
             thought.shown = show(session, nearest, thought.note)
         return thought.shown.neighbours
 
@@ -328,17 +321,17 @@ class Thinker:
 
         The nearest of all are kept in `thought`.
         """
-        self._dense.refresh()
+        self.collection.dense.refresh()
         # More than wanted, since the note itself is stored already and is its own nearest.
-        wanted = max(self._settings.neighbours, self._settings.conflict_neighbours)
+        wanted = max(self.collection.settings.neighbours, self.collection.settings.conflict_neighbours)
         scope = Scope.of(thought.note.metadata)
-        with self._store.read() as session:
+        with self.collection.store.read() as session:
             meeting = session.notes.met_by(scope)
-        keys, cosines = self._dense.search_many(vector[np.newaxis], wanted + len(exclude), allowed=meeting)[0]
+        keys, cosines = self.collection.dense.search_many(vector[np.newaxis], wanted + len(exclude), allowed=meeting)[0]
         nearest = [Candidate(int(key), float(cosine)) for key, cosine in zip(keys, cosines, strict=True)]
-        most = self._settings.neighbours
+        most = self.collection.settings.neighbours
         thought.cosines = partial(self._cosines, vector)
-        with self._store.read() as session, session.within(scope):
+        with self.collection.store.read() as session, session.within(scope):
             out = session.notes.keys_of(exclude)
             own = out.get(thought.note.id, -1)
             named = sharing(session, names, thought.cosines, own) if most else []
@@ -348,4 +341,4 @@ class Thinker:
         return best(free, [each for each in named if each.key not in hidden], most)
 
     def _cosines(self, vector: NDArray[np.float32], keys: Sequence[int]) -> list[float]:
-        return [float(cosine) for cosine in self._dense.cosines(vector, np.array(keys, dtype=np.int64))]
+        return [float(cosine) for cosine in self.collection.dense.cosines(vector, np.array(keys, dtype=np.int64))]

@@ -49,13 +49,11 @@ class _Checked:
     versions: tuple[Version, ...]
 
 
+@dataclass(frozen=True, slots=True)
 class Restorer:
     """Puts exported notes back into one collection; `known` says which operations those of the export became."""
 
-    def __init__(self, collection: Collection) -> None:
-        self._store = collection.store
-        self._vectorizer = collection.vectorizer
-        self._settings = collection.settings
+    collection: Collection
 
     def restore(
         self,
@@ -72,23 +70,23 @@ class Restorer:
 
         Raises EmbedderMismatch.
         """
-        self._vectorizer.check()
+        self.collection.vectorizer.check()
         checked = []
         for position, item in enumerate(items):
             try:
-                checked.append(_checked(item, self._settings))
+                checked.append(_checked(item, self.collection.settings))
             except InvalidInput as error:
                 if on_refused is None:
                     raise
                 on_refused(position, error)
         receipts: list[Receipt] = []
         known: dict[int, int] = {}
-        size = self._settings.batch_size
+        size = self.collection.settings.batch_size
         for start in range(0, len(checked), size):
             some = checked[start : start + size]
-            vectors, _ = self._vectorizer.embed([self._vectorizer.text(each.note) for each in some])
-            with self._store.write() as session:
-                self._vectorizer.keep(session, vectors)
+            vectors, _ = self.collection.vectorizer.embed([self.collection.vectorizer.text(each.note) for each in some])
+            with self.collection.store.write() as session:
+                self.collection.vectorizer.keep(session, vectors)
                 if parent is None:
                     parent = session.begin("import", actor, cause)
                 stored = [self._put(session, each, parent, known) for each in some]
@@ -101,7 +99,7 @@ class Restorer:
 
     def _put(self, session: Session, each: _Checked, operation: int, known: dict[int, int]) -> Receipt:
         note = each.note
-        hashed = self._vectorizer.hash(note)
+        hashed = self.collection.vectorizer.hash(note)
         key = put_whole(session, note, each.whole, each.versions, operation, text_hash=hashed, known=known)
         for place, source in enumerate(each.exported.sources):
             gathered = place > 0 or not each.exported.own

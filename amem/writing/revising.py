@@ -51,15 +51,13 @@ class Revised:
     refused: dict[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
 class Reviser:
     """Brings notes of one collection up to date."""
 
-    def __init__(self, collection: Collection, reweigher: Reweigher, enricher: Enricher) -> None:
-        self._store = collection.store
-        self._vectorizer = collection.vectorizer
-        self._settings = collection.settings
-        self._reweigher = reweigher
-        self._enricher = enricher
+    collection: Collection
+    reweigher: Reweigher
+    enricher: Enricher
 
     def revise(
         self,
@@ -78,14 +76,14 @@ class Reviser:
         What a note says afterwards is nobody's edit: it may be changed again in the same way. Notes with another text
         are analysed again then; `progress` hears (done, of how many). Raises EmbedderMismatch.
         """
-        self._vectorizer.check()
+        self.collection.vectorizer.check()
         done = self._revise(changes, hidden, actor=actor, action=action, cause=cause, parent=parent, at_last=at_last)
         for number, id in enumerate(done.reworded, start=1):
             assert done.operation is not None
-            self._enricher.revise(id, done.operation)
+            self.enricher.revise(id, done.operation)
             if progress is not None:
                 progress(number, len(done.reworded))
-        self._vectorizer.embed_missing([each.id for each in changes])
+        self.collection.vectorizer.embed_missing([each.id for each in changes])
         return done
 
     def _revise(
@@ -102,9 +100,9 @@ class Reviser:
         done = Revised()
         cleaned = self._cleaned(changes, done)
         vectors = self._embedded(cleaned)
-        self._reweigher.refresh()
-        with self._store.write() as session:
-            self._vectorizer.keep(session, vectors)
+        self.reweigher.refresh()
+        with self.collection.store.write() as session:
+            self.collection.vectorizer.keep(session, vectors)
             notes = session.notes.get_many(
                 [*(each.id for each, _ in cleaned), *hidden], history=False, usage=False, deleted=True
             )
@@ -125,7 +123,7 @@ class Reviser:
                 self._change(session, each.id, values, operation)
                 if "content" in values:
                     done.reworded.append(each.id)
-            delete(session, [note.id for note in gone], operation, self._reweigher)
+            delete(session, [note.id for note in gone], operation, self.reweigher)
             if at_last is not None:
                 at_last(session, operation)
         return done
@@ -135,10 +133,11 @@ class Reviser:
         for each in changes:
             try:
                 values = clean(
-                    {name: value for name, value in each.fields.items() if name != "timestamp"}, self._settings
+                    {name: value for name, value in each.fields.items() if name != "timestamp"},
+                    self.collection.settings,
                 )
                 if "timestamp" in each.fields:
-                    values["timestamp"], values["at"] = as_timestamp(each.fields["timestamp"], self._settings)
+                    values["timestamp"], values["at"] = as_timestamp(each.fields["timestamp"], self.collection.settings)
             except InvalidInput as error:
                 done.refused[each.id] = str(error)
             else:
@@ -148,17 +147,19 @@ class Reviser:
     def _embedded(self, cleaned: Sequence[tuple[Change, dict[str, Any]]]) -> dict[bytes, NDArray[np.float32]]:
         """Vectors of the texts that the notes will have."""
         found: dict[bytes, NDArray[np.float32]] = {}
-        moved = [(each, values) for each, values in cleaned if self._vectorizer.reads(list(values)) or each.back]
+        moved = [
+            (each, values) for each, values in cleaned if self.collection.vectorizer.reads(list(values)) or each.back
+        ]
         for start in range(0, len(moved), _PAGE):
             some = moved[start : start + _PAGE]
-            with self._store.read() as session:
+            with self.collection.store.read() as session:
                 ids = [each.id for each, _ in some]
                 notes = session.notes.get_many(ids, history=False, usage=False, deleted=True)
             texts = []
             for each, values in some:
                 if each.id in notes:
-                    texts.append(self._vectorizer.text(_with(notes[each.id], values)))
-            found |= self._vectorizer.embed(texts)[0]
+                    texts.append(self.collection.vectorizer.text(_with(notes[each.id], values)))
+            found |= self.collection.vectorizer.embed(texts)[0]
         return found
 
     def _change(self, session: Session, id: str, values: Mapping[str, Any], operation: int) -> None:
@@ -166,7 +167,7 @@ class Reviser:
         session.notes.change(id, changes, operation, given=True)
         if "content" in values:
             session.jobs.put(ENRICH_JOB, id, operation)
-        readdress(session, id, self._vectorizer)
+        readdress(session, id, self.collection.vectorizer)
 
 
 def _bring_back(session: Session, note: MemoryNote, operation: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amem.errors import AmemError, Cancelled, InvalidInput, NoteNotFound, with_hint
@@ -27,27 +28,18 @@ _log = logging.getLogger("amem")
 UPGRADE_JOB = "upgrade"
 
 
+@dataclass(frozen=True, slots=True)
 class Upgrader:
     """Redoes the notes of one collection that the rules analysed and that nobody has done better since.
 
     Fields that a person filled in or edited stay theirs. A note that the model fails on stays as it is.
     """
 
-    def __init__(
-        self,
-        collection: Collection,
-        thinker: Thinker,
-        settler: Settler,
-        owner: Owner,
-        at_once: Callable[[], int],
-    ) -> None:
-        self._store = collection.store
-        self._thinker = thinker
-        self._vectorizer = collection.vectorizer
-        self._settler = settler
-        self._settings = collection.settings
-        self._owner = owner
-        self._at_once = at_once
+    collection: Collection
+    thinker: Thinker
+    settler: Settler
+    owner: Owner
+    at_once: Callable[[], int]
 
     def work(
         self,
@@ -60,24 +52,24 @@ class Upgrader:
 
         Raises InvalidInput when there is no model to redo them with, Cancelled when the model was called off.
         """
-        if self._thinker.is_quick:
+        if self.thinker.is_quick:
             raise InvalidInput(
                 "there is no model that could redo what the built-in rules wrote",
                 hint="start Ollama, or set llm_backend and llm_model; amem doctor says what is reachable",
             )
-        with self._store.write() as session:
+        with self.collection.store.write() as session:
             session.jobs.give_back_of(is_gone)
             waiting = session.notes.analysed_by(OFFLINE)
         wanted = waiting if limit is None else waiting[:limit]
-        owner = self._owner.one_more()
+        owner = self.owner.one_more()
         done = 0
         errors: list[str] = []
         try:
             claims = self._claims(wanted, owner, cancelled)
-            for id, future in ahead(lambda id: self._thinker.analyze(id, stand_in=False), claims, self._at_once()):
+            for id, future in ahead(lambda id: self.thinker.analyze(id, stand_in=False), claims, self.at_once()):
                 try:
                     thought = future.result()
-                    self._thinker.evolve(thought, stand_in=False)
+                    self.thinker.evolve(thought, stand_in=False)
                     done += self._commit(thought, owner)
                 except Cancelled:
                     raise
@@ -95,18 +87,18 @@ class Upgrader:
                 if progress is not None:
                     progress(done + len(errors), len(wanted))
         finally:
-            with self._store.write() as session:
+            with self.collection.store.write() as session:
                 session.jobs.give_back(owner)
-        with self._store.read() as session:
+        with self.collection.store.read() as session:
             remaining = len(session.notes.analysed_by(OFFLINE))
-        self._vectorizer.embed_missing()
+        self.collection.vectorizer.embed_missing()
         return EnrichReport(done, len(errors), remaining, tuple(errors))
 
     def _claims(self, ids: Sequence[str], owner: str, cancelled: Event | None) -> Iterator[str]:
         for id in ids:
             if cancelled is not None and cancelled.is_set():
                 return
-            with self._store.write() as session:
+            with self.collection.store.write() as session:
                 if session.notes.keys_of([id]):
                     session.jobs.put_new(UPGRADE_JOB, id, None)
                     job = session.jobs.claim(UPGRADE_JOB, id, owner, seconds=LEASE_SECONDS)
@@ -116,7 +108,7 @@ class Upgrader:
                 yield id
 
     def _leave(self, id: str, owner: str) -> None:
-        with self._store.write() as session:
+        with self.collection.store.write() as session:
             if session.notes.keys_of([id]):
                 session.jobs.settle(UPGRADE_JOB, id, owner)
 
@@ -125,7 +117,7 @@ class Upgrader:
         note = thought.note
         if thought.errors:
             raise AmemError("; ".join(thought.errors))
-        with self._store.write() as session:
+        with self.collection.store.write() as session:
             now = session.notes.get_many([note.id], history=False).get(note.id)
             if now is None:
                 raise NoteNotFound("it was deleted while it was analysed")
@@ -139,8 +131,8 @@ class Upgrader:
                 Enrichment.DONE,
                 f"{short_id(note.id)} was analysed by the {OFFLINE} rules",
                 parent=None,
-                vectorizer=self._vectorizer,
-                settler=self._settler,
-                settings=self._settings,
+                vectorizer=self.collection.vectorizer,
+                settler=self.settler,
+                settings=self.collection.settings,
             )
         return True
