@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from amem.conflict.cues import concepts
 from amem.language.lexicon import Sort, lexicon, stem
 from amem.language.numerals import CARDINALS, ORDINALS, digits_of, month_number, weekday_number
-from amem.language.predicates import USER, WE
-from amem.language.scripts import CJK
+from amem.language.predicates import KIN_ZH, USER, WE
+from amem.language.scripts import CJK, word_list
 from amem.language.scripts import words as words_of
 
 if TYPE_CHECKING:
@@ -246,7 +246,9 @@ _KIN = {
         "friend 朋友 闺蜜",
         "roommate flatmate 室友",
         "neighbour neighbor 邻居",
-        "colleague coworker 同事",
+        "colleague coworker co-worker 同事",
+        "classmate schoolmate 同学",
+        "teammate 队友",
         "boss manager 老板 上司 领导",
     )
     for name in row.split()
@@ -263,24 +265,48 @@ _KIN = {
 KIN = frozenset(_KIN.values())
 """What `kin` gives, and `Statement.people` holds of kin."""
 _AND = frozenset({"and", "&", "和", "与", "跟"})
-#: So many words may stand before the subject.
-_FROM_START = 7
+#: So many words may stand before the subject, and between "Leo's" and who is meant.
+_FROM_START, _TO_OWNED = 7, 3
+#: With one of these a clause about Leo's landlord is about Leo, too.
+_THEIRS = words_of("his her their him them he she 他 她")
+#: 小明同学 is how one calls 小明.
+_TITLES = words_of("同学 老板 经理 领导")
+#: Who is meant by what they do; of the Chinese ones how the words end.
+_SOMEBODY = word_list("kin") | word_list("trades") | word_list("carers") | words_of("trainer guest")
+_SOMEBODY_ZH = re.compile(
+    rf"(?:{KIN_ZH}|{'|'.join(word_list('trades in chinese'))}|友|主任|员|师|[校店班队组院部科处局厂社村市]长)$"
+)
 
 
 def people_of(words: Sequence[Word], named: Mapping[str, str]) -> frozenset[str]:
-    """The subject's people, by name, kin or pronoun; empty where the subject is a thing or was left out."""
+    """The subject's people, by name, kin or pronoun; empty where the subject is a thing or was left out.
+
+    Who belongs to somebody is not that somebody, unless what follows is "his": "Leo's classmate", 小明的同学.
+    """
     found: set[str] = set()
-    owner = ""
+    owner, meant = "", -1
     ours = any(word.text.casefold() in _OURS for word in words)
     for at, word in enumerate(words[:_FROM_START]):
+        if at < meant:
+            continue  # "Leo's new piano teacher"
         folded = word.text.casefold()
-        following = words[at + 1].text.casefold() if at + 1 < len(words) else ""
-        if folded in _KIN and _is_meant(words, at):
-            found.add(f"{owner}{OF}{_KIN[folded]}" if owner else _KIN[folded])
-        elif word.key in named and _of_kin(words, at):
-            owner = word.key  # "Peter's wife" is not Peter
-        elif word.key in named:
-            found.add(word.key)
+        following = next((each.text.casefold() for each in words[at + 1 : at + 3] if each.text != "的"), "")
+        if at == meant or (folded in _KIN and _is_meant(words, at)) or word.key in named:
+            person = word.key if word.key in named and at != meant else _called(word)
+            person = f"{owner}{OF}{person}" if owner else person
+            meant_next = _somebody_of(words, at)
+            if meant_next is None:
+                found.add(person)
+                continue
+            owner, meant = person, meant_next
+            if any(each.text.casefold() in _THEIRS for each in words[meant:]):
+                found.add(owner)
+        elif following == "of" and _is_somebody(word):
+            behind = words[at + 2 : at + 5]  # "A friend of Leo's"
+            of = next((each for each in behind if each.key in named or each.text.casefold() in _KIN), None)
+            if of is not None:
+                found.add(f"{of.key if of.key in named else _called(of)}{OF}{_called(word)}")
+            break
         elif folded in _PRONOUNS:
             if folded in _OWNERS and following in _KIN:
                 continue
@@ -293,6 +319,40 @@ def people_of(words: Sequence[Word], named: Mapping[str, str]) -> frozenset[str]
     return frozenset(found)
 
 
+def _called(word: Word) -> str:
+    return _KIN.get(word.text.casefold()) or concepts(word.key)[0]
+
+
+def _somebody_of(words: Sequence[Word], at: int) -> int | None:
+    """Where the noun stands for who belongs to the person at this place; None where nobody does, as in "Leo's car"."""
+    start = at + 1
+    if words[at].cjk:
+        if words[start:] and words[start].text != "的":
+            return start if words[start].text in _KIN and words[start].text not in _TITLES else None
+        start += 1
+    elif not words[at].possessive:
+        return None
+    for place in range(start, min(start + _TO_OWNED, len(words))):
+        word = words[place]
+        if word.sort < Sort.WEAK or (word.gap and place > start):
+            return None
+        compound = not word.possessive and words[place + 1 : place + 2] and _is_noun_beside(words[place + 1])
+        if _is_somebody(word) and not compound:
+            return place
+    return None
+
+
+def _is_somebody(word: Word) -> bool:
+    """Whether a noun names somebody by what they are to somebody, or do."""
+    folded = word.text.casefold()
+    return folded in _KIN or folded in _SOMEBODY or (word.cjk and _SOMEBODY_ZH.search(folded) is not None)
+
+
+def _is_noun_beside(word: Word) -> bool:
+    """Whether a word goes on with the noun before it: "customer list"."""
+    return not word.gap and word.sort >= Sort.COMMON and not word.verb and not word.cjk
+
+
 def kin(word: Word) -> tuple[str, ...]:
     """The name under which a word for kin goes in any language; empty for any other word."""
     name = _KIN.get(word.text.casefold())
@@ -302,11 +362,6 @@ def kin(word: Word) -> tuple[str, ...]:
 def kin_words(name: str) -> list[str]:
     """The words for kin, in any language, that go under this name."""
     return [word for word, known in _KIN.items() if known == name]
-
-
-def _of_kin(words: Sequence[Word], at: int) -> bool:
-    following = [word.text.casefold() for word in words[at + 1 : at + 3] if word.text != "的"][:1]
-    return (words[at].possessive or words[at].cjk) and bool(following) and following[0] in _KIN
 
 
 def _is_meant(words: Sequence[Word], at: int) -> bool:

@@ -74,8 +74,15 @@ def same_people(earlier: Statement, later: Statement, old: Claim, new: Claim) ->
     if (one | other) & THIRD:
         return not (one | other) & _SPEAKERS and not (one <= THIRD and other <= THIRD)
     if any(OF in each for each in one | other):
-        return False
+        return _somebody_had(one, other, earlier) or _somebody_had(other, one, later)
     return one <= earlier.names.keys() & later.about.keys() or other <= later.names.keys() & earlier.about.keys()
+
+
+def _somebody_had(people: Iterable[str], owned: Iterable[str], statement: Statement) -> bool:
+    """Whether a statement about who belongs to one of these people is about what the other says of them: "Leo has a
+    dog", "Leo's dog died"."""
+    told = (each.rpartition(OF) for each in owned)
+    return any(owner in people and noun in statement.about for owner, _, noun in told)
 
 
 def _who(statement: Statement, claim: Claim) -> frozenset[str]:

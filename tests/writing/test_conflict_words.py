@@ -243,6 +243,46 @@ def test_a_clause_has_one_polarity_with_opposites_folded(text: str, negative: bo
     assert (statement.negative, dict(statement.poles)) == (negative, poles)
 
 
+@pytest.mark.parametrize(
+    ("text", "people"),
+    [
+        ("Leo's classmate is allergic to nuts.", {"leo's classmate"}),
+        ("Leo's new piano teacher moved away.", {"leo's teacher"}),
+        ("Leo's teacher moved his lesson.", {"leo's teacher", "leo"}),
+        ("My sister's friend moved to Hull.", {"sister's friend"}),
+        ("A friend of Leo's is in hospital.", {"leo's friend"}),
+        ("My classmate smokes.", {"classmate"}),
+        ("Leo's car is blue.", {"leo"}),
+        ("Leo's customer list is long.", {"leo"}),
+        ("小明的同学对花生过敏。", {"小明's classmate"}),
+        ("我妈的朋友搬到八楼了。", {"mother's friend"}),
+        ("妈妈的病友出院了。", {"mother's 病友"}),
+        ("我的同学戒烟了。", {"classmate"}),
+    ],
+)
+def test_who_belongs_to_somebody_is_not_that_somebody(text: str, people: set[str]) -> None:
+    (statement,) = read(text)
+    assert statement.people == people
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "conflict"),
+    [
+        ("Leo is allergic to peanuts.", "Leo's classmate is no longer allergic to peanuts.", False),
+        ("Leo is allergic to peanuts.", "Leo is no longer allergic to peanuts.", True),
+        ("Grandpa works at the mill.", "Grandpa's neighbour stopped working at the mill.", False),
+        ("Leo has a dog.", "Leo's dog died.", True),
+        ("小明对花生过敏。", "小明的同学对花生不过敏了。", False),
+        ("爷爷还在上班。", "爷爷的邻居退休了。", False),
+        ("爷爷还在上班。", "爷爷退休了。", True),
+    ],
+)
+def test_what_is_said_of_somebodys_friend_says_nothing_of_that_somebody(
+    earlier: str, later: str, conflict: bool
+) -> None:
+    assert (judged(earlier, later).label in CONFLICTS) is conflict
+
+
 def test_two_people_who_differ_at_one_time_contradict_each_other() -> None:
     pair = ("The shop sells bread on Sundays.", "The shop doesn't sell bread on Sundays.")
     assert judged(*pair, after=SOON, speakers=("Tom", "Mira")).label is Label.CONTRADICTS
