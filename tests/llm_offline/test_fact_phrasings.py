@@ -29,6 +29,7 @@ FLOORS = {
     "everyday": (1.0, 0.95),
     "ordinary": (1.0, 0.85),
     "diary": (1.0, 0.85),
+    "days": (1.0, 0.3),
     "held_out": (1.0, 0.9),
 }
 

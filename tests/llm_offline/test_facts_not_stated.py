@@ -28,6 +28,35 @@ SUPPOSED = [
     "听说小王加入了谷歌。",
     "也许我们改用 MySQL。",
 ]
+NO_SUCH_VALUE = [
+    "I work at Christmas.",
+    "I left Monday open.",
+    "Left Google Maps on all night.",
+    "We moved to Bramble Cottage on Thursdays.",
+    "Moved to Fennick, the team is nice.",
+    "My car is German.",
+    "My partner is Deloitte.",
+    "I'm allergic to Mondays and my boss.",
+    "I hate films with sad endings.",
+    "I'm the driver tonight.",
+    "My rent is 20 percent of my pay.",
+    "妈妈住在ICU。",
+    "我在杭州出差，住在西湖边上的酒店。",
+    "小李在网上买了东西。",
+    "我在超市上班路上碰到了老王。",
+    "我的部门是最累的。",
+    "我改用热水洗脸了。",
+    "现在改成晚上跑，早上起不来。",
+    "体重降到 72 公斤了。",
+]
+OF_WHOM_NOTHING_TELLS = [
+    "陪妈妈看房，房东姓李，挺和气。",
+    "老韩要回青岛，五月起教练换成林佳音。",
+    "小何之前，组长是老梁。",
+    "妈妈给我介绍了个对象，是医生，在中医院上班。",
+    "我表弟结婚了，老婆是护士，叫丁宁。",
+    "云栈来信了，职位是高级后端工程师。",
+]
 BOUNDS_AND_BYSTANDERS = [
     "The rent must stay under 1250 euros.",
     "房租 1180 欧以内的房子不多。",
@@ -199,7 +228,19 @@ LOOKALIKES = [
 
 
 @pytest.mark.parametrize(
-    "text", [*ASKED, *SUPPOSED, *BOUNDS_AND_BYSTANDERS, *PLANNED, *ADVISED, *OTHERS_WORDS, *JOKED, *LOOKALIKES]
+    "text",
+    [
+        *ASKED,
+        *SUPPOSED,
+        *NO_SUCH_VALUE,
+        *OF_WHOM_NOTHING_TELLS,
+        *BOUNDS_AND_BYSTANDERS,
+        *PLANNED,
+        *ADVISED,
+        *OTHERS_WORDS,
+        *JOKED,
+        *LOOKALIKES,
+    ],
 )
 def test_what_only_sounds_like_a_fact_is_none(stated: Stated, text: str):
     assert stated(text) == []
@@ -254,3 +295,10 @@ def test_a_page_of_anything_is_read_to_its_end(stated: Stated, piece: str):
     text = piece * (20_000 // len(piece))
     assert len(stated(text)) <= 24
     assert len(stated(f"I live in Lisbon. {text}")) <= 24
+
+
+def test_a_move_to_a_known_firm_is_a_job_and_to_an_unknown_name_a_home(stated: Stated):
+    assert stated("Moved to Barclays, the team is nice.") == ["user works_at Barclays"]
+    assert stated("Rob moved to Zalando, so I lost my lunch partner.") == ["Rob works_at Zalando"]
+    assert stated("Moved to Wiedikon, third floor, lots of light.") == ["user lives_in Wiedikon"]
+    assert stated("We moved to Barclays.") == []

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 from amem.language import is_cjk
 from amem.language.lexicon import is_everyday, is_person, lexicon
+from amem.language.predicates import KIN_ZH
 from amem.language.scripts import Patterns, read_list
 from amem.language.statements import chinese, english
 from amem.language.statements.chinese import SURNAMES
 from amem.language.statements.clauses import Cast, stated
+from amem.language.statements.objects import fits
 from amem.language.statements.tense import Scene, moving_in
 
 __all__ = ["facts_in"]
@@ -27,11 +29,14 @@ _pattern = Patterns("statements")
 
 #: More than this nobody states in one note; a pasted list of people would.
 _MOST = 24
-_LONGEST_NAME = 4
+#: 小敏：, 妈妈：, 周老师：, 木子：, but not 新店签约：.
+_SPEAKER_ZH = re.compile(rf"[\u4e00-\u9fff]{{1,2}}|[小老阿{SURNAMES}][\u4e00-\u9fff]{{1,3}}|{KIN_ZH}")
 
 
 #: What a note about moving house speaks of.
 _DWELLING = _pattern("dwelling")
+#: What a note about a new job speaks of.
+_WORKING = _pattern("working")
 #: "The lease is signed", 合同签了.
 _SETTLED = _pattern("settled")
 
@@ -40,10 +45,8 @@ def facts_in(draft: Draft, predicates: Predicates) -> tuple[Fact, ...]:
     """What the note states, in order, each once, at most 24; in doubt nothing."""
     text = draft.content
     lower, dwelling = not any(mark.isupper() for mark in text), _DWELLING.search(text) is not None
-    settled = _SETTLED.search(text) is not None
-    scene = Scene(
-        Cast(draft.speaker, predicates), draft.at, predicates, lower=lower, settled=settled, dwelling=dwelling
-    )
+    scene = Scene(Cast(draft.speaker, predicates), draft.at, predicates, lower=lower, dwelling=dwelling)
+    scene.settled, scene.working = _SETTLED.search(text) is not None, _WORKING.search(text) is not None
     found: dict[Fact, None] = {}
     plain = _labels_written_out(_allergies_written_out(_findings_written_out(_written_out(text))), predicates)
     mine: Scene | None = scene
@@ -58,6 +61,8 @@ def facts_in(draft: Draft, predicates: Predicates) -> tuple[Fact, ...]:
             continue
         read = chinese.facts_of_sentence if sentence.chinese else english.facts_of_sentence
         for fact in read(sentence, mine):
+            if not fits(fact, predicates):
+                continue
             found.setdefault(moving_in(fact, ", ".join(clause.text for clause in sentence.clauses), draft.at))
         if len(found) >= _MOST:
             break
@@ -205,7 +210,7 @@ def _names_somebody(label: str) -> bool:
     """Whether what stands before a colon names who speaks: not "Update", not 决定."""
     first = label.split()[0]
     if is_cjk(first):
-        return len(first) <= _LONGEST_NAME and "了" not in first and first not in lexicon().chinese
+        return _SPEAKER_ZH.fullmatch(first) is not None and first not in lexicon().chinese
     return is_person(first) or (first[0].isupper() and not is_everyday(first))
 
 

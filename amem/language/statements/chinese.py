@@ -13,6 +13,7 @@ from amem.language.predicates import KIN_ZH, USER, WE, canonical_subject
 from amem.language.scripts import Patterns, word_list, words
 from amem.language.statements.clauses import GAP, Subject
 from amem.language.statements.objects import (
+    NO_HOME,
     TRADES_ZH,
     amount_zh,
     date_in,
@@ -76,6 +77,8 @@ def latin_in(text: str, predicates: Predicates) -> str:
 def place_in(text: str, predicates: Predicates) -> str:
     """The place that the text begins with; a known one wins over what follows it ("里斯本的一间小公寓")."""
     text = trimmed(text)
+    if NO_HOME.search(text):
+        return ""  # 西湖边上的酒店
     for length in range(min(len(text), 8), 1, -1):
         if is_place(text[:length]):
             # 上海浦东 is one place; of 鹿特丹北边 the first word is.
@@ -269,6 +272,8 @@ def _named(text: str, scene: Scene) -> Subject | None:
         return scene.cast.of(["it"])
     if text in ("用户",):
         return Subject(USER, True)
+    if text in _names(scene.predicates) and not _KIN_END.search(text):
+        return None  # 职位是…, 工位在…: what they are of was said before, or is not said
     if part := _PART_OF.fullmatch(text):
         if part["whole"]:
             scene.whole = canonical_subject(part["whole"])
@@ -290,14 +295,32 @@ def _named(text: str, scene: Scene) -> Subject | None:
         return None
     if text.isascii() or text[0].isascii():
         return scene.cast.meet(Subject(text, True if is_person(text.split()[0]) else None))
+    if _KIN_END.fullmatch(text):
+        if _of_another(text, scene):
+            return None
+        return scene.cast.meet(Subject(canonical_subject(f"我{text}", speaker=scene.cast.speaker), True, noun=text))
     if _KIN_END.search(text):
-        return (
-            scene.cast.meet(Subject(canonical_subject(f"我{text}", speaker=scene.cast.speaker), True, noun=text))
-            if _KIN_END.fullmatch(text)
-            else scene.cast.meet(Subject(text, True))
-        )
+        return scene.cast.meet(Subject(text, True))
     known = lexicon().chinese.get(text)
     return None if known is not None else scene.cast.meet(Subject(text, None))
+
+
+#: Whose these are, the person named before may be: 表弟结婚了，老婆是护士.
+_CLOSEST = words("老婆 老公 妻子 丈夫 太太 爱人 儿子 女儿 闺女 孩子 男友 女友 男朋友 女朋友 岳母 岳父 婆婆 公公")
+
+
+def _of_another(kin: str, scene: Scene) -> bool:
+    """Whether a relative without a 我 may well be one of who the clause before is about."""
+    before = scene.subject
+    if before is None:
+        return kin in _CLOSEST and bool(scene.heard) and scene.others
+    if before.first or before.person is False or before.name == WE or before.noun == kin:
+        return False
+    mine = before.name.startswith(f"{scene.cast.me.name}的") and before.noun not in _FRIENDS
+    return kin in _CLOSEST if mine else True
+
+
+_FRIENDS = words("朋友 同事 室友 邻居 同桌 发小 舍友")
 
 
 #: 太太林悦, 我的同事王芳: a relative with a name.
@@ -396,6 +419,8 @@ def value_in(row: Predicate, text: str, predicates: Predicates) -> str:
     """The value that the text begins with, of the kind that the row takes; '' for none."""
     if text.endswith("的") and row.value in ("person", "name"):
         return ""  # 教练是前国家队的
+    if row.value == "person" and re.match("一?[个位名]", text):
+        return ""  # 房东是一位退休老师
     text = re.sub(r"^(?:每个?月|一个月|在|大概|大约|约)+", "", trimmed(text))
     match row.value:
         case "person":
@@ -414,7 +439,7 @@ def value_in(row: Predicate, text: str, predicates: Predicates) -> str:
             found = {"number": _DIGITS, "address": _ADDRESS, "email": _EMAIL, "school": _SCHOOL}[row.value].match(text)
             return found[0].strip() if found else ""
         case "room" | "phrase" | "name":
-            return phrase_in(re.sub(r"^(?:一?[辆台部家个])", "", text))
+            return "" if re.match("[最很挺太好不]", text) else phrase_in(re.sub(r"^(?:一?[辆台部家个])", "", text))
     return ""
 
 
@@ -760,8 +785,8 @@ def made_of_thing(shape: Shape, parts: dict[str, str], before: str, scene: Scene
         found = [Fact(subject, shape.predicate, day)] if day else []
         return [*found, Fact(subject, "time", clock)] if clock else found
     version, old = version_in(parts["o"]), version_in(parts.get("x", ""))
-    if not version:
-        return []
+    if not version or (parts.get("bare") and version.isdigit() and not scene.predicates.is_technology(thing)):
+        return []  # 尿酸降到398
     found = [Fact(subject, "version", version)]
     if old:
         found.append(Fact(subject, "version", old, False))
@@ -771,7 +796,11 @@ def made_of_thing(shape: Shape, parts: dict[str, str], before: str, scene: Scene
 
 
 #: Whose name a clause behind this tells is not who does it.
-_GAINED = re.compile(r"[交找请养买娶]了?(?:了|一|个|只|条|位|新)|认识了")
+_GAINED = re.compile(r"[交找请养买娶]了?(?:了|一|个|只|条|位|新)|认识了|了一?[个位名只条家][^，]+$")
+#: 妈妈给我介绍了个对象，是医生: what the next clause tells is told of whom this one brings in.
+_BROUGHT_IN = re.compile(
+    rf"(?<!换)了?(?<!换了)一?[个位名](?:[^，]{{1,8}}的)?(?:{KIN_ZH}|对象|[^，]{{0,4}}人|[男女][生孩]|小伙子?|姑娘|学生|家教|租客|{TRADES_ZH.pattern})$"
+)
 #: 打网球五年了, 练瑜伽练了三个月.
 _PRACTISED = re.compile(r"$|[课一二三四五六七八九十两几好\d练打弹学有已]")
 #: What is about a car or an illness, and not it.
@@ -855,8 +884,11 @@ def _tools(shape: Shape, subject: Subject, value: str, parts: dict[str, str], sc
     new = "" if carried and not table.is_technology(new) else new
     if not new or (not ours and shape.kind == "bare tool" and not table.is_technology(new)):
         return []  # 坐标用SRID 4326 is no user of a tool
-    if shape.tail.startswith("(?:把") and is_cjk(new[0]) and table.role(new) is None and not before:
-        return []  # 把手机换成了静音: no tool, nor was one replaced
+    if shape.aspect is Aspect.BEGIN and not before and not table.is_technology(new):
+        # 把手机换成了静音, 改用热水洗脸, 英文名改成Leo: no tool that is known, nor was one replaced
+        system = subject.first or subject.name == WE or _THING.fullmatch(subject.name) or subject.name.isascii()
+        if is_cjk(new[0]) or not system:
+            return []
     if thing:
         # 把服务迁到了腾讯云: what is moved is what it is about.
         subject = subject_in(re.sub(r"(?:全部|都)$", "", moved), scene) or subject
@@ -912,7 +944,7 @@ _MONTHLY = re.compile(
     r"(?:房租|租金)?(?:每个?月|一个?月|月租)?(?P<o>[\d一二两三四五六七八九十百千万]+(?:块钱?|元)?)(?:一个?月|每个?月|/月)"
 )
 #: 外公年轻时当过兵，后来在铁路局工作: all of it is told of those days.
-_LONG_AGO = re.compile(r"小时候|年轻时|年轻的?时候|(?<![月年天周])那(?:时|会儿)|上学时|读书时")
+_LONG_AGO = re.compile(r"^[^，]{1,6}之前$|小时候|年轻时|年轻的?时候|(?<![月年天周])那(?:时|会儿)|上学时|读书时")
 _NOWADAYS = re.compile(r"现在|目前|如今|今年|最近|这几年")
 #: So few characters before a comma (搬家了，) name nobody else.
 _SHORT = 4
@@ -944,6 +976,8 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
             scene.lead = lead  # 去年三月，我搬到了……
         found += mine
         scene.heard = clause.text
+        if _BROUGHT_IN.search(clause.text):
+            scene.subject, scene.others = None, True
         if mine and scene.of_speaker:
             scene.others = False
         else:
@@ -1033,8 +1067,12 @@ def _of_role(text: str, scene: Scene) -> list[Fact]:
     apposed = match["apposed"] is not None
     value = apposed_in(row, match["name"]) if apposed else value_in(row, match["o"], scene.predicates)
     value = value or (match["o"] if row.name == "lives_in" and _STREET.match(match["o"]) else "")
+    before = scene.subject
     subject = subject_in(who, scene, told=row.personal) if value else None
-    mine = row.personal and (scene.opening or row.hangs_on == "lives_in" or (not scene.others and row.name != "salary"))
+    if subject is not None and subject is before and match["change"] and not subject.first:
+        return []  # 老韩要走，教练换成林佳音: whose coach, nothing tells
+    home = row.hangs_on == "lives_in" and not _FOR_SOMEBODY.match(scene.heard)
+    mine = row.personal and (scene.opening or home or (not scene.others and row.name != "salary"))
     if subject is None and value and not who and (mine or (scene.opening and row.hangs_on == "works_at")):
         subject = scene.cast.me  # 新房东姓邵, 领导换成彭姐: mine, where nobody else was named
     if subject is None or (subject.person is False and row.personal):
@@ -1058,6 +1096,10 @@ def _of_role(text: str, scene: Scene) -> list[Fact]:
     if apposed:
         return [] if formerly else [fact]  # the rest of the clause is about another thing, and so are its times
     return _timed(found, shape, text, scene, negated=bool(match["not"]), formerly=formerly)
+
+
+#: 陪妈妈看房，房东姓李: hers.
+_FOR_SOMEBODY = re.compile("[陪帮替给听跟和]")
 
 
 def _go_on_with(relative: str, name: str, scene: Scene) -> None:
@@ -1098,6 +1140,8 @@ def _as_told(text: str, scene: Scene) -> str:
     return f"{report['who']}{text[report.end() :]}"
 
 
+#: 小何之后，组长是老梁.
+_BEFORE_OR_AFTER = re.compile("之[前后]|以[前后]|走[了后]|来之前")
 #: 下班路上碰到老同学阿峰: who 他 is by the next clause.
 _MET = re.compile(rf"(?:碰到|碰见|遇到|遇见|见到)了?老?(?:{KIN_ZH})?(?P<who>{_NAME_ZH})$")
 
@@ -1112,7 +1156,7 @@ def _introduce(text: str, scene: Scene) -> None:
     found = found or re.match(rf"(?P<who>(?:我的?)?(?>{KIN_ZH})(?!的|们|家|圈|和|跟|与)|我(?=的?(?:{ill})))", text)
     if found is None and (called := re.match(rf"(?P<who>[小老阿]{_GIVEN})(?=[\u4e00-\u9fff]{{2}})", text)):
         found = None if called["who"] in lexicon().chinese else called  # 阿杰转正，工资4500
-    if found:
+    if found and not _BEFORE_OR_AFTER.match(text, found.end("who")):
         subject_in(found["who"], scene)
     elif met := _MET.search(text):
         scene.cast.meet(Subject(met["who"], True))
@@ -1149,8 +1193,9 @@ def _stated(shape: Shape, match: re.Match[str], before: str, text: str, scene: S
         subject = subject_in(before, scene, told=told)
         if subject is None or (scene.predicates.is_safety(shape.predicate) and _CARER.search(subject.name)):
             return None  # who finds out what somebody has does not have it
-        if shape.predicate == "named" and not before.strip() and (subject.first or _GAINED.search(scene.heard)):
-            return None  # 我请了私教，叫大伟; 儿子交了女朋友，叫小雨
+        brought_in = _GAINED.search(scene.heard) or (not subject.noun and "是" in scene.heard)
+        if shape.predicate == "named" and not before.strip() and (subject.first or brought_in):
+            return None  # 我请了私教，叫大伟; 儿子交了女朋友，叫小雨; 招牌是豆汤饭，叫罗记
         found = scene.own(made(shape, subject, parts, scene), subject)
     if not found:
         return None

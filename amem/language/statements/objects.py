@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from amem.language import is_cjk
 from amem.language.lexicon import is_everyday, is_person, is_place
 from amem.language.predicates import WE, bare_name, canonical_subject
 from amem.language.scripts import Patterns, word_list, words
@@ -182,6 +183,41 @@ def school_in(text: str) -> str:
     return found["o"].strip(" ,") if found else ""
 
 
+# What a value may be, in either language: the one place that turns down what a verb or "is" would let through.
+
+_DAYS = word_list("calendar")
+#: Where somebody stays, and no home.
+NO_HOME = _pattern("no_home")
+#: Nobody is allergic to these but in jest.
+_NO_ALLERGEN = _pattern("no_allergen")
+
+
+def firm_in(text: str, predicates: Predicates) -> str:
+    """The employer or bank that `text` names, by a name that the table knows; '' for any other word."""
+    name = predicates.known("works_at", text) or predicates.known("bank", text)
+    rest = text.strip()[len(name) :]
+    return "" if name and is_cjk(name[-1]) and rest and re.match("[\u4e00-\u9fff]", rest) else name
+
+
+def fits(fact: Fact, predicates: Predicates) -> bool:
+    """Whether the value may be one of its predicate: an employer is no day, a home no company, a manager no firm."""
+    row, value = predicates.rows.get(fact.predicate), fact.object
+    if row is None or not value or row.value in ("date", "time", "amount", "number", "version"):
+        return True
+    folded = value.casefold().split()
+    if row.name not in ("likes", "dislikes", "prefers", "named", "uses") and row.value != "person":
+        days = (word if word in _DAYS else word.removesuffix("s") for word in folded)
+        if _DAYS.issuperset(days):
+            return False
+    if row.name in ("lives_in", "planned_home"):
+        return not firm_in(value, predicates) and not NO_HOME.search(value)
+    if row.value == "person":
+        return firm_in(value, predicates) != value
+    if row.name == "drives":
+        return not _DEMONYMS.issuperset(folded)
+    return row.name != "allergic_to" or not _NO_ALLERGEN.search(value)
+
+
 # Where somebody works, as what, and in which team.
 
 _TRADES = word_list("trades")
@@ -196,6 +232,7 @@ _GUEST = _pattern("guest")
 #: "St Mary's hospital", "St. Mary's", "Ana's bakery": no other possessive is an employer.
 _NAMED_AFTER = _pattern("named_after")
 _CALLED = re.compile(r"an? (?:[\w-]+ ){1,4}(?:called|named) (?=[A-Z])")
+_LEFT_SO = re.compile(r" (?:on(?! (?:the )?\d| [A-Z])|open|off|behind|running|alone|unlocked|home|upstairs)\b")
 _BEGUN = words("start starts started starting begin begins began begun beginning")
 _NO_TEAM = words("a the my our right same best winning whole new")
 
@@ -207,11 +244,14 @@ def employers(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scen
     if not org:
         ends = shape.aspect is Aspect.END and shape.kind.endswith("?") and not text
         return [Fact(subject.name, "works_at", "", False)] if ends else []
-    if parts["verb"] in _BEGUN and school_in(org) and " as " not in text:
-        return []  # a pupil starts at a school as well as a teacher
+    if parts["verb"] in _BEGUN and (school_in(org) or is_known_place(org)) and " as " not in text:
+        return []  # a pupil starts at a school as well as a teacher, a student at Leeds
     loose = shape.tail.startswith("(?P<o>")  # "joined", "left", "quit" and whatever follows
     if loose and (_CLOCK.search(text) or _GUEST.search(text) or is_known_place(org) or _is_club(org, text)):
         return []
+    product = scene.predicates.is_technology(org) and firm_in(org, scene.predicates) != org
+    if loose and (product or TITLED.match(text) or _LEFT_SO.match(text.partition(org)[2])):
+        return []  # "left Visual Studio Code", "left Mrs. Vos", "left Google Maps on"
     role = _AS.search(text)
     if "volunteer" in (role["title"] if role else parts.get("title", "")):
         return []  # who is paid there as nothing has another employer

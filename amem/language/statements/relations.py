@@ -14,6 +14,7 @@ from amem.language.statements.objects import (
     TITLED,
     date_in,
     employers,
+    firm_in,
     is_all_of_ours,
     is_dwelling,
     is_known_place,
@@ -74,9 +75,9 @@ def tools(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -
     if whose := _TOOL_OF.match(parts.get("x", "")):
         parts = parts | {"x": whose["tool"]}  # "replaced Heron's MySQL with PostgreSQL"
     new, old = (tool_name(parts.get(part, ""), scene, tastes=True) for part in ("o", "x"))
-    unsaid = scene.predicates.role(new) is None and is_everyday(new) if new and not old else False
+    unsaid = bool(new) and not old and not scene.predicates.is_technology(new)
     if unsaid and shape.aspect is Aspect.BEGIN and parts["verb"].startswith("mov") and not parts.get("thing"):
-        return []  # "I moved to Marketing"
+        return []  # "I moved to Marketing", "moved to Wiedikon"
     for_a_time = shape.aspect is Aspect.END and _FOR_A_TIME.search(f"{parts.get('x', '')} for {parts.get('o', '')}")
     if for_a_time or scene.predicates.known("takes_medication", new or old):
         return []
@@ -336,6 +337,8 @@ def _roles_of_people(nouns: tuple[str, ...]) -> re.Pattern[str]:
 # From a shape that matched to facts: the object cut out of it and judged by what its predicate takes.
 
 _TASTES = ("likes", "dislikes")
+#: What limits a taste to a part of what was named.
+_NOT_ALL = re.compile(r" (?:that|who|which|whose|where|when|without|with|about)\b")
 _JOINED = re.compile(r"^both | (?:as well as|along with|plus|&)(?: to)? |/", re.IGNORECASE)
 
 
@@ -354,6 +357,8 @@ def _simple(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene)
     if shape.predicate in _TASTES and text.casefold().startswith("the "):
         return []  # "I love the colours" is said of what lies on the table
     value = _value(shape.kind.rstrip("?"), text, scene)
+    if shape.predicate in _TASTES and value and _NOT_ALL.match(text.partition(value)[2]):
+        return []  # "I hate films with sad endings"
     if shape.predicate in _TASTES and text.startswith("my ") and stem(value.split(" ")[-1]) in lexicon().adjectives:
         return []  # "I like my coffee black"
     ends = shape.aspect is Aspect.END
@@ -576,6 +581,12 @@ def _moves(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) 
     place = place_in(parts["o"], scene.predicates, lower=scene.lower)
     left = place_in(parts["x"], scene.predicates, lower=scene.lower)
     if not place or subject.person is False or (parts["x"] and not left):
+        return []
+    if firm := firm_in(parts["o"], scene.predicates):
+        # "Moved to Barclays, the team is nice": of a bank only such words tell that it is not where the account is.
+        job = subject.name != WE and (scene.working or not scene.predicates.known("bank", firm))
+        return [Fact(subject.name, "works_at", firm)] if job and not scene.dwelling else []
+    if scene.working and not scene.dwelling and not is_known_place(place):
         return []
     if _WITHIN.search(parts["o"]) or (is_everyday(place) and not is_known_place(place)):
         return []  # "the Berlin team", "Marketing"

@@ -267,6 +267,10 @@ _HALF_A_YEAR = timedelta(days=183)
 _ALMOST = re.compile(r"\b(?:almost|nearly) (?:\w+ed|quit|left|got|went|gave|bought)\b", re.IGNORECASE)
 
 
+_SOMETIMES = _pattern("sometimes")
+_LASTING = frozenset(("job_title", "team", "partner", "diet"))
+
+
 class Tense(StrEnum):
     """When a verb group places what it tells."""
 
@@ -334,6 +338,8 @@ def told(found: Sequence[Fact], group: Group, tense: Tense, aspect: Aspect, scen
     """The facts as far as tense, negation and times let them be so; `text` is the clause."""
     if _ALMOST.search(text):
         return []
+    if aspect is Aspect.STATE and _SOMETIMES.search(text) and {each.predicate for each in found} <= _LASTING:
+        return []  # "I'm the driver tonight", "Kim is the cook on Fridays"
     if all(each.predicate in DATED for each in found):
         # The date is what it is about, and may well lie ahead.
         done = tense is Tense.NOW or (tense in (Tense.PAST, Tense.PERFECT, Tense.THEN) and aspect is Aspect.BEGIN)
@@ -486,6 +492,8 @@ class Scene:
     """Whether the note says that a lease or contract is signed, so that "we're moving in October" is arranged."""
     dwelling: bool = False
     """Whether the note speaks of a house or flat, so that "we moved to Meanwood" is about living there."""
+    working: bool = False
+    """Whether the note speaks of colleagues or pay, so that "moved to Fennick" is not about living there."""
 
     def begin_sentence(self) -> None:
         """Forget what held for one sentence only."""
