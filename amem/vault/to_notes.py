@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from amem.errors import AmemError, InvalidInput
 from amem.interop.front_matter import CREATED
 from amem.interop.items import source_id
+from amem.interop.wikilinks import is_of_text
 from amem.language import hashtags
 from amem.note import SCOPES, Link, LinkType, MemoryNote, Source, Status
 from amem.storage.vaults import NEW, KnownFile
@@ -18,6 +19,7 @@ from amem.vault.look import Seen
 from amem.vault.names import folded, stem
 from amem.vault.pages import Index, Refs, canonical, is_generated, merge, said_by_file, said_by_note, tag_text
 from amem.vault.state import NOTHING, PURGED, Edit, Step
+from amem.writing.evolution import drop_guesses
 from amem.writing.fields import clean_content
 from amem.writing.intake import NewNote
 
@@ -406,6 +408,8 @@ class ToNotes:
                     continue
                 # What a person links is theirs, whoever guessed it before.
                 session.links.remove(source, target, LinkType(name), operation)
+                if is_of_text(reason):
+                    drop_guesses(session, source, target, operation)
                 link = Link(source, target, LinkType(name), reason, 1.0, actor, session.now)
                 session.links.put(link, operation)
 

@@ -402,7 +402,9 @@ def carry_out(
     if not (plan.links or plan.rewrites or twin):
         return outcome
     operation = session.begin("evolve", made_by, f"{note.id[:8]} arrived", parent=parent, prompts=prompts)
-    links = [] if twin is None else [_near_duplicate(note.id, *twin, session)]
+    # A link that says that both say the same says all that a near-duplicate's would.
+    supported = {planned.target for planned in plan.links if planned.type is LinkType.SUPPORTS}
+    links = [] if twin is None or twin[0] in supported else [_near_duplicate(note.id, *twin, session)]
     links += [
         Link(note.id, planned.target, planned.type, planned.reason, planned.confidence, made_by, session.now)
         for planned in plan.links

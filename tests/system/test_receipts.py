@@ -124,6 +124,21 @@ def test_near_duplicates_are_both_stored_and_linked(memory: AgenticMemorySystem)
     assert {hit.id for hit in memory.search("rent of the flat in Alfama")} == {first.id, second.id}
 
 
+@pytest.mark.parametrize(
+    ("text", "more"),
+    [
+        ("the rent of the flat in Alfama with {}rooms and a view of the river is due in spring", "big "),
+        ("服务器日志由运维组每周一上午归档，李雷{}负责检查磁盘空间和备份", "也"),
+    ],
+)
+def test_a_note_that_says_the_same_again_is_linked_once(home: Path, text: str, more: str):
+    settings = load_settings(home, llm_backend="offline", near_duplicate=0.9)
+    with AgenticMemorySystem(settings=settings, embedder=HashEmbedder()) as memory:
+        first, second = memory.add(text.format("")), memory.add(text.format(more))
+        (link,) = second.links
+        assert (link.target, link.type) == (first.id, LinkType.SUPPORTS)
+
+
 def test_two_turns_that_say_the_same_are_two_notes_and_the_same_turn_again_is_one(memory: AgenticMemorySystem):
     def turn(ref: str, ordinal: int) -> Source:
         return Source(f"conv:{ref}", "message", "conv", ref, "Ana", None, "Good morning!", ordinal)
@@ -289,5 +304,5 @@ def test_what_the_embedding_model_cannot_read_is_no_near_duplicate():
         receipt = memory.add("我们把浮标目录迁到了别处")
         assert [link for link in receipt.links if "near-duplicate" in link.reason] == []
         memory.add("the rent of the flat in Alfama with a balcony over the river is 900 euros a month")
-        twin = memory.add("the rent of the flat in Alfama with a balcony over the river is 900 euros")
+        twin = memory.add("the rent of the flat in Alfama with a balcony over the river is 950 euros a month")
         assert [link for link in twin.links if "near-duplicate" in link.reason] != []

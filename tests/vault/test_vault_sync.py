@@ -356,6 +356,33 @@ def test_a_link_to_an_alias_is_made_by_the_first_sync_and_stands_in_the_text_alo
 
 
 @pytest.mark.parametrize(
+    ("told", "linking"),
+    [
+        ("The billing service sends invoices from Lisbon.", "Invoices of the billing service in Lisbon, see [[One]]."),
+        ("财务部的发票由王敏在里斯本核对。", "王敏在里斯本核对财务部的发票，见[[One]]。"),
+    ],
+)
+@pytest.mark.parametrize("first", ["One.md", "Two.md"])
+def test_what_a_text_links_is_guessed_in_neither_direction(
+    desk: Desk, open_memory: Callable[..., AgenticMemorySystem], first: str, told: str, linking: str
+) -> None:
+    texts = {"One.md": told, "Two.md": linking}
+    desk.memory = open_memory(directory=None, analyst=None, llm_backend="offline")
+    desk.write(first, texts[first])
+    desk.settled()
+    for name, text in texts.items():
+        if name != first:
+            desk.write(name, text)
+    desk.settled()
+    assert not any("amem:links" in text for text in desk.files().values())
+    one, other = (desk.id_of(name) for name in texts)
+    assert [(link.target, link.made_by) for link in desk.memory.links(other)] == [(one, "user")]
+    assert desk.memory.links(one) == []
+    desk.memory.undo()
+    assert [desk.memory.links(each) for each in (one, other)] == [[], []]
+
+
+@pytest.mark.parametrize(
     ("link", "target"),
     [
         ("[[Notes]]", "Reading/Notes.md"),
