@@ -389,11 +389,11 @@ _ALREADY_PLAIN = frozenset({str, float, int, bool, type(None)})
 
 
 def as_plain(value: Any) -> Any:
-    """JSON-ready: a dataclass as a dictionary of its fields, sequences as lists, times as ISO 8601, enums as text."""
+    """JSON-ready: a dataclass by its `to_dict`, else its fields; lists, times as ISO 8601, enums as text."""
     if type(value) in _ALREADY_PLAIN:
         return value
     if is_dataclass(value):
-        return plain_fields(value)
+        return value.to_dict() if hasattr(value, "to_dict") else plain_fields(value)
     if isinstance(value, tuple | list):
         return [as_plain(each) for each in value]
     if isinstance(value, datetime):
@@ -401,9 +401,19 @@ def as_plain(value: Any) -> Any:
     return str(value) if isinstance(value, Enum) else value
 
 
-def plain_fields(value: Any) -> dict[str, Any]:
-    """The fields of a dataclass by name, each as `as_plain` has it."""
-    return {name: as_plain(getattr(value, name)) for name in value.__dataclass_fields__}
+def plain_fields(value: Any, *without: str) -> dict[str, Any]:
+    """The fields of a dataclass by name, each as `as_plain` has it, but for those `without`."""
+    return {name: as_plain(getattr(value, name)) for name in value.__dataclass_fields__ if name not in without}
+
+
+class Plain:
+    """A dataclass that is JSON-ready field by field."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready: each field under its name."""
+        return plain_fields(self)
 
 
 # What a write did, said back to whoever asked for it.
@@ -509,9 +519,5 @@ class Receipt:
         return {
             **plain_fields(self),
             # What use says of a link, it says later.
-            "links": [
-                {name: held for name, held in plain_fields(link).items() if name != "weight"} for link in self.links
-            ],
-            "conflicts": [conflict.to_dict() for conflict in self.conflicts],
-            "cost": self.cost.to_dict(),
+            "links": [plain_fields(link, "weight") for link in self.links],
         }

@@ -32,7 +32,7 @@ from amem.conversation.rule_file import load_rules
 from amem.errors import AmemError, Cancelled, InvalidInput
 from amem.labels import short_id
 from amem.llm.prompts import EARLIER
-from amem.note import NOBODY, Cost, Enrichment, Role, Scope
+from amem.note import NOBODY, Cost, Enrichment, Plain, Role, Scope
 from amem.storage.jobs import LEARNING, REMEMBER
 from amem.writing.worker import LEASE_SECONDS, EnrichReport, JobHand, leased
 
@@ -61,7 +61,7 @@ _log = logging.getLogger("amem")
 
 
 @dataclass(frozen=True, slots=True)
-class RememberReport:
+class RememberReport(Plain):
     """What remembering a conversation did. `operation` undoes all of it; None when nothing in it was new.
 
     `episodes` are the ids of the episodes' notes, `learnt` the receipts of notes made from what was stated,
@@ -106,26 +106,6 @@ class RememberReport:
     def corroborated(self) -> int:
         """How many notes said already what was stated."""
         return len(set(self.duplicates))
-
-    def to_dict(self) -> dict[str, Any]:
-        """The report as JSON-ready values."""
-        return {
-            "operation": self.operation,
-            "conversation": self.conversation,
-            "episodes": list(self.episodes),
-            "learnt": [receipt.to_dict() for receipt in self.learnt],
-            "duplicates": list(self.duplicates),
-            "renewed": list(self.renewed),
-            "queued": [{"review": item.review, "id": item.id, "reason": item.reason} for item in self.queued],
-            "retracted": list(self.retracted),
-            "dropped": list(self.dropped),
-            "known": self.known,
-            "waiting": self.waiting,
-            "degraded": self.degraded,
-            "error": self.error,
-            "analyst": self.analyst,
-            "cost": self.cost.to_dict(),
-        }
 
     def with_lesson(self, lesson: Extracted | None) -> RememberReport:
         """The report with what one episode taught; None when another worker has taken it."""

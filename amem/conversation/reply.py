@@ -10,6 +10,7 @@ from amem.errors import AmemError, InvalidInput, NoteNotFound, ServiceUnavailabl
 from amem.labels import counted
 from amem.llm.prompts import CHINESE as ZH
 from amem.llm.prompts import language_of
+from amem.note import as_plain, plain_fields
 from amem.retrieval.confidence import Support
 from amem.retrieval.entailment import Verdict
 from amem.storage.chats import Learning, TurnState
@@ -234,20 +235,7 @@ class Recalled:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
-        return {
-            "id": self.note,
-            "version": self.version,
-            "text": self.text,
-            "score": self.score,
-            "trust": self.trust,
-            "why": self.why,
-            "injected": self.injected,
-            "supports": self.supports,
-            "part": self.part,
-            "kind": None if self.kind is None else str(self.kind),
-            "at": None if self.at is None else self.at.isoformat(),
-            "purged": self.purged,
-        }
+        return {"id": self.note, **plain_fields(self, "note")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +276,7 @@ class Reply:
             "model": self.model,
             "error": self.error,
             "hint": self.hint,
-            "recalled": [each.to_dict() for each in self.recalled],
+            "recalled": as_plain(self.recalled),
         }
 
 
@@ -430,7 +418,7 @@ class Replayed:
             "model": turn.model,
             "prompt": turn.prompt,
             "error": turn.error,
-            "recalled": [each.to_dict() for each in self.recalled],
+            "recalled": as_plain(self.recalled),
             "learning": str(turn.learning),
             "learnt": list(self.learnt),
             "operation": turn.learnt_by,

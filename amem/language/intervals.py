@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
 from amem.labels import short_id
 from amem.language import written_in_cjk
 from amem.language.predicates import closer, same_value, subject_key, value_key
+from amem.note import plain_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -209,11 +210,7 @@ class Interval:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready; times are ISO 8601 in UTC."""
-        until = None if self.until is None else self.until.isoformat()
-        lists = {"notes": list(self.notes), "doubted_by": list(self.doubted_by)}
-        held = asdict(self) | {"since": self.since.isoformat(), "until": until} | lists
-        del held["reasons"]
-        return held
+        return plain_fields(self, "reasons")
 
 
 def presumed(ever: Sequence[Interval], at: datetime) -> list[Interval]:

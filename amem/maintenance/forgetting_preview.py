@@ -22,7 +22,7 @@ from amem.maintenance.forgetting_phases import (
     layer_moves,
     plan_fading,
 )
-from amem.note import Layer, Status, plain_fields
+from amem.note import Layer, Plain, Status
 from amem.rendering import one_line
 from amem.storage.rows import time_text
 
@@ -176,7 +176,7 @@ class Curve:
 
 
 @dataclass(frozen=True, slots=True)
-class Foreseen:
+class Foreseen(Plain):
     """What would become of one note: `what` is promoted, demoted, faded or (of notes asked about by id) stays.
 
     `now` and `then` are its strength at the preview's two ends.
@@ -189,10 +189,6 @@ class Foreseen:
     why: str
     now: Strength
     then: Strength
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
-        return plain_fields(self) | {"now": self.now.to_dict(), "then": self.then.to_dict()}
 
 
 @dataclass(frozen=True, slots=True)

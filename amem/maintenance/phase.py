@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Protocol
 
 from amem.errors import Cancelled
-from amem.note import Status, plain_fields
+from amem.note import Plain, Status
 from amem.storage.rows import time_text
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class MaintenanceReport:
+class MaintenanceReport(Plain):
     """What one run did; in a dry run, what it would do.
 
     `operation` is what `undo` takes back, None when nothing changed; `duration` is in seconds and that of this
@@ -66,10 +66,6 @@ class MaintenanceReport:
             return ""
         done = ", ".join(f"{number:,} {name.replace('_', ' ')}" for name, number in self.counts())
         return f"maintenance: {done or 'done'}: amem undo {self.operation}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON-ready data."""
-        return plain_fields(self)
 
 
 #: The names of what is counted.

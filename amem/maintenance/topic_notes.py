@@ -24,7 +24,7 @@ from amem.maintenance.topic_pages import (
     title,
     written,
 )
-from amem.note import Enrichment, Kind, Layer, Link, LinkType, MemoryNote, Scope, Status, plain_fields
+from amem.note import Enrichment, Kind, Layer, Link, LinkType, MemoryNote, Plain, Scope, Status, plain_fields
 from amem.query import Filter
 from amem.rendering import holding_text
 from amem.storage.rows import plain, time_text
@@ -48,7 +48,7 @@ KEY = "topic"
 
 
 @dataclass(frozen=True, slots=True)
-class Topic:
+class Topic(Plain):
     """A topic as it is listed: its note's `id`, its `name`, how many `notes` belong to it, when it was last changed."""
 
     id: str
@@ -57,10 +57,6 @@ class Topic:
     notes: int
     updated: datetime
     declared: bool
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON-ready data."""
-        return plain_fields(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from amem.language.intervals import intervals
 from amem.language.predicates import USER, WE
 from amem.language.terms import tokens
 from amem.llm.prompts import count_words, first_words, line
-from amem.note import Kind, Status, plain_fields
+from amem.note import Kind, Plain, Status
 from amem.query import Filter
 from amem.rendering import doubt_of, holding_facts, holding_text, text_within
 
@@ -443,7 +443,7 @@ class CoreNote:
 
 
 @dataclass(frozen=True, slots=True)
-class CoreNotes:
+class CoreNotes(Plain):
     """The block of core notes for a prompt: `text` ('' for none) is of `tokens`, never more than the `budget`."""
 
     text: str
@@ -453,10 +453,6 @@ class CoreNotes:
 
     def __str__(self) -> str:
         return self.text
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
-        return plain_fields(self)
 
 
 def core_notes(

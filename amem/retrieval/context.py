@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from amem import checks
 from amem.clock import time_text, zone
@@ -14,7 +14,7 @@ from amem.labels import short_id
 from amem.language import query_terms, written_in_cjk
 from amem.llm.prompts import inert, line
 from amem.llm.tokenizers import Counter, counter_for, settings_counter
-from amem.note import Status, plain_fields
+from amem.note import Plain, Status
 from amem.rendering import doubt_of, text_within
 from amem.retrieval.budget import (
     MEMORIES_END,
@@ -102,7 +102,7 @@ class LeftOut:
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class Context(Plain):
     """What is known about `query`: `text` is for a prompt, `core` and `notes` are the same as values, in its order.
 
     `tokens` is what the text takes, never more than the `budget`; `counted_by` says by which tokenizer, `exact` whether
@@ -124,10 +124,6 @@ class Context:
 
     def __str__(self) -> str:
         return self.text
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
-        return plain_fields(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.clock import time_text
 from amem.labels import short_id, short_ids, title
-from amem.note import SCOPES, Kind, Status, as_plain, plain_fields
+from amem.note import SCOPES, Kind, Plain, Status, as_plain
 from amem.query import Filter, Grouping
 from amem.rendering import standing_text
 from amem.retrieval.explanation import KeptOut, excerpt, ordinal
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class Group(Plain):
     """A group that a hit is in, of a search that was grouped `by` session or topic.
 
     `id` is the topic's, or what the session is of: a conversation and its day, a document or a day; '' for a note
@@ -38,10 +38,6 @@ class Group:
     by: Grouping
     id: str
     title: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
-        return plain_fields(self)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,11 +109,9 @@ class Hit(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         if name not in self._names:
             raise KeyError(name)
-        if name == "via":
-            return [step.to_dict() for step in self.via]
         if name == "sources":
             return [{each: as_plain(getattr(source, each)) for each in _SOURCE} for source in self.sources]
-        return self.explanation.to_dict() if name == "explanation" else as_plain(getattr(self, name))
+        return as_plain(getattr(self, name))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)

@@ -8,6 +8,8 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from amem.note import plain_fields
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
@@ -84,11 +86,7 @@ class Period:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
-        return {
-            "words": self.words,
-            "since": None if self.since is None else self.since.isoformat(),
-            "until": None if self.until is None else self.until.isoformat(),
-        }
+        return plain_fields(self, "yearless")
 
     def span(self) -> str:
         """For people, in days: ``2026-01-05 to 2026-01-11``, ``from 2026-01-05``, ``before 2026-01-05``."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from amem.language import normalize, query_terms
-from amem.note import Kind, LinkType, Status, plain_fields
+from amem.note import Kind, LinkType, Plain, Status
 from amem.query import Filter
 from amem.retrieval.confidence import share_held, supporting, telling, weights_of
 from amem.retrieval.context import (
@@ -79,7 +79,7 @@ class SourceText:
 
 
 @dataclass(frozen=True, slots=True)
-class Tiers:
+class Tiers(Plain):
     """What was read for `query`, tier by tier, and the `text` that came of it, for a prompt.
 
     `answered_by` names the tier that sufficed, '' when none did; `pages`, `notes` and `sources` are what stands in the
@@ -100,10 +100,6 @@ class Tiers:
 
     def __str__(self) -> str:
         return self.text
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
-        return plain_fields(self)
 
 
 # Reading a large collection from the top: topics' pages first, then their notes, then all notes, then the sources.

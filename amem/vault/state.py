@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from amem.errors import NoteTooLong
 from amem.interop.decoding import refusal
-from amem.note import Status
+from amem.note import Plain, Status
 from amem.vault.folder import Changed
 from amem.vault.note_file import read_note_file
 from amem.vault.pages import Index, Refs, said_by_file
@@ -44,7 +44,7 @@ class Step:
 
 
 @dataclass(slots=True)
-class SyncReport:
+class SyncReport(Plain):
     """What went from files to notes, from notes to files, and what a person has to look at.
 
     To notes goes what was ``added``, ``changed``, ``merged``, ``renamed``, ``deleted``, ``restored`` and ``linked``; to
@@ -75,26 +75,6 @@ class SyncReport:
     def is_quiet(self) -> bool:
         """Whether there was nothing to do."""
         return not (self.to_notes or self.to_files or self.conflicts)
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
-        return {
-            "folder": self.folder,
-            "dry_run": self.dry_run,
-            "to_notes": [_plain(each) for each in self.to_notes],
-            "to_files": [_plain(each) for each in self.to_files],
-            "conflicts": [_plain(each) for each in self.conflicts],
-            "waiting": list(self.waiting),
-            "empty": list(self.empty),
-            "problems": [_plain(each) for each in self.problems],
-            "remarks": [_plain(each) for each in self.remarks],
-            "matching": self.matching,
-            "operation": self.operation,
-        }
-
-
-def _plain(step: Step) -> dict[str, str]:
-    return {"what": step.what, "path": step.path, "note": step.note, "more": step.more}
 
 
 #: Where topic pages are.
