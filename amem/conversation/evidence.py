@@ -82,7 +82,10 @@ class Evidence:
         self, memory: Memory, question: str, hits: Sequence[Hit], notes: Mapping[str, MemoryNote], now: datetime
     ) -> None:
         self._memory, self._question, self._now = memory, question, now
-        self.terms = frozenset(query_terms(question))
+        reading = next((hit.explanation.reading for hit in hits), None)
+        others = [] if reading is None else [name for names in reading.translated.values() for name in names]
+        #: What is asked with, in either language where some notes are in the other.
+        self.terms = frozenset(query_terms(question)) | frozenset(query_terms(" ".join(others)))
         self._wants_a_name = asks_for_a_name(question)
         self.hits = {hit.id: hit for hit in hits}
         self.notes = dict(notes)

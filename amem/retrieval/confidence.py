@@ -315,21 +315,31 @@ _LIFTED = 3
 class _Piece:
     """A word of a question, or a character of its Chinese, and what stands for it in a note.
 
-    `terms` are a word's index terms; `pairs` are the two characters that it forms with either neighbour.
+    `terms` are a word's index terms; `pairs` are the two characters that it forms with either neighbour; `others` are
+    names of the same in the other language, English ones as terms.
     """
 
     text: str
     weight: float
     terms: frozenset[str] = frozenset()
     pairs: tuple[str, ...] = ()
+    others: tuple[str | frozenset[str], ...] = ()
 
     def held(self, terms: set[str], text: str) -> float:
         """How far a text with these of its terms holds it, 0..1: a character whose neighbours differ counts half."""
+        other = max((_named(each, terms, text) for each in self.others), default=0.0)
         if self.terms:
-            return len(self.terms & terms) / len(self.terms)
+            return max(other, len(self.terms & terms) / len(self.terms))
         if any(pair in text for pair in self.pairs):
             return 1.0
-        return 0.0 if self.text not in text else _APART if self.pairs else 1.0
+        return max(other, 0.0 if self.text not in text else _APART if self.pairs else 1.0)
+
+
+def _named(name: str | frozenset[str], terms: set[str], text: str) -> float:
+    """How far a text with these of its terms holds a name: a single character may be part of another word."""
+    if isinstance(name, frozenset):
+        return float(name <= terms)
+    return 0.0 if name not in text else _APART if len(name) == 1 else 1.0
 
 
 def _pieces(text: str, frequencies: Callable[[Sequence[str]], tuple[Mapping[str, int], int]]) -> list[_Piece]:
@@ -358,6 +368,15 @@ def _characters(run: str) -> Iterator[_Piece]:
         yield _Piece(run[at], _CHARACTER, pairs=() if alone else tuple(around))
 
 
+def _translated(piece: _Piece, names: Mapping[str, Sequence[str]]) -> _Piece:
+    """The piece with what the words that it is of are called in the other language."""
+    text = piece.text.casefold()
+    said = [each for each in names if text in (each if piece.pairs or not each.isascii() else each.casefold().split())]
+    others = [other for each in said for other in names[each]]
+    told = tuple(frozenset(index_terms(each)) if each.isascii() else each for each in others)
+    return replace(piece, others=told) if told else piece
+
+
 class _Question:
     """What a question asks for, looked up once for all of its hits."""
 
@@ -380,9 +399,10 @@ class _Question:
             return frequencies.of(session, terms), frequencies.total
 
         self.total = frequencies.total
-        self.pieces = _pieces(asked, counted)
+        self.pieces = [_translated(piece, reading.translated) for piece in _pieces(asked, counted)]
         self.weight = sum(piece.weight for piece in self.pieces)
-        self._terms = frozenset().union(*(piece.terms for piece in self.pieces))
+        others = [each for piece in self.pieces for each in piece.others if isinstance(each, frozenset)]
+        self._terms = frozenset().union(*(piece.terms for piece in self.pieces), *others)
         self.names = _names_in(reading.text, reading.names)
         # What states the very fact has the detail, too, and no other note is asked for it.
         told = exact and bool(stating)

@@ -117,7 +117,8 @@ class Reading:
     notes carry; '' says `text`. `speaker` is the one person named among those whose words the notes are; `names` holds
     what the collection knows as a name, and how many notes carry it. `recency` says that the newest is wanted first,
     or what holds now, comes next or was last; `overview` that a subject is wanted as a whole; `foreign` that some notes
-    are in a language in which the embedding model cannot compare them with the question.
+    are in a language in which the embedding model cannot compare them with the question; `translated` then has words of
+    the question with what the word list calls them in the other language.
     """
 
     text: str
@@ -132,6 +133,7 @@ class Reading:
     recency: Recency | None = None
     overview: bool = False
     foreign: bool = False
+    translated: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def named(self) -> str:
@@ -148,6 +150,9 @@ class Reading:
             parts.append(f"looked for “{self.lexical}”{without}")
         if self.meaning and self.meaning != self.text:
             parts.append(f"by meaning for “{self.meaning}”")
+        if self.translated:
+            others = dict.fromkeys(name for names in self.translated.values() for name in names)
+            parts.append(f"also for {_quoted(list(others))}")
         if self.speaker:
             parts.append(f"preferring what {self.named} said")
         if self.period is not None:

@@ -12,12 +12,13 @@ import numpy as np
 from amem.checks import is_wordless
 from amem.clock import zone
 from amem.collection import LanguageCache, dense_trust
+from amem.conflict.cues import translations
 from amem.language import normalize
 from amem.protocols import Literate
 from amem.query import Grouping
 from amem.retrieval.confidence import Confidences
 from amem.retrieval.explanation import Explanation, LegShare, bounds, matched_words
-from amem.retrieval.fact_leg import Slots
+from amem.retrieval.fact_leg import LONGEST, Slots
 from amem.retrieval.fusion import LEG as RERANK
 from amem.retrieval.fusion import Reranking, pool
 from amem.retrieval.hit import Hit, groups_of, kept_out, spread_over
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     from amem.collection import Collection
     from amem.note import MemoryNote, Source
-    from amem.protocols import Matrix, Reranker, Vector
+    from amem.protocols import Embedder, Matrix, Reranker, Vector
     from amem.query import Query
     from amem.retrieval.confidence import Judged
     from amem.retrieval.explanation import Lent
@@ -170,6 +171,9 @@ class Recall:
             counter = session.counter
             languages = self._languages.of(session)
             readings = {query.text: self._ranker.read(session, query) for query in asked}
+        for text in readings:
+            if languages.foreign_to(text, self._embedder):
+                readings[text] = _translated(readings[text], self._embedder)
         self._dense.refresh(counter)
         meant: dict[str, tuple[str, str]] = {
             text: (reading.meaning or text, "" if reading.event is None else reading.event.text)
@@ -182,11 +186,7 @@ class Recall:
         if missing := [text for text in texts if text not in vectors]:
             vectors |= zip(missing, self._vectorizer.compute(missing), strict=True)
         return {
-            text: _Question(
-                replace(reading, foreign=languages.foreign_to(text, self._embedder)),
-                *(vectors.get(each) for each in meant[text]),
-            )
-            for text, reading in readings.items()
+            text: _Question(reading, *(vectors.get(each) for each in meant[text])) for text, reading in readings.items()
         }
 
     def _rank(
@@ -251,6 +251,19 @@ class Recall:
     def _nearness(self, texts: Sequence[str], keys: Sequence[int]) -> Matrix:
         """The cosine of each text with each of these notes, shape (len(texts), len(keys)); NaN without a vector."""
         return self._embedder.embed(texts) @ self._dense.vectors(np.array(keys, dtype=np.int64)).T
+
+
+#: A question of which the embedding model knows less than this is compared by its words in the other language.
+_KNOWN = 0.5
+
+
+def _translated(reading: Reading, embedder: Embedder) -> Reading:
+    """The reading of a question that some notes are in another language than, with what its words are there."""
+    names = translations(reading.lexical) if len(reading.text) <= LONGEST else {}
+    read = replace(reading, foreign=True, translated=names)
+    if names and dense_trust(embedder, reading.text) < _KNOWN:
+        read = replace(read, meaning=" ".join(each[0] for each in names.values()))
+    return read
 
 
 def _hit(

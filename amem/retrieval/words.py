@@ -282,6 +282,10 @@ class RankBm25Scorer:
 # The lexical leg: notes that hold the words of the question, the rarer the better.
 
 
+#: What a word is worth that the question has in the other language: the list gives one of its meanings.
+_TRANSLATED = 0.7
+
+
 class LexicalLeg:
     """Finds notes by the words of the question, stop words and terms that most notes hold left out."""
 
@@ -299,7 +303,9 @@ class LexicalLeg:
         if isinstance(before := asked.answers.get(self.name), LexicalAnswer):
             return before.among(asked)
         terms = asked_terms(asked.reading.lexical)
-        counts = self._frequencies.of(asked.session, terms) if terms else {}
+        others = [name for names in asked.reading.translated.values() for name in names]
+        translated = [term for term in dict.fromkeys(asked_terms(" ".join(others))) if term not in terms]
+        counts = self._frequencies.of(asked.session, [*terms, *translated]) if terms else {}
         known = selective_terms(counts, self._frequencies.total)
         places, keys, worth = self._scorer.postings(asked.session, known)
         if not len(keys):
@@ -307,10 +313,13 @@ class LexicalLeg:
         held, rows = np.unique(keys, return_inverse=True)
         own = np.zeros((len(held), len(known)))
         own[rows, places] = worth
+        own[:, [term in translated for term in known]] *= _TRANSLATED
         total = asked.session.text.total
         # No term can give more than k1 + 1 times its rarity.
         holders = np.bincount(places, minlength=len(known)).tolist()
-        most = (self._scorer.k1 + 1) * sum(_idf(count, total) for count in holders if count)
+        rarity = {term: _idf(count, total) for term, count in zip(known, holders, strict=True) if count}
+        foreign = sum(rarity.pop(term, 0.0) for term in translated)
+        most = (self._scorer.k1 + 1) * max(sum(rarity.values()), foreign)  # a note is in one language
         return LexicalAnswer(asked, known, held, own, most, self._decay)
 
 
