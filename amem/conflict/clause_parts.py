@@ -264,6 +264,10 @@ _KIN = {
 }
 KIN = frozenset(_KIN.values())
 """What `kin` gives, and `Statement.people` holds of kin."""
+RELATIVES = KIN - words_of(
+    "partner girlfriend boyfriend friend roommate neighbour colleague classmate teammate boss child parent"
+)
+"""Those of `KIN` of whom nobody is two to one person: who is a sister is no cousin."""
 _AND = frozenset({"and", "&", "和", "与", "跟"})
 #: So many words may stand before the subject, and between "Leo's" and who is meant.
 _FROM_START, _TO_OWNED = 7, 3

@@ -10,7 +10,18 @@ from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from amem.conflict.clause_parts import OF, THIRD, Of, is_noun, item_of, label_of, ordinal_of, value_places, values_of
+from amem.conflict.clause_parts import (
+    OF,
+    RELATIVES,
+    THIRD,
+    Of,
+    is_noun,
+    item_of,
+    label_of,
+    ordinal_of,
+    value_places,
+    values_of,
+)
 from amem.conflict.cues import EXPLICIT, Cue, is_state
 from amem.conflict.statements import read
 from amem.language import normalize, written_in_cjk
@@ -68,7 +79,7 @@ def same_people(earlier: Statement, later: Statement, old: Claim, new: Claim) ->
     """Whether both may be said of the same people: nobody is named, or somebody who stands in the other, too."""
     one, other = _who(earlier, old), _who(later, new)
     if not one or not other or one & other:
-        return True
+        return not namesakes(one, other)
     if one <= _SPEAKERS and other <= _SPEAKERS:
         return WE in one | other  # "I" of two speakers are two people, "we" may be either
     if (one | other) & THIRD:
@@ -76,6 +87,12 @@ def same_people(earlier: Statement, later: Statement, old: Claim, new: Claim) ->
     if any(OF in each for each in one | other):
         return _somebody_had(one, other, earlier) or _somebody_had(other, one, later)
     return one <= earlier.names.keys() & later.about.keys() or other <= later.names.keys() & earlier.about.keys()
+
+
+def namesakes(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether both are relatives of one name, and not the same: "my sister Anna", "my cousin Anna"."""
+    first, second = one & RELATIVES, other & RELATIVES
+    return bool(first and second) and first.isdisjoint(second) and bool(one & other)
 
 
 def _somebody_had(people: Iterable[str], owned: Iterable[str], statement: Statement) -> bool:

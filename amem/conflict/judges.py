@@ -21,6 +21,7 @@ from amem.conflict.compare import (
     compared,
     cover,
     differing,
+    namesakes,
     of_one_day,
     one_of_many,
     only_sometimes,
@@ -37,7 +38,7 @@ from amem.errors import AmemError
 from amem.language import is_cjk, normalize, written_in_cjk
 from amem.language.intervals import may_overtake, overtakes, same_value
 from amem.language.lexicon import is_person
-from amem.language.predicates import USER, WE, may_be_same, subject_key
+from amem.language.predicates import USER, WE, may_be_same, may_lie_in, subject_key
 from amem.language.sentence_parts import DENIAL, limited
 from amem.note import NO_CONFLICT, Label, Verdict
 
@@ -135,8 +136,15 @@ def _meetings(earlier: Claim, later: Claim, predicates: Predicates) -> Iterator[
                 over = old.valid_to is not None and old.valid_to <= since
                 follows = since >= began or _is_news(old, new, earlier, later)
                 apart = not past and not over and follows and _apart(old, new, predicates)
-                if apart and not (new.holds and _told_as_past(later.content, new.object)):
+                told_past = new.holds and _told_as_past(later.content, new.object)
+                if apart and not told_past and not _of_namesakes(earlier, later, old, new):
                     yield old, new
+
+
+def _of_namesakes(earlier: Claim, later: Claim, old: Fact, new: Fact) -> bool:
+    """Whether the two are said of relatives who share a name: "my sister Anna", "my cousin Anna"."""
+    said = ((one, other) for one in naming(earlier.content, old.object) for other in naming(later.content, new.object))
+    return any(namesakes(one.people, other.people) for one, other in said)
 
 
 def _told_as_past(content: str, value: str) -> bool:
@@ -201,8 +209,9 @@ def _of(old: Fact, new: Fact, earlier: Claim, later: Claim, predicates: Predicat
         return Verdict(Label.CONTRADICTS, DIFFER, why_differing(old, new, later.content, predicates), SLOT)
     confidence = SAID_SO if said_so else IMPLIED
     asked = new.valid_from is None and _only_asked_for(later.content, new.object)
-    alike = not said_so and old.holds and new.holds and may_be_same(old.object, new.object)
-    if asked or alike or _is_limited(earlier, later, old, new):
+    # Who moves to Munich may live in Germany as before.
+    alike = may_lie_in(new.object, old.object) or (not said_so and _may_be_same(old, new, earlier, later))
+    if asked or (old.holds and new.holds and alike) or _is_limited(earlier, later, old, new):
         confidence = DIFFER
     if not new.holds:
         return Verdict(Label.SUPERSEDES, confidence, why_ended(old, later.content, predicates), SLOT)
@@ -213,6 +222,13 @@ def _of(old: Fact, new: Fact, earlier: Claim, later: Claim, predicates: Predicat
         # "We use Redis" and "we use Memcached" may both be so, and who gives another name is somebody else.
         return None
     return Verdict(Label.SUPERSEDES, confidence, why_replaced(old, new, later.content, predicates), SLOT)
+
+
+def _may_be_same(old: Fact, new: Fact, earlier: Claim, later: Claim) -> bool:
+    """Whether both may name one thing: one is a longer name, or only said to be some company, 一家互联网公司."""
+    said = ((old, earlier), (new, later))
+    unnamed = any(f"一{each}{fact.object}" in claim.content for fact, claim in said for each in "家所")
+    return unnamed or may_be_same(old.object, new.object)
 
 
 def _is_so_now(new: Fact, later: Claim, predicates: Predicates) -> bool:

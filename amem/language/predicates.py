@@ -522,9 +522,10 @@ def same_value(one: str, other: str) -> bool:
 def may_be_same(one: str, other: str) -> bool:
     """Whether two objects that differ may still name one thing.
 
-    They may where one is a longer name ("Ines", "Ines Keller"; "Dr. Wolf", "Martin Wolf"; 陈建国, 老陈), where one is
-    written in another script (成都, "Chengdu"), and where both are one telephone number, with a country's code and
-    without. Amounts, days and times that differ never are.
+    They may where one is a longer or shorter name ("Ines", "Ines Keller"; "Dr. Wolf", "Martin Wolf"; "Bob", "Robert";
+    陈建国, 老陈), where one is a country in which the other may lie, where one is written in another script (成都,
+    "Chengdu"), and where both are one telephone number, with a country's code and without. Amounts, days and times that
+    differ never are.
     """
     first, second = normalize(one), normalize(other)
     dialled = [re.sub(r"\D", "", each) for each in (first, second) if _DIALLED.fullmatch(each)]
@@ -536,12 +537,31 @@ def may_be_same(one: str, other: str) -> bool:
         return True  # 陈建国, 老陈
     if is_cjk(first) != is_cjk(second) and not any(map(str.isdecimal, first + second)):
         return True
+    if may_lie_in(one, other) or may_lie_in(other, one):
+        return True
     one_has, other_has = (frozenset(each.replace(".", "").split()) - _TITLES for each in (first, second))
-    return bool(one_has and other_has) and (one_has <= other_has or other_has <= one_has)
+    return bool(one_has and other_has) and (_may_name(one_has, other_has) or _may_name(other_has, one_has))
+
+
+def may_lie_in(one: str, other: str) -> bool:
+    """Whether the other is a country or province and the one is none, and so may lie in it: Munich, Germany."""
+    first, second = (normalize(each).replace(" ", "_") in _REGIONS for each in (one, other))
+    return second and not first
+
+
+def _may_name(words_: frozenset[str], others: frozenset[str]) -> bool:
+    """Whether each word, short names written out, stands among the others."""
+    meant = others.union(*(_SHORT_NAMES.get(each, ()) for each in others))
+    return all(each in meant or not meant.isdisjoint(_SHORT_NAMES.get(each, ())) for each in words_)
 
 
 #: Characters of the longest Chinese name.
 _NAME = 4
+_REGIONS = word_list("regions")
+#: By what somebody is called for short, the full names.
+_SHORT_NAMES: dict[str, set[str]] = {}
+for _pair in word_list("short names"):
+    _SHORT_NAMES.setdefault(_pair.partition("=")[0], set()).add(_pair.partition("=")[2])
 _TITLES = frozenset({"dr", "mr", "mrs", "ms", "prof", "the"})
 
 

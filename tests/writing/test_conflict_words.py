@@ -477,6 +477,13 @@ def test_one_value_in_another_spelling_is_no_conflict(earlier: str, later: str):
         ("My manager is Ines.", "My manager is Ines Keller."),
         ("I drive a Toyota.", "I drive a Toyota Corolla."),
         ("我住在成都市郊。", "I live in Chengdu."),
+        ("Robert is our landlord.", "Bob is our landlord."),
+        ("My manager is Tom.", "My manager is Thomas Berger."),
+        ("I live in Germany.", "I live in Munich."),
+        ("I live in Germany.", "I moved to Munich."),
+        ("我住在浙江。", "我住在杭州。"),
+        ("我在一家互联网公司上班。", "我在字节跳动做测试工程师。"),
+        ("My sister Anna lives in Leeds.", "My cousin Anna lives in Bristol."),
     ],
 )
 def test_a_name_that_may_be_the_same_hides_nothing(earlier: str, later: str):
@@ -492,9 +499,11 @@ def test_a_name_that_may_be_the_same_hides_nothing(earlier: str, later: str):
         ("我的工资是八千。", "我的工资是九千。"),
         ("项目截止日是五月十号。", "项目截止日是六月十号。"),
         ("The rent is 900 euros.", "The rent is 950 euros."),
+        ("My manager is Tom.", "My manager is Sue."),
+        ("I live in Bonn.", "I moved to Australia."),
     ],
 )
-def test_another_amount_or_day_replaces_the_one_before(earlier: str, later: str):
+def test_another_amount_day_or_name_replaces_the_one_before(earlier: str, later: str):
     with AgenticMemorySystem(llm_backend="offline", embedder=HashEmbedder()) as memory:
         first = memory.add(earlier, time="2026-01-10").id
         memory.add(later, time="2026-03-10")
