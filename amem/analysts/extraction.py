@@ -33,7 +33,6 @@ STATEMENT, STATEMENTS = 500, 12
 NAME, TRIGGER, PROCEDURES = 80, 200, 4
 STEP, STEPS = 300, 20
 
-EXTRACTION_FIELDS = frozenset(("summary", "statements", "procedures"))
 
 _BETWEEN_HANDLES = re.compile(r"[\s,;、，；]+")
 _BULLET = re.compile(r"\A(?:[-*•]|\d{1,2}[.)、])\s*")
@@ -176,7 +175,6 @@ def _ask(ladder: Ladder, passage: Passage, start: int, end: int) -> Extraction:
             "rules": showing.note(passage.rules, RULE_WORDS) or "-",
         },
         schema=extraction_schema(handles, shown),
-        fields=EXTRACTION_FIELDS,
         read=lambda answer: read_extraction(answer, handles, shown),
         sections=extraction_lines,
         language=language_of(" ".join(message.content for message in said)),

@@ -10,9 +10,8 @@ from amem.analysts.extraction import extract
 from amem.errors import BadModelAnswer
 from amem.llm import prompts as showing
 from amem.llm.answering import UNQUOTED, ground_analysis, ground_evolution, quote_in
+from amem.llm.answers import FIELDS as PAPER_FIELDS
 from amem.llm.answers import (
-    ANALYSIS_FIELDS,
-    EVOLUTION_FIELDS,
     QUOTE,
     REASON,
     Proposals,
@@ -20,7 +19,6 @@ from amem.llm.answers import (
     read_analysis,
     read_evolution,
 )
-from amem.llm.answers import FIELDS as PAPER_FIELDS
 from amem.llm.ladder import MOST_AGAIN, Ladder, Question, analysis_lines, evolution_lines
 from amem.llm.model_text import Dropped, Handles, clean, quoted, spelled, verdict_named
 from amem.llm.prompts import CHINESE, language_of
@@ -54,7 +52,6 @@ if TYPE_CHECKING:
 # to one conversation. What the answer leaves out, the rules fill in; what it says is held against the notes as
 # elsewhere.
 
-FIELDS = frozenset(("notes", "links", "rewrites"))
 #: Words of each new note that are shown: a statement is one sentence, a procedure has steps.
 _NOTE_WORDS = 60
 #: How many of the collection's own tags a model is offered.
@@ -95,7 +92,6 @@ def analyze_all(
             "when": showing.when(when, language),
         },
         schema=batch_schema(names, handles),
-        fields=FIELDS,
         read=lambda answer: _read_batch(answer, named, shown),
         language=language,
         again=again,
@@ -178,7 +174,6 @@ def judge(ladder: Ladder, pairs: Sequence[Pair]) -> Judgement:
         prompt="judge",
         values={"pairs": "\n".join(_shown(pair, language) for pair in shown)},
         schema=judge_schema(handles),
-        fields=frozenset(("verdicts",)),
         read=lambda answer: _read_verdicts(answer, {pair.handle: pair.older for pair in shown}),
         language=language,
     )
@@ -261,7 +256,6 @@ class ModelAnalyst:
                 "tags": showing.listed(known),
             },
             schema=analysis_schema(),
-            fields=ANALYSIS_FIELDS,
             read=lambda answer: ground_analysis(read_analysis(answer), known_words),
             sections=analysis_lines,
             language=language,
@@ -292,7 +286,7 @@ class ModelAnalyst:
                 "handles": ", ".join(handles),
             },
             schema=evolution_schema(handles),
-            fields=EVOLUTION_FIELDS | PAPER_FIELDS,
+            other_fields=PAPER_FIELDS,
             read=lambda answer: _evolution(answer, shown),
             sections=evolution_lines,
             language=language,

@@ -137,7 +137,6 @@ def _why(given: object, otherwise: str) -> str:
 ANSWER = 2_000
 QUESTION_WORDS = 200
 
-_FIELDS = frozenset(("in_memory", "answer", "cites"))
 _CITED = re.compile(r"\s?[\[【](\d{1,3})[\]】]")
 _NUMBER = re.compile(r"\d{1,3}")
 _NO = frozenset(("false", "no", "0", "否", "不", "没有", "无"))
@@ -191,7 +190,6 @@ class Answerer(_Reader):
                 "when": showing.when(when, language),
             },
             schema=answer_schema(),
-            fields=_FIELDS,
             read=lambda answer: _read_answer(answer, numbers),
             language=language,
         )
@@ -233,7 +231,6 @@ def _denied(value: Any) -> bool:
 _log = logging.getLogger(__name__)
 
 REASON = 200
-_SUFFICING_FIELDS = frozenset(("suffices", "reason", "quote"))
 _YES = frozenset(("true", "yes", "1", "是", "够", "足够", "能"))
 _NOT_SUFFICING = frozenset(("false", "no", "0", "否", "不", "不够", "不能"))
 
@@ -254,7 +251,6 @@ class Sufficer(_Reader):
             prompt="suffices",
             values={"question": showing.note(question, QUESTION_WORDS), "read": numbered},
             schema=suffices_schema(),
-            fields=_SUFFICING_FIELDS,
             read=lambda answer: _read_sufficing(answer, read),
             language=language_of(question),
         )
@@ -322,7 +318,6 @@ class Orderer(_Reader):
             prompt="rerank",
             values={"question": showing.note(question, QUESTION_WORDS), "notes": "\n".join(lines)},
             schema=rerank_schema(handles),
-            fields=frozenset(("best",)),
             read=lambda answer: _read_order(answer, handles),
             language=language_of(question),
         )

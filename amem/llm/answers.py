@@ -185,7 +185,6 @@ _CERTAINTY = {
 #: Why the rules fill in a field that a model left out.
 NOT_GIVEN = "the model gave none"
 
-ANALYSIS_FIELDS = frozenset(("keywords", "context", "tags", "kind", "importance", "entities", "facts"))
 EVOLUTION_FIELDS = frozenset(("links", "rewrites", "tags"))
 
 

@@ -51,7 +51,6 @@ def write_page(ladder: Ladder, title: str, present: str, notes: Sequence[PageNot
             "gone": "\n".join(_shown(note) for note in notes if note.gone) or "-",
         },
         schema=topic_page_schema(handles),
-        fields=frozenset(("title", "summary", "statements", "gone")),
         read=lambda answer: _read_page(answer, texts, {note.handle for note in notes if note.gone}),
         language=language_of(" ".join(texts.values())),
     )
@@ -136,7 +135,6 @@ def draft_merge(ladder: Ladder, parts: Sequence[str]) -> MergeDraft:
         prompt="merge",
         values={"notes": " ".join(f"<<<{showing.line(part, MOST_CHARACTERS)}>>>" for part in parts)},
         schema=merge_schema(),
-        fields=frozenset(("quote", "reason", "verdict", "confidence", "merged")),
         read=lambda answer: _read_merged(answer, parts),
         language=language_of(together),
         again=0,

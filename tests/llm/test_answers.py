@@ -9,9 +9,10 @@ import pytest
 from amem.analysis import Evolution
 from amem.errors import BadModelAnswer
 from amem.llm import answers
-from amem.llm.answers import ANALYSIS_FIELDS, CONTEXT, EVOLUTION_FIELDS
+from amem.llm.answers import CONTEXT, EVOLUTION_FIELDS
 from amem.llm.answers import FIELDS as PAPER_FIELDS
 from amem.llm.model_text import find_object
+from amem.llm.schemas import analysis_schema
 from amem.note import Kind, LinkType
 
 HANDLES = ("n1", "n2", "n3")
@@ -26,7 +27,7 @@ GOOD = {
 
 
 def read_analysis(text: str):
-    return answers.read_analysis(find_object(text, ANALYSIS_FIELDS).object)
+    return answers.read_analysis(find_object(text, frozenset(analysis_schema()["properties"])).object)
 
 
 def read_evolution(text: str, handles):

@@ -6,9 +6,10 @@ import json
 
 import pytest
 
-from amem.analysts.extraction import EXTRACTION_FIELDS, NAME, PROCEDURES, STATEMENT, STATEMENTS, STEPS, read_extraction
+from amem.analysts.extraction import NAME, PROCEDURES, STATEMENT, STATEMENTS, STEPS, read_extraction
 from amem.errors import BadModelAnswer
 from amem.llm.model_text import find_object
+from amem.llm.schemas import extraction_schema
 from amem.note import Kind
 
 SHOWN = ("m1", "m2", "m3")
@@ -29,7 +30,7 @@ GOOD = {
 
 def read(answer, procedures=("p1",)):
     text = answer if isinstance(answer, str) else json.dumps(answer)
-    return read_extraction(find_object(text, EXTRACTION_FIELDS).object, SHOWN, procedures)
+    return read_extraction(find_object(text, frozenset(extraction_schema(())["properties"])).object, SHOWN, procedures)
 
 
 def said(text="Ana likes tea.", **fields):
