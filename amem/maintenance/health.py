@@ -211,34 +211,22 @@ def _ready(value: Any) -> Any:
 
 # How a collection's health and what maintenance did are said to people, whatever shows it: pure functions.
 
-#: What the numbers of a report are called; ``{s}`` where there are several.
-WORDS: Mapping[str, str] = {
-    "promoted": "moved to long-term memory",
-    "demoted": "moved back to short-term memory",
-    "faded": "faded into the archive",
-    "conflicts_found": "conflict{s} found",
-    "conflicts_resolved": "conflict{s} settled",
-    "consolidated": "merged",
-    "merges_proposed": "merge{s} proposed (amem review)",
-    "topics_updated": "topic page{s} written",
-    "compressed": "summed up and archived",
-    "reembedded": "embedded anew",
-    "reweighted": "link{s} weighed anew",
+#: What the numbers of a report are called; ``{s}`` where there are several, the verbs by `_DONE` or `_PLANNED`.
+_WORDS: Mapping[str, str] = {
+    "promoted": "{moved} to long-term memory",
+    "demoted": "{moved} back to short-term memory",
+    "faded": "{faded} into the archive",
+    "conflicts_found": "conflict{s} {be}found",
+    "conflicts_resolved": "conflict{s} {be}settled",
+    "consolidated": "{be}merged",
+    "merges_proposed": "merge{s} {be}proposed{where}",
+    "topics_updated": "topic page{s} {be}written",
+    "compressed": "{be}summed up and archived",
+    "reembedded": "{be}embedded anew",
+    "reweighted": "link{s} {be}weighed anew",
 }
-#: What they are called where nothing was done yet.
-PLANNED: Mapping[str, str] = {
-    "promoted": "would move to long-term memory",
-    "demoted": "would move back to short-term memory",
-    "faded": "would fade into the archive",
-    "conflicts_found": "conflict{s} would be found",
-    "conflicts_resolved": "conflict{s} would be settled",
-    "consolidated": "would be merged",
-    "merges_proposed": "merge{s} would be proposed",
-    "topics_updated": "topic page{s} would be written",
-    "compressed": "would be summed up and archived",
-    "reembedded": "would be embedded anew",
-    "reweighted": "link{s} would be weighed anew",
-}
+_DONE = {"moved": "moved", "faded": "faded", "be": "", "where": " (amem review)"}
+_PLANNED = {"moved": "would move", "faded": "would fade", "be": "would be ", "where": ""}
 _BARS = "▁▂▃▄▅▆▇█"
 
 
@@ -262,8 +250,8 @@ class Line:
 
 def amount(name: str, number: int, *, planned: bool = False) -> str:
     """A number of the report in words: ``1 topic page written``, `planned` ``1 topic page would be written``."""
-    words = PLANNED if planned else WORDS
-    return f"{number:,} {words[name].format(s='' if number == 1 else 's')}"
+    said = _WORDS[name].format(s="" if number == 1 else "s", **(_PLANNED if planned else _DONE))
+    return f"{number:,} {said}"
 
 
 def amounts(counts: Iterable[tuple[str, int]], *, planned: bool = False) -> str:
