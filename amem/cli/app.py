@@ -15,6 +15,7 @@ from typer.main import get_group
 from amem import __version__
 from amem.cli.completion import complete_collection
 from amem.cli.invocation import ExitCode, Invocation, folded, hold_words
+from amem.errors import AmemError, ServiceUnavailable, shortened
 from amem.labels import visible, visible_name
 
 if TYPE_CHECKING:
@@ -150,8 +151,6 @@ def guarded(run: "Callable[[], object]", *, debug: bool, command: str = "") -> i
 
 def _told(error: Exception, command: str) -> tuple[str, str, int]:
     """What is said of an error, what to do about it, and the exit code; '' where it has been said already."""
-    from amem.errors import AmemError, ServiceUnavailable
-
     match error:
         case typer.Abort():
             return "aborted", "", ExitCode.FAILED
@@ -180,8 +179,6 @@ def _likely(error: Any) -> Any:
 
 
 def _tell_error(what: str, hint: str, debug: bool) -> None:
-    from amem.errors import shortened
-
     if debug:
         import traceback
 

@@ -23,6 +23,7 @@ from amem.cli.render import (
     when,
 )
 from amem.clock import zone
+from amem.errors import SessionNotFound
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -179,8 +180,6 @@ def _next_line(prompt: str = "") -> str:
 
 def _newest(memory: "AgenticMemorySystem") -> str:
     """Id of the chat used last. Raises SessionNotFound."""
-    from amem.errors import SessionNotFound
-
     with memory.assistant(incognito=True) as assistant:
         for each in assistant.sessions(1):
             return each.id

@@ -11,6 +11,7 @@ from amem.cli.completion import complete_collection
 from amem.cli.invocation import Invocation, some
 from amem.cli.render import counted, one_line, short_id, size, when
 from amem.clock import parse_time, zone
+from amem.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -287,7 +288,6 @@ def agents(call: Invocation) -> Shown:
 def _agent(settings: "Settings", name: str) -> dict[str, Any]:
     """What the settings grant an agent, and what its collection holds; None where there is no collection yet."""
     from amem.collection_folders import collection_names, listed_collection
-    from amem.errors import InvalidInput
 
     said: dict[str, Any] = {"name": name, "collection": "", "catalogs": [], "publish": [], "notes": None, "bytes": 0}
     try:

@@ -19,6 +19,9 @@ import typer
 from amem.cli.completion import complete_id, complete_kind, complete_tag
 from amem.cli.invocation import ExitCode, Invocation, at_terminal, hold_words, tell
 from amem.cli.render import Page, on_terminal, print_json, print_table, say, say_row, short_id
+from amem.clock import parse_time, zone
+from amem.errors import InvalidInput
+from amem.note import Status
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -118,8 +121,6 @@ def resolved(memory: "AgenticMemorySystem", ids: Iterable[str], *, deleted: bool
 
 def confirm(question: str, refusal: str, hint: str = "give --yes if you mean it") -> None:
     """Have the person say yes. Raises InvalidInput, with these words, where nobody can be asked, and Abort."""
-    from amem.errors import InvalidInput
-
     if not at_terminal():
         raise InvalidInput(refusal, hint=hint)
     typer.confirm(question, abort=True, err=True)
@@ -218,7 +219,6 @@ MinimumCosine = Annotated[float | None, option("--min-cosine", "Leave out what i
 
 def moment(text: str, timezone: str) -> datetime:
     """The time that an option names (`TIMES`), the beginning of a day, week, month or year. Raises InvalidInput."""
-    from amem.clock import zone
     from amem.language.times import moment_of
 
     where = zone(timezone)
@@ -227,9 +227,6 @@ def moment(text: str, timezone: str) -> datetime:
 
 def stamp(text: str | None, timezone: str) -> str | None:
     """The time of a note: ISO 8601 as it was given, else the day (or the minute) that the words mean."""
-    from amem.clock import parse_time, zone
-    from amem.errors import InvalidInput
-
     if text is None:
         return None
     where = zone(timezone)
@@ -245,8 +242,6 @@ def stamp(text: str | None, timezone: str) -> str | None:
 def pairs(given: list[str] | None) -> dict[str, Any]:
     """``key=value`` options as a dictionary; a value that is a JSON number or truth value becomes one."""
     import json
-
-    from amem.errors import InvalidInput
 
     found: dict[str, Any] = {}
     for each in given or []:
@@ -308,7 +303,6 @@ class Where:
 
     def filter(self, timezone: str, *, minimum_cosine: float | None = None) -> "Filter":
         """The Filter that these options mean. Raises InvalidInput."""
-        from amem.note import Status
         from amem.query import Filter
 
         statuses = dict.fromkeys(self.status or [Status.ACTIVE])
@@ -338,8 +332,6 @@ class Where:
 
 def not_empty(text: str, hint: str) -> str:
     """The text of an argument. Raises InvalidInput, with this hint, for one that says nothing."""
-    from amem.errors import InvalidInput
-
     if not text.strip():
         raise InvalidInput("nothing is asked for", hint=hint)
     return text

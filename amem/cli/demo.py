@@ -33,6 +33,7 @@ from amem.cli.render import (
     when,
 )
 from amem.clock import zone
+from amem.errors import InvalidInput
 from amem.labels import title
 from amem.note import LinkType, Status
 
@@ -97,7 +98,6 @@ def demo(
 def _clear(call: Invocation, settings: "Settings", *, fresh: bool) -> Path:
     """The demo's folder, emptied if the demo made it. Raises InvalidInput when it holds somebody's notes."""
     from amem.collection_folders import folder_of
-    from amem.errors import InvalidInput
 
     folder = folder_of(settings.home, settings.collection)
     if not folder.exists():

@@ -10,6 +10,8 @@ from amem.cli.command import Drawing, Shown, Table, argument, command, option
 from amem.cli.invocation import ExitCode, Invocation, ended_by_interrupt, progress, tell
 from amem.cli.render import Page, counted, print_table, say_row, short_id
 from amem.cli.render import size as sized
+from amem.clock import SystemClock, zone
+from amem.errors import AmemError, CollectionNotFound
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,7 +80,6 @@ def _cost_row(cost: "PurposeCost") -> tuple[str, ...]:
 def _surveyed(call: Invocation) -> Shown:
     from amem.analysts.choose import survey, told
     from amem.analysts.models import day_of
-    from amem.clock import SystemClock, zone
 
     settings = call.settings()
     found = survey(settings)
@@ -109,9 +110,7 @@ def _row(model: dict[str, Any]) -> tuple[str, ...]:
 @contextmanager
 def _stored(settings: "Settings") -> "Iterator[Session | None]":
     """What the collection has on disk; None where nothing was ever added."""
-    from amem.clock import SystemClock
     from amem.collection_folders import existing_folder
-    from amem.errors import CollectionNotFound
     from amem.storage.store import Store
 
     try:
@@ -191,7 +190,6 @@ def doctor(
     call: Invocation, repair: Annotated[bool, option("--repair", "Repair what can be repaired.")] = False
 ) -> Shown:
     """Check that the database, the index and the models work, and repair them (amem health checks the notes)."""
-    from amem.errors import AmemError, CollectionNotFound
     from amem.maintenance.doctor import Finding
 
     try:

@@ -33,7 +33,8 @@ from amem.cli.command import (
 from amem.cli.completion import complete_collection, complete_hidden, complete_id, complete_tag
 from amem.cli.invocation import ExitCode, Invocation, some, tell
 from amem.cli.render import Page, counted, draw_receipt, on_terminal, one_line, print_card, short_id, tagged, when
-from amem.clock import zone
+from amem.clock import ASTRAY, SystemClock, zone
+from amem.errors import NoteNotFound, NotFound
 from amem.labels import title
 from amem.note import Status
 
@@ -66,7 +67,6 @@ def add(
     ] = False,
 ) -> Shown:
     """Remember a note: it is analysed, linked, and changes what it touches."""
-    from amem.clock import ASTRAY, SystemClock
     from amem.writing.intake import NewNote, take_in
 
     fields = given.given(tags=tag, metadata=pairs(meta) if meta else None)
@@ -212,8 +212,6 @@ def purge(call: Invocation, where: Where, ids: Named = None, yes: Yes = False) -
 
     Where options say which, --all takes in deleted notes, too.
     """
-    from amem.errors import NoteNotFound
-
     _by_filter(where, ids)
     with call.memory() as memory:
         chosen = _chosen(memory, where, ids, deleted=True)
@@ -273,7 +271,6 @@ def link(
     remove: Annotated[bool, option("--remove", "Take the link away.")] = False,
 ) -> Shown:
     """Link two notes, take a link away, or (with one id) show a note's links."""
-    from amem.errors import NotFound
     from amem.interop.json_records import link_record
 
     with call.memory() as memory:
@@ -366,7 +363,6 @@ def _listing(data: object, notes: "Sequence[MemoryNote]", settings: "Settings", 
 @command()
 def show(call: Invocation, ids: Ids, known_at: KnownAt = None) -> Shown | None:
     """Show notes whole: fields, links with their reasons, sources."""
-    from amem.errors import NoteNotFound
     from amem.interop.json_records import link_record, note_record, source_record
 
     with call.memory() as memory:
@@ -465,8 +461,6 @@ def merge(
 
 
 def _retagged(call: Invocation, old: list[str], new: str) -> Shown:
-    from amem.errors import NotFound
-
     with call.memory() as memory:
         known = {tag.casefold() for tag in memory.tags()}
         for tag in old:

@@ -9,7 +9,8 @@ from dataclasses import fields, is_dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from amem.clock import zone
+from amem.clock import parse_time, zone
+from amem.errors import InvalidInput
 from amem.labels import counted as counted
 from amem.labels import cut as cut
 from amem.labels import escaped_json, title, visible
@@ -296,9 +297,6 @@ def marked(part: Passage, whole: str, look: str = "") -> Text:
 
 def said_on(hit: Hit, zone: tzinfo) -> str:
     """The hit's day as the reader's calendar has it; the text as given when it is no time."""
-    from amem.clock import parse_time
-    from amem.errors import InvalidInput
-
     try:
         return parse_time(hit.timestamp, zone).astimezone(zone).strftime("%Y-%m-%d")
     except InvalidInput:

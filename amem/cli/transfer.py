@@ -16,7 +16,8 @@ import typer
 from amem.cli.command import DryRun, Force, Shown, Where, argument, command, option
 from amem.cli.invocation import ExitCode, Invocation, ended_by_interrupt, progress, some, tell
 from amem.cli.render import counted, json_line, on_terminal, say, short_id
-from amem.errors import CollectionNotFound
+from amem.clock import zone
+from amem.errors import CollectionNotFound, InvalidInput
 from amem.labels import escaped_json
 
 if TYPE_CHECKING:
@@ -58,7 +59,6 @@ def import_notes(
     are memory.json of the MCP memory server, mem0's JSON, Letta's agent files, and with --from-chroma the Chroma folder
     of A-Mem.
     """
-    from amem.errors import InvalidInput
     from amem.interop.importing import Importer
     from amem.interop.transcripts import session_files
 
@@ -114,7 +114,6 @@ def _taken_in(call: Invocation, report: Any, line: str, told: list[str], refused
 
 
 def _format(name: str | None) -> "Format | None":
-    from amem.errors import InvalidInput
     from amem.interop.formats import Format
 
     try:
@@ -124,7 +123,6 @@ def _format(name: str | None) -> "Format | None":
 
 
 def _items(path: str, settings: "Settings", format: "Format | None") -> "Iterator[Read]":
-    from amem.errors import InvalidInput
     from amem.interop.reader import read_path, read_stream
 
     if path != "-":
@@ -142,7 +140,6 @@ def _items(path: str, settings: "Settings", format: "Format | None") -> "Iterato
 
 
 def _chroma(folder: Path, settings: "Settings") -> "Iterator[Read]":
-    from amem.clock import zone
     from amem.interop.items import split_long
     from amem.interop.other_memories import read_chroma
 
@@ -181,8 +178,6 @@ def export(
 
 
 def _export_folder(call: Invocation, where: Where, folder: Path | None, *, force: bool) -> Shown:
-    from amem.errors import InvalidInput
-
     if folder is None or str(folder) == "-":
         raise InvalidInput("no folder was named", hint="amem export --markdown DIR")
     with call.memory() as memory:
@@ -217,7 +212,6 @@ def graph(
     force: Annotated[bool, option("--force", "Replace files that are there.")] = False,
 ) -> None:
     """Write the graph of notes and links to files (- is standard output); --json prints it."""
-    from amem.errors import InvalidInput
     from amem.interop.exporting import refuse_existing, write_lines
     from amem.interop.graph import read_graph
     from amem.interop.graph_formats import WRITERS, heading
