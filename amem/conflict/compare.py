@@ -6,7 +6,7 @@ import math
 import re
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -372,16 +372,14 @@ def compared(earlier: Claim, later: Claim, cosine: float) -> Iterator[tuple[Stat
     if _is_over(earlier, later.true_at) or _is_over(later, later.said_at):
         return  # "in January I still lived in Lisbon" ends by itself, and ends nothing
     olds, news = _clauses(earlier.content), _clauses(later.content)
-    if olds.fall_by.isdisjoint(news.end_by):
-        return
-    for new in news.ending:
-        for old in olds.touched_by(new):
+    for new, touched in news.touching(olds):
+        # The default embedder reads no Chinese, so there the word of an end or a change has to do.
+        changes = bool(new.around.cues & _ENDS_OR_CHANGES)
+        for old in touched:
             one, other = old.statement, new.statement
-            # The default embedder reads no Chinese, so there the word of an end or a change has to do.
-            far = cosine < _FAR or (_in_cjk(old.text) and bool(new.around.cues & _ENDS_OR_CHANGES))
-            if far and _only_people(old, new):
-                continue
             if not _may_fall(old, new) or not _same_people(one, other, earlier, later):
+                continue
+            if (cosine < _FAR or (changes and _in_cjk(old.text))) and _only_people(old, new):
                 continue
             if not _has_reason(one, other, new.around) or _restated(one, other, read(later.content)):
                 continue
@@ -429,40 +427,54 @@ class _Clause:
 class _Clauses:
     """The `count` clauses of a note: those that could end an earlier one, and those that a later one could end.
 
-    Notes of many clauses make hundreds of pairs, so the latter are found by their words and pairs of opposites: each
-    has a bit in the masks of its own words, of those of its sentence, and of its opposites.
+    Notes of many clauses make hundreds of pairs, so both are found by their words, by those of their sentences and by
+    their pairs of opposites: each key has a mask of the places at which it stands.
     """
 
     def __init__(self, text: str) -> None:
         around = _sentences(text)
-        every = [_Clause(each, around[each.sentence], normalize(each.text)) for each in read(text)]
+        said = read(text)
+        every = [_Clause(each, around[each.sentence], normalize(each.text)) for each in said]
         self.count = len(every)
-        self.ending = [each for each in every if each.may_end]
+        self._ending = [each for each in every if each.may_end]
         self._falling = [each for each in every if each.may_fall]
-        self._about = _masks(each.statement.about for each in self._falling)
-        self._around = _masks(each.around.about for each in self._falling)
-        self._poles = _masks(each.statement.poles for each in self._falling)
-        #: Words and pairs of opposites by which a clause of it could fall, and by which one could end another note's.
-        self.fall_by = frozenset[str]().union(self._about, self._around, self._poles)
-        keys = [(each.statement.about, each.around.about, each.statement.poles) for each in self.ending]
-        self.end_by = frozenset[str]().union(*(key for each in keys for key in each))
+        self._ends, self._falls = _keys(self._ending), _keys(self._falling)
+        self._said = [each for each in said if each.said]
 
-    def touched_by(self, new: _Clause) -> list[_Clause]:
-        """Those that a later clause, or its sentence, shares a word with, or a pair of opposites and nothing else."""
-        told = opposed = 0
-        for key in self._about.keys() & new.statement.about.keys():
-            told |= self._about[key]
-        for key in self._around.keys() & new.around.about.keys():
-            told |= self._around[key]
-        for key in self._poles.keys() & new.statement.poles.keys() if self._poles else ():
-            opposed |= self._poles[key]
-        if not (told or opposed):
-            return []
-        return [
-            each
-            for place, each in enumerate(self._falling)
-            if told >> place & 1 or (opposed >> place & 1 and _by_opposites(each.statement, new.statement))
-        ]
+    def touching(self, olds: _Clauses) -> Iterator[tuple[_Clause, Iterator[_Clause]]]:
+        """Each that could end clauses of an earlier note, with those that it, or its sentence, shares a word with, or
+        a pair of opposites and nothing else."""
+        about, around, poles = (_met(*each) for each in zip(self._ends, olds._falls, strict=True))
+        for place in sorted(about.keys() | around.keys() | poles.keys()):
+            new, told = self._ending[place], about.get(place, 0) | around.get(place, 0)
+            opposed = poles.get(place, 0)
+            yield (
+                new,
+                (
+                    old
+                    for at, old in enumerate(olds._falling)
+                    if told >> at & 1 or (opposed >> at & 1 and _by_opposites(old.statement, new.statement))
+                ),
+            )
+
+    @cached_property
+    def _by_word(self) -> dict[str, int]:
+        """Where what it says stands, by words and by characters of Chinese words."""
+        return _masks(_pieces(each.about) for each in self._said)
+
+    def comparable(self, olds: _Clauses) -> Iterator[tuple[Statement, Statement]]:
+        """What an earlier note and this one say, two by two, where they may be about one thing."""
+        for place, mask in _met(self._by_word, olds._by_word).items():
+            yield from ((old, self._said[place]) for at, old in enumerate(olds._said) if mask >> at & 1)
+
+
+def _keys(clauses: Sequence[_Clause]) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
+    """By words, words of the sentence, and pairs of opposites."""
+    return (
+        _masks(each.statement.about for each in clauses),
+        _masks(each.around.about for each in clauses),
+        _masks(each.statement.poles for each in clauses),
+    )
 
 
 def _masks(keys: Iterable[Iterable[str]]) -> dict[str, int]:
@@ -474,12 +486,37 @@ def _masks(keys: Iterable[Iterable[str]]) -> dict[str, int]:
     return found
 
 
+def _met(mine: Mapping[str, int], theirs: Mapping[str, int]) -> dict[int, int]:
+    """By place in one, a mask of the places in the other that it shares a key with."""
+    found: dict[int, int] = {}
+    for key in mine.keys() & theirs.keys():
+        mask, other = mine[key], theirs[key]
+        while mask:
+            place = mask.bit_length() - 1
+            found[place] = found.get(place, 0) | other
+            mask ^= 1 << place
+    return found
+
+
+def _pieces(about: Iterable[str]) -> Iterator[str]:
+    """The words, and the characters of Chinese ones, of which one may be a part of another."""
+    for key in about:
+        yield key
+        if not key.isascii():
+            yield from key
+
+
 def _by_opposites(old: Statement, new: Statement) -> bool:
     """Whether a pair of opposites is enough to compare two statements that share no word."""
     return any(map(is_state, old.poles)) or not (old.names or new.names or (old.about and new.about))
 
 
 _clauses = lru_cache(maxsize=1024)(_Clauses)
+
+
+def comparable(earlier: Claim, later: Claim) -> Iterator[tuple[Statement, Statement]]:
+    """What the two say, an earlier statement with a later one, where they may be about one thing."""
+    return _clauses(later.content).comparable(_clauses(earlier.content))
 
 
 def _may_fall(old: _Clause, new: _Clause) -> bool:

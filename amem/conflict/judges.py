@@ -18,6 +18,7 @@ from amem.conflict import cues
 from amem.conflict.compare import (
     AT_ONCE,
     OVER,
+    comparable,
     compared,
     cover,
     differing,
@@ -642,9 +643,7 @@ def _fallen(earlier: Claim, best: Difference) -> tuple[str, ...]:
 
 
 def _alike(earlier: Claim, later: Claim, cosine: float) -> Verdict:
-    if cosine >= _ALIKE and any(
-        _says(old, new, earlier, later) for new in read(later.content) for old in read(earlier.content)
-    ):
+    if cosine >= _ALIKE and any(_says(old, new, earlier, later) for old, new in comparable(earlier, later)):
         return Verdict(Label.SUPPORTS, cosine, why_again(later.content), HEURISTIC)
     return NO_CONFLICT
 
@@ -652,7 +651,7 @@ def _alike(earlier: Claim, later: Claim, cosine: float) -> Verdict:
 def _says(old: Statement, new: Statement, earlier: Claim, later: Claim) -> bool:
     """Whether the later statement says what the earlier one does, with or without more."""
     # What tells most pairs apart comes first.
-    if not (old.said and new.said) or old.past != new.past or cover(old.about, new.about) < _SAME_WORDS:
+    if cover(old.about, new.about) < _SAME_WORDS or old.past != new.past:
         return False
     return not (turned(old, new) or differing(old, new)) and same_people(old, new, earlier, later)
 

@@ -6,6 +6,7 @@ import json
 import re
 import threading
 import zlib
+from bisect import bisect_left
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from hashlib import blake2b
@@ -121,7 +122,8 @@ def words_in(reading: Reading) -> list[Word]:
     known = [] if reading.text.isascii() else [*chinese_names(reading.text), *_nicknames(reading.words)]
     if not known:
         return list(reading.words)
-    words = [word for word in reading.words if not any(start < word.end and word.start < end for start, end in known)]
+    taken = {at for start, end in known for at in range(start, end)}
+    words = [word for word in reading.words if taken.isdisjoint(range(word.start, word.end))]
     for start, end in known:
         text = reading.text[start:end]
         person = text[0] in _NICK
@@ -149,10 +151,11 @@ def named_in(reading: Reading, words: Sequence[Word]) -> dict[str, str]:
         begins = not word.first or following.text.casefold() in _AFTER_NAME or following.verb or word.possessive
         if word.capital and not word.known and not word.cjk and begins:
             found[word.key] = word.text
+    starts = [word.start for word in words]
     for name in names(reading):
-        inside = [word for word in words if name.start <= word.start < name.end and word.sort >= Sort.WEAK]
         if not name.date:
-            found |= {key: name.text for word in inside for key in concepts(word.key)}
+            inside = words[bisect_left(starts, name.start) : bisect_left(starts, name.end)]
+            found |= {key: name.text for word in inside if word.sort >= Sort.WEAK for key in concepts(word.key)}
     return found
 
 
@@ -371,6 +374,7 @@ def quotes(text: str) -> bool:
 def _statements(
     reading: Reading, every: Sequence[Word], marked: Sequence[Mark], named: Mapping[str, str]
 ) -> Iterator[Statement]:
+    starts = [word.start for word in every]
     for number, (start, end) in enumerate(reading.sentences):
         sentence = reading.text[start:end]
         parted = clauses(sentence)
@@ -380,7 +384,7 @@ def _statements(
             at, end = start + clause.start, start + clause.start + len(clause.text)
             # "Since" and "before" stand between two clauses and belong to the second.
             inside = [mark for mark in marked if before <= mark.start < end]
-            words = [word for word in every if at <= word.start < end]
+            words = every[bisect_left(starts, at) : bisect_left(starts, end)]
             made = _statement(
                 clause,
                 at,

@@ -109,24 +109,28 @@ def read(text: str) -> Reading:
     """Take `text` apart. Cached, since analysis and evolution read the same notes one after the other."""
     sentences = _sentences(text)
     found: list[Word] = []
-    at = 0
+    at, last, end = 0, len(sentences) - 1, 0
     place = -1
     for match in _WORD.finditer(text):
-        while at < len(sentences) - 1 and match.start() >= sentences[at][1]:
+        token, start = match[0], match.start()
+        while at < last and start >= sentences[at][1]:
             at += 1
         first, place = place != at, at
-        token = match[0]
-        gap = bool(found) and text[found[-1].end : match.start()] not in ("", " ")
-        made = _cjk_words(token, match.start()) if is_cjk(token) else [_latin_word(token, match.start())]
-        made[0].first, made[0].gap = first, gap or first
-        for word in made:
-            word.sentence = at
-        # "Decision: ..." names what follows; a quotation begins with a capital of its own.
-        if first and len(made) == 1 and made[0].known and text[made[0].end : made[0].end + 1] in _COLONS:
-            made[0].sort = min(made[0].sort, Sort.WEAK)
-        if match.start() and text[match.start() - 1] in _QUOTES:
-            made[0].first = True
+        gap = first or (start > end and text[end:start] != " ")
+        if is_cjk(token):
+            made = _cjk_words(token, start)
+            for word in made:
+                word.sentence = at
+            made[0].first, made[0].gap = first, gap
+        else:
+            made = [_latin_word(token, start, at, gap=gap, first=first)]
         found += made
+        opening, end = made[0], made[-1].end
+        # "Decision: ..." names what follows; a quotation begins with a capital of its own.
+        if first and len(made) == 1 and opening.known and text[end : end + 1] in _COLONS:
+            opening.sort = min(opening.sort, Sort.WEAK)
+        if start and text[start - 1] in _QUOTES:
+            opening.first = True
     _tell_verbs_from_nouns(found)
     return Reading(text, sentences, tuple(found), written_in_cjk(text))
 
@@ -201,7 +205,7 @@ def _persons(run: str, listed: Sequence[tuple[str, str]]) -> dict[int, set[str]]
     return found
 
 
-def _latin_word(token: str, offset: int) -> Word:
+def _latin_word(token: str, offset: int, sentence: int, *, gap: bool, first: bool) -> Word:
     key, bare, sort, known, shaped, verb, person, place = _look_up(token)
     return Word(
         bare,
@@ -209,13 +213,17 @@ def _latin_word(token: str, offset: int) -> Word:
         offset + len(bare),
         key,
         sort,
-        known=known,
-        capital=bare[:1].isupper(),
-        shaped=shaped,
-        verb=verb,
-        possessive=len(bare) < len(token),
-        person=person,
-        place=place,
+        sentence,
+        gap,
+        first,
+        False,
+        known,
+        bare[:1].isupper(),
+        shaped,
+        verb,
+        len(bare) < len(token),
+        person,
+        place,
     )
 
 
@@ -273,7 +281,8 @@ def _tell_verbs_from_nouns(words: Sequence[Word]) -> None:
     nouns, cues = lists.nouns, lists.cues
     before: Word | None = None
     for word in words:
-        if before is not None and not word.gap and not word.cjk:
+        # Nothing else may be either.
+        if before is not None and (word.verb or word.key == "cours") and not word.gap and not word.cjk:
             previous = before.text.casefold()
             if previous == "of" and word.key == "cours":
                 word.sort = Sort.STOP
@@ -362,7 +371,10 @@ def _latin(reading: Reading) -> Iterator[Name]:
     words = reading.words
     shouted = _shouted(reading)
     elsewhere = {word.text for word in words if word.capital and not word.first and not shouted[word.sentence]}
-    marked = [not word.cjk and _is_name(reading, i, shouted, elsewhere) for i, word in enumerate(words)]
+    marked = [
+        (word.capital or word.shaped) and not word.cjk and _is_name(reading, i, shouted, elsewhere)
+        for i, word in enumerate(words)
+    ]
     if not any(marked) and not any(word.capital for word in words if word.text != "I"):
         yield from _uncapitalised(reading)
         return
