@@ -9,8 +9,10 @@ import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from amem.conflict.clause_parts import THIRD
 from amem.conflict.cues import now as tells_what_is_now
 from amem.conflict.cues import replaces, rises, takes_back
+from amem.conflict.statements import read
 from amem.language import index_terms, query_terms
 from amem.language.asking import (
     NUMBER,
@@ -65,6 +67,8 @@ HELD = 0.5
 _FEW = 0.75
 #: Names of people in an answer who may have left, and notes that are looked at for each.
 _MOST_NAMES, _MOST_OF_ONE = 3, 20
+#: A part of a name by which people go on to call a thing: "the Fabia" of "Skoda Fabia".
+_NAME = re.compile(r"\b[A-Z][\w-]{3,}")
 #: What an amount is in.
 _UNITS = re.compile(r"[^\W\d]+|[€$£¥]")
 #: Predicates of what somebody may not have.
@@ -135,6 +139,7 @@ class Evidence:
             for id in self._memory.doubted_by(ids)
             if (note := self.note(id)) is not None
             and (id in concerned or not self.terms.isdisjoint(index_terms(note.content)))
+            and not any(_only_names(note.content, each) for each in words)
         ]
         return None if not against or self._follows(against[0], ids) else against[0]
 
@@ -146,9 +151,11 @@ class Evidence:
         latest = max(map(self.at, self.known(slot)), default=self._now)
         for fact in slot:
             own = fact.subject in (USER, WE)
-            named = [[term] for term in index_terms(fact.object)] + ([] if own else [index_terms(fact.subject)])
+            names = [fact.object, *(name for name in _NAME.findall(fact.object) if name != fact.object)]
+            terms, whose = index_terms(fact.object), [] if own else [index_terms(fact.subject)]
+            named = [*([terms] if fact.object.isascii() else ([term] for term in terms)), *whose]
             found = self._memory.list(Filter(since=latest), limit=_MOST_OF_ONE, holding=named)
-            lost = [note for note in found if tells_of_loss(note.content, fact.object)]
+            lost = [note for note in found if any(tells_of_loss(note.content, name) for name in names)]
             if fact.predicate in _FORBIDS:
                 lost += [note for note in found if _allows(note.content, fact, own=own)]
             if units := {*_UNITS.findall(fact.object)} if fact.object[:2].strip("€$£¥")[:1].isdigit() else set():
@@ -371,6 +378,14 @@ class Evidence:
 def _ended(note: MemoryNote) -> list[Fact]:
     """What a note says is so no more, of what it names."""
     return [each for each in note.facts if not each.holds and each.object]
+
+
+def _only_names(text: str, value: str) -> bool:
+    """Whether a text names a value and says of no change to it: "the rent goes up, a letter from Mr. Okafor" of him."""
+    stated = read(text)
+    naming = [each for each in stated if value in each.text]
+    touching = [*naming, *(each for each in stated if each.people & THIRD)]
+    return bool(naming) and not any(each.cues or each.negative or each.planned for each in touching)
 
 
 def _allows(text: str, fact: Interval, *, own: bool) -> bool:

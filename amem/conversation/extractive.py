@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 from amem.clock import zone
 from amem.conversation.evidence import ALL, HELD, Evidence
-from amem.conversation.listing import notes_of_a_deed, notes_of_a_sort, notes_of_a_time, of_a_time, timely
+from amem.conversation.listing import notes_of_a_deed, notes_of_a_sort, notes_of_a_time, of_a_time, only_plans, timely
 from amem.conversation.reply import lines_for
 from amem.language import index_terms
 from amem.language.asking import asks_when, tells_who
 from amem.language.states import leads_on
-from amem.language.times import named_in_note, starts_ahead
+from amem.language.times import asks_ahead, named_in_note, starts_ahead
 from amem.note import Status
 from amem.query import Filter, Query
 from amem.rendering import holding_text, mark
@@ -253,13 +253,15 @@ class _Answer:
         """
         self._found.notes |= {note.id: note for note in notes}
         shown = notes[-_MOST_LISTED:]
-        quotes = [f"{self._quotation(note.id, beginning=bool(words))}{self._cited([note.id])}" for note in shown]
+        plans = [bool(words) and not asks_ahead(self._question) and only_plans(note) for note in shown]
+        leads = [self.words.planned if plan else "" for plan in plans]
+        told = [f"{self._quotation(note.id, beginning=bool(words))}{self._cited([note.id])}" for note in shown]
+        quotes = [f"{lead}{quote}" for lead, quote in zip(leads, told, strict=True)]
         if len(notes) == 1:
             self.say(f"{words}{self.words.colon if words else ''}{quotes[0]}")
         else:
             count = self.words.notes if len(shown) == len(notes) else self.words.latest
-            told = count.format(len(shown), len(notes))
-            head = self.words.comma.join(filter(None, (words, told)))
+            head = self.words.comma.join(filter(None, (words, count.format(len(shown), len(notes)))))
             self.say("\n".join([f"{head}{self.words.colon.strip()}", *(f"- {quote}" for quote in quotes)]))
         self._quoted = True
         return Support.STRONG

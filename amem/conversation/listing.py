@@ -7,7 +7,17 @@ from datetime import datetime, time, timedelta
 from typing import TYPE_CHECKING
 
 from amem.clock import zone
-from amem.language.times import asks_ahead, asks_for_all, asks_for_deeds, deed_asked, tells_of_deed, tells_of_work
+from amem.conflict.statements import read
+from amem.language.states import calls_off
+from amem.language.times import (
+    asks_ahead,
+    asks_for_all,
+    asks_for_deeds,
+    deed_asked,
+    named_in_note,
+    tells_of_deed,
+    tells_of_work,
+)
 from amem.note import Kind
 from amem.query import Filter
 from amem.retrieval.confidence import Support
@@ -18,6 +28,7 @@ from amem.retrieval.question_times import recency_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from amem.conflict.statements import Statement
     from amem.conversation.ports import Memory
     from amem.note import MemoryNote
     from amem.retrieval.hit import Hit
@@ -56,7 +67,8 @@ def notes_of_a_time(
 ) -> list[MemoryNote]:
     """The notes of a time in its order: those that were written in it, and those that say that they are about it.
 
-    What is to come is nothing that was done, and what was done no plan. `notes` are those of the `hits`.
+    What is to come, or was called off, is nothing that was done, and what was done no plan. `notes` are those of the
+    `hits`.
     """
     ahead = asks_ahead(question)
     found = {id: notes[id] for id in timely(hits)}
@@ -84,7 +96,30 @@ def notes_of_a_time(
             when[id] = min(named)
         elif not ahead and _holds(period, at) and _is_of_its_day(note.content, days, at):
             when[id] = at
+    if not ahead:
+        off = [note for note in found.values() if calls_off(note.content)]
+        when = {id: day for id, day in when.items() if not _is_called_off(found[id], off)}
     return [found[id] for id in sorted(when, key=lambda id: (when[id], found[id].at))]
+
+
+def only_plans(note: MemoryNote) -> bool:
+    """Whether a note only plans what it names a day for: "we're going to Brittany in September"."""
+    day = (note.at or datetime.min).date()
+    of_a_day = [each for each in read(note.content) if named_in_note(each.text, day)]
+    return bool(of_a_day) and all(each.planned for each in of_a_day)
+
+
+def _is_called_off(note: MemoryNote, off: Sequence[MemoryNote]) -> bool:
+    """Whether one of these notes, which call something off, is later and speaks of what a note tells."""
+    later = [each for each in off if note.at is not None and each.at is not None and each.at > note.at]
+    calling = [each for other in later for each in read(other.content) if calls_off(each.text)]
+    told = _things(read(note.content)) if calling else frozenset()
+    return bool(told & _things(calling))
+
+
+def _things(stated: Iterable[Statement]) -> frozenset[str]:
+    """What statements are about, light words left out."""
+    return frozenset(key for each in stated for key, weight in each.about.items() if weight >= 1.0)
 
 
 def notes_of_a_deed(memory: Memory, question: str, period: Period | None) -> list[MemoryNote]:

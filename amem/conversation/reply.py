@@ -60,6 +60,7 @@ class Lines:
     nothing_then: str
     notes: str
     latest: str
+    planned: str
     noted: str
     not_noted: str
     cut: str
@@ -79,6 +80,7 @@ class Lines:
                 ("可以", "可以：", "不可以："),
                 ("能", "能：", "不能："),
                 ("过", self.yes, "没有："),
+                ("了吗", self.yes, "没有："),
             ):
                 if asked in question:
                     return yes if verdict is Verdict.YES else no
@@ -141,6 +143,7 @@ ENGLISH = Lines(
     nothing_then="that is not in memory: there is nothing for {}",
     notes="{} notes",
     latest="the last {} of {} notes",
+    planned="planned: ",
     noted="Noted.",
     not_noted="I keep nothing of this chat.",
     cut="The secret in it, such as a password or a card number, is left out.",
@@ -182,6 +185,7 @@ CHINESE = Lines(
     nothing_then="记忆里没有这段时间（{}）的内容",
     notes="{} 条笔记",
     latest="{1} 条笔记中的最后 {0} 条",
+    planned="计划过：",
     noted="记下了。",
     not_noted="这次对话的内容我不会保存。",
     cut="其中的密码、卡号等机密不会保存。",

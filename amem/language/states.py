@@ -140,6 +140,11 @@ _LEAVES = re.compile(
     r"|把[^，。]{1,8}卖[了给掉]",
     re.IGNORECASE,
 )
+#: "Priya has no leave left".
+_REMAINS = re.compile(
+    r"\b(?:no|any|some|few|little|enough|much|many|more|a|an|one|two|three|\d+) (?:[\w'’-]+ ){0,3}?left\b",
+    re.IGNORECASE,
+)
 #: "Am I pregnant?", and a text that says of somebody else what they are.
 _OWN_STATE = re.compile(r"^\W*(?:am|was) I\b", re.IGNORECASE)
 _NAMED_IS = re.compile(r"^\W*[A-Z][\w'’-]*(?: [\w'’-]+){0,5}? (?:is|was|has|isn['’]t|wasn['’]t)\b")
@@ -178,6 +183,13 @@ _LOST = re.compile(
     re.IGNORECASE,
 )
 #: What says that somebody may have or do something, and does not deny it.
+_AS_IT = re.compile(r"\b(?:it|them)\b|它", re.IGNORECASE)
+_CALLED_OFF = re.compile(
+    r"\b(?:cancel(?:s|l?ed|l?ing)?|call(?:s|ed|ing)? (?:\w+ )?off|(?:is|are|was|were) off"
+    r"|(?:fell|falls?|fallen) through)\b"
+    r"|取消|不[去办]了|泡汤|黄了|[去办]不成|没[去办]成",
+    re.IGNORECASE,
+)
 _MAY = re.compile(
     r"\b(?:may|can|could|is allowed|are allowed|is okay|is ok|is fine|is safe|tolerates?|outgrew|outgrown)\b"
     r"|可以|能[吃喝碰用]|没事了?|不要紧|不用忌|放开",
@@ -284,12 +296,18 @@ def clauses(text: str) -> list[str]:
 
 def tells_of_leaving(text: str, name: str) -> bool:
     """Whether a text says of somebody that they leave, move or retire."""
-    return any(name in each and _LEAVES.search(each, each.index(name)) for each in clauses(text))
+    parts = [_REMAINS.sub(" ", each) for each in clauses(text) if name in each]
+    return any(_LEAVES.search(each, each.index(name)) for each in parts if name in each)
 
 
 def tells_of_death(text: str, name: str) -> bool:
     """Whether a text says that somebody, or a pet, died."""
     return any(name in each and _DIES.search(each) for each in clauses(text))
+
+
+def calls_off(text: str) -> bool:
+    """Whether a text says that what was planned is not done: "the trip is off", 青岛不去了."""
+    return _CALLED_OFF.search(text) is not None
 
 
 def leads_on(between: str) -> bool:
@@ -298,8 +316,17 @@ def leads_on(between: str) -> bool:
 
 
 def tells_of_loss(text: str, name: str) -> bool:
-    """Whether a text says of a thing or a place that it was sold, stolen, broken beyond use or closed."""
-    return any(_LOST.search(each.replace(name, "_name_")) for each in clauses(text) if name in each)
+    """Whether a text says of a thing or a place that it was sold, stolen, broken beyond use or closed.
+
+    Once it is named it may go on as "it": "The Fabia won't start. Sold it for scrap."
+    """
+    named = False
+    for each in clauses(text):
+        told = each.replace(name, "_name_") if name in each else _AS_IT.sub("_name_", each) if named else ""
+        if _LOST.search(told):
+            return True
+        named = named or name in each
+    return False
 
 
 def tells_of_leave(text: str) -> bool:

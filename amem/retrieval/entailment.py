@@ -31,6 +31,7 @@ from amem.language.states import (
     asks_how_things_were,
     asks_where_now,
     asks_whether_there,
+    calls_off,
     exceptions,
     is_of_own_state,
     is_of_the_speaker,
@@ -311,22 +312,28 @@ def _says(question: str, asked: Statement, each: Statement) -> Verdict | None:
             return Verdict.YES if all(pairs) else None
         if DENIAL.search(each.text) and not _holds_words(question, each.text):
             return None  # who eats no pork may eat chicken
-        return Verdict.NO_LONGER if _is_over(each) else Verdict.NO
+        return _denial(question, each)
     if each.negative and _is_over(each) and _telling_first(each) - who in _done(question, asked, who):
-        return Verdict.YES if _asks_for_an_end(question) else Verdict.NO_LONGER
+        return Verdict.YES if _asks_for_an_end(question) else _denial(question, each)
     if not wanted or not wanted <= each.about.keys():
         return None
     if _holds_words(question, each.text):
         if Cue.ENDS in each.cues:
             return Verdict.YES if _asks_for_an_end(question) else None
         if each.negative:
-            return Verdict.NO_LONGER if _is_over(each) else Verdict.NO
+            return _denial(question, each)
         if asks_whether_allowed(question) and (each.poles.get("allowed") == -1 or says_to_do_less(each.text)):
             return Verdict.NO if "allowed" in each.poles else None
         changed = each.cues & {Cue.CHANGES, Cue.DENIES}
         return Verdict.YES if not changed and _stands_there(question, asked, each) else None
     back = not asked.poles and wanted == _telling_first(each) - who and Cue.RETURNS in each.cues
     return Verdict.YES if back and not each.negative else None
+
+
+def _denial(question: str, each: Statement) -> Verdict:
+    """No to what was never so, or was called off before it was done; no longer to what ended."""
+    done = asks_how_things_were(question) or "了吗" in question
+    return Verdict.NO if not _is_over(each) or (done and calls_off(each.text)) else Verdict.NO_LONGER
 
 
 def _is_over(each: Statement) -> bool:
@@ -410,7 +417,8 @@ def deciding(
     asked = _asked(question)
     for place, note in enumerate(notes):
         found = verdict(question, note.text, note.at, now)
-        if found is Verdict.NO and any(verdict(question, each.text) is Verdict.YES for each in notes[place + 1 :]):
+        denied = found is Verdict.NO and not calls_off(note.text)
+        if denied and any(verdict(question, each.text) is Verdict.YES for each in notes[place + 1 :]):
             return place, Verdict.NO_LONGER
         if found is None and any(_gone(question, fact) for fact in note.gone):
             found = Verdict.NO_LONGER

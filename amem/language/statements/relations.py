@@ -436,7 +436,14 @@ def _known(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) 
     found = Fact(subject.name, shape.predicate, value, shape.aspect is not Aspect.END)
     if value and shape.predicate == "takes_medication":
         scene.medicine = found
+        rather = _RATHER_THAN.search(parts["o"])
+        before = scene.predicates.known(shape.predicate, rather["x"]) if rather else ""
+        return [found, *([Fact(subject.name, shape.predicate, before, False)] if before not in ("", value) else [])]
     return [found] if value else []
+
+
+#: "On ramipril instead of amlodipine": what is taken no more.
+_RATHER_THAN = re.compile(r"\b(?:instead of|in place of|rather than) (?P<x>.+)", re.IGNORECASE)
 
 
 #: What is about an illness, and not it.
