@@ -295,8 +295,9 @@ def people_of(words: Sequence[Word], named: Mapping[str, str]) -> frozenset[str]
             continue  # "Leo's new piano teacher"
         folded = word.text.casefold()
         following = next((each.text.casefold() for each in words[at + 1 : at + 3] if each.text != "的"), "")
-        if at == meant or (folded in _KIN and _is_meant(words, at)) or word.key in named:
-            person = word.key if word.key in named and at != meant else _called(word)
+        by_kin = at == meant or (folded in _KIN and _is_meant(words, at))
+        if by_kin or word.key in named:
+            person = _called(word) if by_kin else word.key  # "Is Dad in hospital?" is of one's father
             person = f"{owner}{OF}{person}" if owner else person
             meant_next = _somebody_of(words, at)
             if meant_next is None:

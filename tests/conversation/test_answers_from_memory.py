@@ -1279,3 +1279,74 @@ def test_a_day_within_days_that_a_note_names_is_not_denied(
     found = ask(memory, question)
     assert (found.support, said in found.text) == ("weak", True)
     assert ask(memory, other).support == "none"
+
+
+@pytest.mark.parametrize(
+    ("said", "question", "answer"),
+    [
+        (
+            {
+                "My landlord is Mr. Okafor.": "2026-06-02",
+                "Rent goes up in October, letter from Mr. Okafor.": "2026-09-02",
+            },
+            "Who is my landlord?",
+            "Your landlord is Mr. Okafor, since 2026-06-02 [1].",
+        ),
+        (
+            {"Dad takes amlodipine.": "2026-06-17", "Dad is on ramipril instead of amlodipine now.": "2026-09-07"},
+            "What medicine does my dad take?",
+            "Your dad takes ramipril, since 2026-09-07 [1].",
+        ),
+        (
+            {"I drive a Skoda Fabia.": "2026-06-20", "The Fabia won't start. Sold it for scrap.": "2026-09-18"},
+            "What car do I have?",
+            "You drive Skoda Fabia, since 2026-06-20 [1], but this may be out of date: "
+            "“The Fabia won't start. Sold it for scrap.” (2026-09-18) [2].",
+        ),
+        (
+            {
+                "Priya's sister Meera is getting married in June.": "2026-03-07",
+                "Priya has no leave left.": "2026-08-05",
+            },
+            "Who is getting married?",
+            "“Priya's sister Meera is getting married in June.” (2026-03-07) [1]",
+        ),
+        (
+            {"We're going to Brittany in September.": "2026-06-01", "Brittany is off.": "2026-08-05"},
+            "Did we go to Brittany?",
+            "No: “Brittany is off.” (2026-08-05) [1]; "
+            "before that: “We're going to Brittany in September.” (2026-06-01) [2]",
+        ),
+        (
+            {"我们九月要去青岛。": "2026-06-01", "青岛不去了，阿琳要加班。": "2026-08-05"},
+            "去青岛了吗？",
+            "没有：“青岛不去了，阿琳要加班。” (2026-08-05) [1]；此前：“我们九月要去青岛。” (2026-06-01) [2]",
+        ),
+    ],
+)
+def test_a_later_note_counts_against_an_answer_only_by_what_it_says_of_it(
+    memory: AgenticMemorySystem, said: dict[str, str], question: str, answer: str
+) -> None:
+    told(memory, said)
+    assert ask(memory, question).text == answer
+
+
+@pytest.mark.parametrize("question", ["What did I do in September?", "九月我做了什么？"])
+def test_what_was_called_off_is_nothing_that_was_done_and_a_plan_is_told_as_one(
+    memory: AgenticMemorySystem, question: str
+) -> None:
+    told(
+        memory,
+        {
+            "我们九月要去青岛。": "2026-06-02",
+            "I want to paint the kitchen on 12 September.": "2026-06-08",
+            "青岛不去了，阿琳要加班。": "2026-08-07",
+            "Planted tulips with Ben.": "2026-09-20",
+        },
+    )
+    lines = ask(memory, question).text.splitlines()[1:]
+    planned = "planned: " if question.isascii() else "计划过："
+    assert lines == [
+        f"- {planned}“I want to paint the kitchen on 12 September.” (2026-06-08) [1]",
+        "- “Planted tulips with Ben.” (2026-09-20) [2]",
+    ]
