@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from amem.clock import Clock
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -45,7 +45,6 @@ __all__ = [
     "PageWriter",
     "Reranker",
     "TokenEmbedder",
-    "VectorIndex",
     "Vocabulary",
 ]
 
@@ -235,21 +234,3 @@ class Reranker(Literate, Protocol):
     def score(self, question: str, passages: Sequence[str]) -> list[float]:
         """For each passage, in order, how well it answers, in 0..1. Raises what `load` raises."""
         ...
-
-
-class VectorIndex(Protocol):
-    """Ids and vectors in, nearest ids out."""
-
-    def upsert(self, ids: Sequence[str], vectors: Matrix) -> None:
-        """Add or replace; `vectors` has shape (len(ids), dimension), rows L2-normalised."""
-        ...
-
-    def delete(self, ids: Iterable[str]) -> None:
-        """Forget these ids; unknown ones are ignored."""
-        ...
-
-    def query(self, vector: Vector, k: int) -> list[tuple[str, float]]:
-        """The k nearest as (id, cosine), best first."""
-        ...
-
-    def __len__(self) -> int: ...

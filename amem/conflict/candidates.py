@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from amem.clock import ASTRAY
 from amem.conflict.statements import packed, reader, unpack
@@ -18,9 +18,6 @@ from amem.storage.rows import listed, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    import numpy as np
-    from numpy.typing import ArrayLike, NDArray
 
     from amem.language.predicates import Predicates
     from amem.note import Fact, MemoryNote
@@ -266,18 +263,6 @@ def keep(session: Session, read: Iterable[Rival]) -> None:
 
 #: How the reason begins of a link between notes that say almost the same.
 NEAR_DUPLICATE = "near-duplicate"
-
-
-class Nearest(Protocol):
-    """The part of the dense leg that writing uses."""
-
-    def refresh(self, seen: int | None = None) -> None: ...
-
-    def search_many(
-        self, matrix: NDArray[np.float32], k: int, *, allowed: NDArray[np.int64] | None = None
-    ) -> Sequence[tuple[NDArray[np.int64], NDArray[np.float32]]]: ...
-
-    def cosines(self, vector: NDArray[np.float32], keys: ArrayLike) -> NDArray[np.float32]: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,8 +40,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from amem.conflict.candidates import Nearest, Rival
+    from amem.conflict.candidates import Rival
     from amem.conflict.settling import Begin, Settler, Weighed
+    from amem.index import DenseLeg
     from amem.language.intervals import Interval
     from amem.language.predicates import Predicates
     from amem.note import MemoryNote, Overturned
@@ -379,7 +380,7 @@ def stand_by(session: Session, id: str, operation: int, against: Collection[str]
 class Reweigher:
     """Weighs active notes that are stored already. Call `refresh` outside any transaction before."""
 
-    def __init__(self, dense: Nearest, settler: Settler, settings: Settings) -> None:
+    def __init__(self, dense: DenseLeg, settler: Settler, settings: Settings) -> None:
         self._dense = dense
         self._settler = settler
         self._settings = settings
@@ -433,12 +434,12 @@ class Reweigher:
         return self._settler.rivals(session, note, near, cosines_to(self._dense, vector))
 
 
-def cosines_to(dense: Nearest, vector: NDArray[np.float32]) -> Callable[[Sequence[int]], Sequence[float]]:
+def cosines_to(dense: DenseLeg, vector: NDArray[np.float32]) -> Callable[[Sequence[int]], Sequence[float]]:
     """How alike notes are to one of this vector; nan for those the index does not know."""
     return partial(_cosines, dense, vector)
 
 
-def _cosines(dense: Nearest, vector: NDArray[np.float32], keys: Sequence[int]) -> list[float]:
+def _cosines(dense: DenseLeg, vector: NDArray[np.float32], keys: Sequence[int]) -> list[float]:
     return [float(cosine) for cosine in dense.cosines(vector, keys)]
 
 

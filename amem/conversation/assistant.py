@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
     from amem.clock import Clock
     from amem.conversation.chat_learning import Taught
-    from amem.conversation.ports import Learner, Memory
+    from amem.conversation.ingest import Learner
+    from amem.conversation.ports import Memory
     from amem.conversation.prompt import Prepared
     from amem.conversation.reply import Learnt, Recalled, Replayed
     from amem.conversation.rule_file import Rules

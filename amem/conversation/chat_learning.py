@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from threading import Event
 
     from amem.clock import Clock
-    from amem.conversation.ports import Learner, Remembered
+    from amem.conversation.ingest import Learner, RememberReport
     from amem.note import Scope
     from amem.settings import Settings
     from amem.storage.chats import Turn
@@ -272,7 +272,7 @@ class ChatLearning:
         with self._store.write() as session:
             session.chats.release([turn.key for turn in turns])
 
-    def _settle(self, turns: Sequence[Turn], made: Remembered, *, episodes: bool) -> Learnt:
+    def _settle(self, turns: Sequence[Turn], made: RememberReport, *, episodes: bool) -> Learnt:
         # What an episode still has to teach is a job of its own, which the learner keeps.
         degraded = made.degraded and not episodes
         if degraded:
@@ -287,7 +287,7 @@ class ChatLearning:
             self._assign(turns, made)
         return self._told(made, len(turns))
 
-    def _told(self, made: Remembered, turns: int) -> Learnt:
+    def _told(self, made: RememberReport, turns: int) -> Learnt:
         """What came of it, with the title of a note where it is one that was made, or one that holds no longer."""
         learnt = learnt_of(made, turns)
         if made.operation is None or 1 not in (made.stored, made.superseded):
@@ -302,7 +302,7 @@ class ChatLearning:
         saved = titles(LearnedKind.REMEMBERED, made.stored)
         return replace(learnt, saved=saved, ended=titles(LearnedKind.SUPERSEDED, made.superseded))
 
-    def _assign(self, turns: Sequence[Turn], made: Remembered) -> None:
+    def _assign(self, turns: Sequence[Turn], made: RememberReport) -> None:
         """Tell turns which note sums up their episode; '' for those that an episode made before holds already."""
         with self._store.write() as session:
             session.chats.summed_up([turn.key for turn in turns], "")
@@ -399,7 +399,7 @@ def _is_summed_up(turn: Turn) -> bool:
     return bool(turn.episode) and turn.learning is Learning.WAITING
 
 
-def learnt_of(made: Remembered, turns: int) -> Learnt:
+def learnt_of(made: RememberReport, turns: int) -> Learnt:
     """What a learner's report comes to, as it is told to people."""
     return Learnt(
         remembered=made.stored,

@@ -44,12 +44,12 @@ if TYPE_CHECKING:
     from amem.analysts.models import Models
     from amem.collection import Collection
     from amem.conversation.episodes import Drafted
-    from amem.conversation.procedures import Finder
     from amem.conversation.reply import Learnt
     from amem.conversation.rule_file import Rules
     from amem.maintenance.consolidation import Consolidation
     from amem.maintenance.topics import Topics
     from amem.note import Message, Queued, Receipt
+    from amem.retrieval.recall import Recall
     from amem.storage.jobs import Job
     from amem.storage.store import Session
     from amem.writing.enrich import Enricher
@@ -135,7 +135,7 @@ class Learner:
         collection: Collection,
         pipeline: Pipeline,
         enricher: Enricher,
-        finder: Finder,
+        finder: Recall,
         models: Models,
     ) -> None:
         self._store = collection.store

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from amem.analysts.models import Models
     from amem.collection import Collection
     from amem.conversation.episodes import EpisodeNotes
-    from amem.conversation.procedures import Finder
     from amem.conversation.rule_file import Rules
     from amem.errors import AmemError
     from amem.note import MemoryNote, Message, Queued, Receipt, Scope
+    from amem.retrieval.recall import Recall
     from amem.storage.store import Session
     from amem.writing.enrich import Enricher
     from amem.writing.pipeline import Pipeline
@@ -137,7 +137,7 @@ class Teacher:
     collection: Collection
     pipeline: Pipeline
     enricher: Enricher
-    finder: Finder
+    finder: Recall
     models: Models
     notes: EpisodeNotes
 

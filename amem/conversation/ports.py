@@ -1,4 +1,4 @@
-"""What the assistant needs of the rooms around it, and who answers in a chat."""
+"""The memory that a conversation recalls from, and who answers in a chat."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from amem.conversation.assistant import Assistant
     from amem.conversation.reply import Learnt
     from amem.language.intervals import Interval
-    from amem.note import MemoryNote, Message, Receipt, Scope
+    from amem.note import MemoryNote, Receipt
     from amem.protocols import ChatModel
     from amem.query import Filter, Query
     from amem.retrieval.budget import Core
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from amem.storage.undo import UndoReport
 
 
-# What the assistant needs of the rooms around it: something to recall with, and something that learns.
+# What a conversation needs of the rooms above it: something to recall with.
 
 
 class Memory(Protocol):
@@ -89,94 +89,6 @@ class Collection(Memory, Protocol):
     def count(self, filter: Filter | None = None) -> int: ...
 
     def cards_of(self, ids: Sequence[str]) -> dict[str, Card]: ...
-
-
-class Answered(Protocol):
-    """One answer with the numbers of the lines it rests on (from 1); no text where they do not hold one."""
-
-    @property
-    def text(self) -> str: ...
-    @property
-    def cites(self) -> Sequence[int]: ...
-    @property
-    def in_memory(self) -> bool: ...
-
-
-class Answerer(Protocol):
-    """Answers a question from numbered lines alone; ``amem.llm.answering.Answerer`` is one."""
-
-    @property
-    def name(self) -> str:
-        """The model's."""
-        ...
-
-    def answer(
-        self, question: str, notes: Sequence[str], when: datetime | None = None, *, support: str = ""
-    ) -> Answered: ...
-
-
-class Ordered(Protocol):
-    """Which of the lines that were shown help to answer, by their places from 0, the most helpful first."""
-
-    @property
-    def places(self) -> Sequence[int]: ...
-
-
-class Orderer(Protocol):
-    """Puts lines in order for a question; ``amem.llm.answering.Orderer`` is one."""
-
-    @property
-    def name(self) -> str:
-        """The model's."""
-        ...
-
-    def order(self, question: str, notes: Sequence[str]) -> Ordered: ...
-
-
-class Remembered(Protocol):
-    """What a learner did, as one operation that can be undone (None when there was nothing to do)."""
-
-    @property
-    def operation(self) -> int | None: ...
-    @property
-    def episodes(self) -> Sequence[str]:
-        """Ids of the notes that sum up episodes."""
-        ...
-
-    @property
-    def stored(self) -> int:
-        """Notes made of what was stated."""
-        ...
-
-    @property
-    def updated(self) -> int: ...
-    @property
-    def superseded(self) -> int: ...
-    @property
-    def corroborated(self) -> int: ...
-    @property
-    def degraded(self) -> bool: ...
-    @property
-    def error(self) -> str: ...
-
-
-class Learner(Protocol):
-    """Makes notes of what a conversation states (see ``amem.conversation.ingest``)."""
-
-    def remember(
-        self,
-        messages: Sequence[Message],
-        *,
-        conversation: str,
-        scope: Scope,
-        earlier: Sequence[Message] = (),
-        episodes: bool = True,
-        extract: bool = True,
-        replaces: int | None = None,
-        cancelled: Event | None = None,
-    ) -> Remembered: ...
-
-    def learn_from(self, episode: str, *, cancelled: Event | None = None) -> Remembered: ...
 
 
 # Who answers in a chat: said in words, listed, and changed.

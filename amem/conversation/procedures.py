@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from amem.analysis import KnownProcedure
 from amem.language import normalize, written_in_cjk
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from amem.analysis import Procedure
     from amem.collection import Collection
     from amem.note import MemoryNote, Message, Scope
-    from amem.retrieval.hit import Hit
+    from amem.retrieval.recall import Recall
     from amem.storage.store import Session, Store
 
 
@@ -33,14 +33,6 @@ _ASKED_WITH = 1_000
 _NUMBERED = re.compile(r"^\s*(?:\d+[.)、]|[-*•])\s*")
 
 
-class Finder(Protocol):
-    """Finds notes; ``amem.retrieval.Recall`` is one."""
-
-    def search(self, query: Query) -> Sequence[Hit]:
-        """The notes that answer best, best first."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Known:
     """Procedures that are remembered already: as a model is shown them, and the notes behind the handles."""
@@ -49,7 +41,7 @@ class Known:
     notes: tuple[tuple[str, MemoryNote], ...] = ()
 
 
-def known_procedures(store: Store, finder: Finder, said: Sequence[Message], scope: Scope) -> Known:
+def known_procedures(store: Store, finder: Recall, said: Sequence[Message], scope: Scope) -> Known:
     """The scope's procedures that a passage may be about, under the handles p1, p2, ...; none when search fails."""
     wanted = Filter(kinds=(Kind.PROCEDURE,), whose=scope)
     text = " ".join(message.content for message in said)[:_ASKED_WITH].strip()

@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from amem.clock import Clock
-    from amem.conversation.ports import Answerer, Memory, Orderer
+    from amem.conversation.ports import Memory
     from amem.conversation.prompt import Evidence
+    from amem.llm.answering import Answerer, Orderer
     from amem.retrieval.hit import Hit
     from amem.storage.store import Store
 

@@ -85,7 +85,7 @@ def _forget(path: str) -> None:
 
 
 class ChromaIndex:
-    """A `VectorIndex` over one Chroma collection, whose space may be cosine, inner product or squared L2."""
+    """Ids and vectors in, nearest ids out, of a Chroma collection in cosine, inner product or squared L2."""
 
     def __init__(self, collection: Collection, client: ClientAPI | None = None) -> None:
         self.collection, self.client = collection, client

@@ -13,7 +13,7 @@ import atexit
 import logging
 import threading
 import time
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from amem.index.chroma import ChromaIndex
+    from amem.index.dense_index import DenseLeg
     from amem.index.vector_rows import Hits, Matrix, Rows, VectorFeed
 
 logger = logging.getLogger("amem.index")
@@ -47,23 +48,6 @@ _IMPORT, _EACH = 1.0, 0.008
 _EXIT = 30.0
 
 
-class Leg(Protocol):
-    """What the base needs of the dense leg."""
-
-    @property
-    def rows(self) -> Rows:
-        """The rows as they are now."""
-        ...
-
-    def refresh(self) -> None:
-        """Take in what any process has committed."""
-        ...
-
-    def cover(self, seen: Rows, chosen: NDArray[np.intp], covered: bool) -> bool:
-        """Mark rows of `seen` as covered or not; False when they have been renumbered since."""
-        ...
-
-
 class _Renumbered(Exception):
     """The rows were packed, reloaded or embedded anew while Chroma was being fed."""
 
@@ -72,7 +56,7 @@ class ChromaBase:
     """Keeps a Chroma folder in step with the notes, in the background, and asks it."""
 
     def __init__(
-        self, folder: Path, leg: Leg, source: VectorFeed, *, serve_from: int = 0, pause: float = _GATHER
+        self, folder: Path, leg: DenseLeg, source: VectorFeed, *, serve_from: int = 0, pause: float = _GATHER
     ) -> None:
         self._leg, self._source = leg, source
         self._serve_from, self._pause = serve_from, pause

@@ -22,8 +22,8 @@ from amem.interop.reader import read_path
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from amem.conversation.ports import Answerer
     from amem.conversation.questions import Answer
+    from amem.llm.answering import Answerer
     from amem.protocols import Embedder
 
 #: What is asked, and what any right answer says; and where a note has to be read for it, what stands in that note.
