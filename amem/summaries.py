@@ -151,7 +151,7 @@ class Summaries:
             parts += [f"rewritten without it: {self.names(operation.notes, _FEWER)}"] if operation.notes else []
             return "; ".join([f"{did}: {short_ids(operation.cause)}", *parts])
         if operation.created:
-            parts.append(f"wrote {self.names(operation.created, _WORDS)}")
+            parts.append(f"wrote {self.names(operation.created, _WORDS, written=True)}")
         if operation.notes and operation.action in _FOREMOST:
             parts += self._ended(operation) or [f"{did} {self.names(operation.notes, _WORDS)}"]
         if operation.links:
@@ -199,17 +199,23 @@ class Summaries:
             arrived = self._name(self._memory.resolve(arrived, deleted=True), _FEWER)
         return f"linked {arrived} to {counted(operation.links, 'note')}"
 
-    def names(self, ids: Sequence[str], width: int = _WORDS) -> str:
-        """The first two of these notes by their titles, of `width` cells at most, and how many there are."""
-        words = ", ".join(self._name(id, width) for id in ids[:_NAMED])
+    def names(self, ids: Sequence[str], width: int = _WORDS, *, written: bool = False) -> str:
+        """The first two of these notes by their titles, of `width` cells at most, and how many there are.
+
+        With `written` the titles are those that they were written with.
+        """
+        words = ", ".join(self._name(id, width, written=written) for id in ids[:_NAMED])
         if len(ids) == 1:
             return words
         return f"{counted(len(ids), 'note')}: {words}{', …' if len(ids) > _NAMED else ''}"
 
-    def _name(self, id: str, width: int) -> str:
+    def _name(self, id: str, width: int, *, written: bool = False) -> str:
         if id not in self._texts:
             self._texts[id] = _texts(self._memory, [id]).get(id, "")
         text = self._texts[id]
+        if written and text:
+            changes = (each.changes.get("content") for each in self._memory.history(id))
+            text = next((before for before, _ in filter(None, changes) if before), text)
         return f"“{cut(title(text), width)}”" if text else f"{short_id(id)} (purged)"
 
 

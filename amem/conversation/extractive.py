@@ -90,6 +90,10 @@ def extract(
     filled = memory.facts_asked(question, period=None if reading is None else reading.period)
     evidence = Evidence(memory, question, hits, notes, now)
     answer = _Answer(memory, question, evidence, cite=cite)
+    if filled.of_a_guest:
+        # Whatever else was noted of somebody, what harms them has to be said to whoever cooks for them.
+        answer.add_facts(_slots(filled.facts))
+        return answer.extract(Support.STRONG)
     if filled.period is not None and filled.exact:
         of_event = reading is not None and reading.event is not None
         return answer.extract(answer.tell_then(filled, of_event=of_event))

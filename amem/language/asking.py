@@ -44,6 +44,7 @@ LIKING = re.compile(r"\b(?:like|love|enjoy)\b|(?<!不)喜欢", re.IGNORECASE)
 _ALLOWED = _pattern("allowed")
 _LESS = _pattern("less")
 _REMEMBER = _pattern("remember")
+_MEAL_FOR = _pattern("meal_for")
 #: Words of a Chinese question that a statement need not hold.
 _PLAIN_ZH = _pattern("plain_zh")
 
@@ -56,6 +57,14 @@ def asks_yes_or_no(question: str) -> bool:
 def asks_whether_allowed(question: str) -> bool:
     """Whether a question asks if something may be done: "may we bring pets?", 我能喝啤酒吗."""
     return _ALLOWED.search(question) is not None
+
+
+def what_a_guest_eats(question: str) -> str:
+    """What whoever is cooked for does not eat, as a question, where it asks what to cook for them; '' for any other."""
+    meal = _MEAL_FOR.search(question)
+    if meal is None:
+        return ""
+    return f"What does {meal['whom']} not eat?" if meal["whom"] else f"{meal['whom_zh']}不能吃什么？"
 
 
 def asks_to_remember(text: str) -> bool:

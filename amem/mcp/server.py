@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 import logging
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
+import anyio
 import anyio.to_thread
 from mcp import MCPError
 from mcp import types as mcp
@@ -61,11 +63,16 @@ def make_server(collections: Collections) -> Server[Any]:
     async def list_tools(context: Context, params: mcp.PaginatedRequestParams | None) -> mcp.ListToolsResult:
         return await anyio.to_thread.run_sync(lambda: mcp.ListToolsResult(tools=_tools(collections)))
 
+    #: A client may send its next call before it has heard of the last; what it writes is done in the order sent.
+    writing: dict[str, anyio.Lock] = {}
+
     async def call_tool(context: Context, params: mcp.CallToolRequestParams) -> mcp.CallToolResult:
+        turn = nullcontext() if _only_reads(params.name) else writing.setdefault(_client(context), anyio.Lock())
         try:
-            result = await in_thread(
-                context, lambda client: collections.toolbox(client).run(params.name, params.arguments or {})
-            )
+            async with turn:
+                result = await in_thread(
+                    context, lambda client: collections.toolbox(client).run(params.name, params.arguments or {})
+                )
         except AmemError as error:
             return _failed(with_hint(error))
         except Exception as error:  # a client would be told "internal error", and a model could do nothing with that
@@ -208,6 +215,12 @@ def _glance(memory: AgenticMemorySystem) -> dict[str, Any]:
 def _client(context: Context) -> str:
     said = context.session.client_params
     return UNNAMED if said is None else said.client_info.name
+
+
+def _only_reads(name: str) -> bool:
+    from amem.tools.toolbox import EVERY
+
+    return name not in EVERY or EVERY[name].reads
 
 
 def _failed(why: str) -> mcp.CallToolResult:

@@ -23,6 +23,7 @@ from amem.language.asking import (
     asks_for_a_device,
     asks_for_a_move,
     asks_yes_or_no,
+    what_a_guest_eats,
 )
 from amem.language.intervals import intervals, same_value
 from amem.language.predicates import (
@@ -338,7 +339,8 @@ class Filled:
     other times only, the nearest first. `verdict` is what a question for a yes or a no has for an answer, as far as
     that can be told: NO where what it names was so at other times only, and something else then. `wider` is the
     question for what its things fall under (coffee for lattes), '' where that is the same; `several` tells that the
-    slot has room for more than one value.
+    slot has room for more than one value. `of_a_guest` says that the question is what to cook for somebody, and that
+    the facts are what they do not eat.
     """
 
     facts: tuple[Interval, ...] = ()
@@ -351,6 +353,7 @@ class Filled:
     verdict: Verdict | None = None
     wider: str = ""
     several: bool = False
+    of_a_guest: bool = False
 
 
 class Slots:
@@ -370,6 +373,10 @@ class Slots:
         With `period`, the time that the text names, those that were so in it. No facts where it names nobody, asks for
         no slot of the table, or nothing is known. Raises InvalidInput for a table of predicates that cannot be read.
         """
+        if guest := what_a_guest_eats(text[:LONGEST]):
+            found = self._filled(session, guest, moment, None)
+            if found.exact and any(each.subject not in (USER, WE) for each in found.facts):
+                return replace(found, of_a_guest=True)
         found = self._filled(session, text, moment, period)
         wider, rows = self._predicates().widened(text[:LONGEST]), self._predicates().rows
         several = any(each.predicate in rows and not rows[each.predicate].one for each in found.facts)

@@ -34,7 +34,7 @@ _ATTEMPTS = 3
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """A backup that was written: its file, its size in bytes, how many rows it holds, and its SHA-256 in hex."""
+    """A backup that was written: its file, its size in bytes, how many notes it has that are not deleted, its SHA-256."""
 
     path: Path
     size: int
@@ -42,8 +42,8 @@ class Backup:
     sha256: str
 
 
-def write_copy(source: sqlite3.Connection, target: Path) -> dict[str, int]:
-    """Write the database, as the transaction of `source` sees it, to a file; returns how many rows each table has.
+def write_copy(source: sqlite3.Connection, target: Path) -> None:
+    """Write the database, as the transaction of `source` sees it, to a file.
 
     What is there is replaced at the end, all at once. Raises StorageCorrupt when the copy is not what the original is.
     """
@@ -65,7 +65,6 @@ def write_copy(source: sqlite3.Connection, target: Path) -> dict[str, int]:
         _flush(target.parent)
     finally:
         aside.unlink(missing_ok=True)
-    return rows
 
 
 def row_counts(connection: sqlite3.Connection) -> dict[str, int]:
@@ -141,7 +140,8 @@ def write_backup(source: sqlite3.Connection, path: Path, *, replace: bool) -> Ba
     beside = checksum_file(path)
     # A checksum of the backup before would call the new one damaged, were this process killed between the two.
     beside.unlink(missing_ok=True)
-    rows = write_copy(source, path)
+    (notes,) = source.execute("SELECT count(*) FROM notes WHERE status <> 'deleted'").fetchone()
+    write_copy(source, path)
     found = checksum(path)
     part = beside.with_name(f".{beside.name}{_PART}")
     try:
@@ -152,7 +152,7 @@ def write_backup(source: sqlite3.Connection, path: Path, *, replace: bool) -> Ba
         part.replace(beside)
     finally:
         part.unlink(missing_ok=True)
-    return Backup(path, path.stat().st_size, rows["notes"], found)
+    return Backup(path, path.stat().st_size, notes, found)
 
 
 def checksum(path: Path) -> str:

@@ -113,6 +113,40 @@ def test_a_doubt_of_one_statement_of_a_note_leaves_the_others_alone(
     assert doubt in [each.note for each in ask(memory, asked).citations]
 
 
+@pytest.mark.parametrize(
+    ("question", "begins"),
+    [
+        ("What can I cook for Wen?", "Wen is allergic to crab and shrimp"),
+        ("What should we make for dinner for Wen and Ola?", "Wen is allergic to crab and shrimp"),
+        ("What could I bake my mum?", "Your mum is unable to eat gluten"),
+        ("给小雨做点什么好吃的？", "小雨对芒果过敏"),
+        ("What did I cook for Leo?", "“I cooked pasta for Leo on Sunday.”"),
+        ("What can I cook for Leo?", "“I cooked pasta for Leo on Sunday.”"),
+    ],
+)
+def test_what_a_guest_must_not_eat_is_said_to_whoever_cooks_for_them(
+    memory: AgenticMemorySystem, question: str, begins: str
+) -> None:
+    told(
+        memory,
+        {
+            "Wen is allergic to shrimp and crab; fish is fine.": "2026-01-05",
+            "Wen is coming for dinner on Friday.": "2026-01-08",
+            "Ola is a vegetarian.": "2026-01-09",
+            "My mum can't eat gluten.": "2026-01-10",
+            "小雨对芒果过敏。": "2026-01-11",
+            "给小雨做了布丁，她很喜欢。": "2026-01-12",
+            "I cooked pasta for Leo on Sunday.": "2026-01-13",
+            "I am allergic to peanuts.": "2026-01-14",
+        },
+    )
+
+    answer = ask(memory, question)
+
+    assert answer.text.startswith(begins)
+    assert "peanut" not in answer.text
+
+
 def test_what_one_does_for_a_living_is_not_where_one_lives(memory: AgenticMemorySystem) -> None:
     told(memory, {"I live in Hamburg.": "2026-01-01", "I'm a nurse at St. Mary's hospital.": "2026-01-05"})
     assert ask(memory, "What do I do for a living?").text.startswith("Your job title is nurse")

@@ -6,6 +6,7 @@ import json
 import shutil
 from typing import TYPE_CHECKING, Any
 
+import anyio
 import jsonschema
 import pytest
 from mcp import MCPError
@@ -47,6 +48,18 @@ async def test_a_client_is_told_of_sixteen_tools_and_what_each_may_do(host: Host
         assert tool.annotations.read_only_hint is (name in READING)
         assert tool.annotations.destructive_hint is (name not in {*READING, "link"})
         assert tool.annotations.open_world_hint is False
+
+
+async def test_what_a_client_writes_without_waiting_is_written_in_the_order_sent(host: Host) -> None:
+    written: dict[int, int] = {}
+
+    async def write(client: Client, number: int) -> None:
+        written[number] = (await answer(client, "write", content=f"Locker {number} is team {number}'s."))["operation"]
+
+    async with host.inside() as client, anyio.create_task_group() as calls:
+        for number in range(8):
+            calls.start_soon(write, client, number)
+    assert sorted(written, key=lambda number: written[number]) == list(range(8))
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])

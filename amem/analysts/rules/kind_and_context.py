@@ -52,8 +52,11 @@ _TIMES_ZH = re.compile(
     r"昨天|昨晚|昨夜|前天|今天|今早|今晚|上周|上个?月|去年|前年|刚刚?|那天|当天|周末|早上|下午|上午|晚上|中午|清晨|凌晨"
 )
 _PAST_ZH = re.compile(r"了|过(?!敏|程|期|年|渡)|参加|见到|来到|遇到|陪|回到|收到|看到|听到|去(?!年|掉)")
+#: Without a question mark "Has two dogs" and "Is allergic to nuts" leave out of whom they are.
 _ASKS_EN = re.compile(
-    r"^(?:who|what|when|where|why|how|which|whose|is|are|was|were|do|does|did|can|could|will|would|should|have|has)\b",
+    r"^(?:who|what|when|where|why|how|which|whose|(?:is|are|was|were|do|does|did|can|could|will|would|should|have|has)"
+    r" (?:i|you|we|they|he|she|it|my|your|our|his|her|their|its|the|an?|there|this|that|these|those|any\w*|some\w*"
+    r"|every\w*|(?-i:[A-Z])\w*))\b",
     re.IGNORECASE,
 )
 
