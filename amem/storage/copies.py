@@ -34,7 +34,7 @@ _ATTEMPTS = 3
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """A backup that was written: its file, its size in bytes, how many notes it has that are not deleted, its SHA-256."""
+    """A backup that was written: its file, its size in bytes, how many notes (none deleted) it has, its SHA-256."""
 
     path: Path
     size: int
