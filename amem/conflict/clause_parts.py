@@ -404,6 +404,7 @@ _VALUE = re.compile(
     rf"|(?!一[点些个下样起种次直边旦般])(?:(?<!第)|(?=[{_HAN}]{{1,{_LONGEST}}}+[层楼名]))"
     rf"(?P<han>[{_HAN}]{{1,{_LONGEST}}}+)(?P<hans>点半?|月|年级|年|小时|公[里斤]|厘米|[{_COUNTERS}])"
     rf"|(?P<large>[{_HAN}][十百千万](?![分里])[{_HAN}]*)"
+    r"|(?<=\bhave )one\b|(?<=\bhas )one\b|(?<=\bgot )one\b"
     r"|\bone(?= (?:hours?|day|week|month|year|minute|percent|person|room|floor)\b)"
     rf"|{_WORD_BEFORE.format('of')}\b(?P<word>{_WORD})\b{_WORD_AFTER.format('counted')}",
     re.IGNORECASE,
@@ -457,7 +458,16 @@ class Value:
 
 def values_of(text: str) -> frozenset[Value]:
     """Every value in a text."""
-    return frozenset([_value(match) for match in _values_in(text)])
+    return frozenset([_value(match) for match in _values_in(_ISO.sub(_spelt_out, text))])
+
+
+_ISO = re.compile(r"\b(?P<year>20\d\d)-(?P<month>0[1-9]|1[0-2])-(?P<day>[0-3]\d)\b")
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "june", "july", "aug", "sept", "oct", "nov", "dec")
+
+
+def _spelt_out(match: re.Match[str]) -> str:
+    """2026-03-01 as a person writes it."""
+    return f"{int(match['day'])} {_MONTHS[int(match['month']) - 1]} {match['year']}"
 
 
 def value_places(text: str) -> list[tuple[int, int]]:

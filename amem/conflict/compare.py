@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property, lru_cache
-from itertools import groupby
+from itertools import groupby, takewhile
 from typing import TYPE_CHECKING
 
 from amem.conflict.clause_parts import (
@@ -28,6 +28,7 @@ from amem.language import normalize, written_in_cjk
 from amem.language.lexicon import is_everyday
 from amem.language.predicates import USER, WE
 from amem.language.scripts import words
+from amem.language.sentence_parts import DENIAL
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -114,7 +115,8 @@ def gained(one: Statement, other: Statement) -> Mapping[str, frozenset[str]]:
 
     A number counts only beside numbers that may number the same: three people are no other value than floor 4.
     """
-    if not other.values and not other.names:
+    swapped = _swapped(one, other)
+    if not other.values and not other.names and not swapped:
         return {}
     found: dict[str, set[str]] = {}
     if other.values:
@@ -123,9 +125,33 @@ def gained(one: Statement, other: Statement) -> Mapping[str, frozenset[str]]:
         for value in other.values:
             if (value.sort, value.text) not in held and all(map(value.numbers_the_same, lost)):
                 found.setdefault(value.sort, set()).add(value.text)
-    if names := [key for key in other.names if key not in one.about]:
+    if names := [key for key in other.names if key not in one.about] or swapped:
         found["name"] = set(names)
     return {sort: frozenset(values) for sort, values in found.items()}
+
+
+#: Left out where two Chinese clauses are laid side by side; and what stands before what somebody or something is.
+_FILLERS = re.compile(r"现在|如今|目前|已经|[了。！!]")
+_IS = ("是", "叫", "姓", "属")
+_LONGEST_SWAPPED = 8
+
+
+def _swapped(one: Statement, other: Statement) -> list[str]:
+    """What a Chinese clause has where another, else the same, has something else: 工资卡是建行的, 工资卡是招行的了."""
+    if one.frame is not None or other.frame is not None or one.negative or other.negative:
+        return []
+    first, second = (_FILLERS.sub("", each.text) for each in (one, other))
+    start, end = _common(first, second), _common(first[::-1], second[::-1])
+    end = min(end, len(first) - start, len(second) - start)
+    mine, yours = first[start : len(first) - end], second[start : len(second) - end]
+    told = first[:start].endswith(_IS) or (other.text.rstrip("。").endswith("了") and start > 2)
+    short = max(len(mine), len(yours)) <= _LONGEST_SWAPPED
+    return [yours] if told and short and mine and yours and not values_of(mine + yours) else []
+
+
+def _common(one: str, other: str) -> int:
+    """How many characters both begin with."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 def differing(one: Statement, other: Statement) -> frozenset[str]:
@@ -164,6 +190,8 @@ def turned(old: Statement, new: Statement) -> bool:
 
     What has the lesser word of a pair affirms nothing that the other denies: "isn't here", "is absent".
     """
+    if old.pending and new.achieved:
+        return shared(without(old.about, old.people), new.about) >= 1
     if old.poles.keys() & new.poles.keys():
         # Of two pairs that one word denies ("not safe in the dark") it means one.
         return bool(opposed(old, new)) and not (old.negative != new.negative and _alike(old, new))
@@ -194,8 +222,9 @@ def agrees(old: Statement, new: Statement) -> bool:
 
 _SOMETIMES = re.compile(
     r"\b(?:in the (?:morning|evening|afternoon)|at (?:night|work|home|school)|on (?:\w+days|weekends)"
-    r"|during the (?:week|day)|for (?:breakfast|lunch|dinner))\b"
-    r"|早上|晚上|周末|平时|工作日|周[一二三四五六日]|在(?:公司|家里)",
+    r"|during the (?:week|day)|for (?:breakfast|lunch|dinner)"
+    r"|in (?:winter|summer|spring|autumn))\b"
+    r"|冬天|夏天|冬季|夏季|早上|晚上|周末|平时|工作日|周[一二三四五六日]|在(?:公司|家里)",
     re.IGNORECASE,
 )
 
@@ -235,6 +264,14 @@ def only_once(old: Statement, new: Statement, cues: Collection[Cue]) -> bool:
         usual = {value for value in old.values if value.sort == "weekday"}
         named = {value for value in values_of(new.around[day.end() - 1 :]) if value.sort == "weekday"}
         return bool(usual & named) if usual else not (cues or old.event)
+    if (
+        day is not None
+        and not day.start()
+        and _clocks(old)
+        and _clocks(new)
+        and not _FROM_THEN.match(new.around, day.end())
+    ):
+        return True  # 明天早会改到十点
     if old.event:
         days = all(any(each.sort == "day" for each in one.values) for one in (old, new))
         values = min(sum(map(len, gained(*both).values())) for both in ((old, new), (new, old)))
@@ -250,6 +287,23 @@ def one_of_many(old: Statement, new: Statement) -> bool:
     """Whether the later statement tells of this one time, and the earlier one of every time: "each winter", "this"."""
     once = "this" in new.text.casefold().split() or any(word in new.text for word in ("这", "今年", "本周", "本月"))
     return once and any(word in old.around.casefold() for word in _ROUTINE)
+
+
+_FROM_THEN = re.compile("起|开始|以后|之后|后")
+#: How a sentence begins that is of a season or a month: "In winter the pool opens at 10".
+_SEASON = re.compile(r"in (?:winter|summer|spring|autumn|[A-Z][a-z]{2,8}) |[冬夏春秋][天季]|寒假|暑假", re.IGNORECASE)
+
+
+def _clocks(statement: Statement) -> bool:
+    return any("clock" in value.units for value in statement.values)
+
+
+def only_in_season(old: Statement, new: Statement) -> bool:
+    """Whether the later statement is of one season or month of each year, which the earlier one does not name."""
+    found = _SEASON.match(new.around)
+    if found is None or new.event or new.cues & (EXPLICIT | {Cue.NOW}):
+        return False
+    return found[0].casefold() not in old.around.casefold() and not any(each.sort == "month" for each in old.values)
 
 
 @lru_cache(maxsize=1024)
@@ -353,6 +407,7 @@ _HONORIFICS = frozenset({"dr", "mr", "mrs", "ms", "prof"})
 _CHANGED = frozenset({Cue.CHANGES, Cue.RETURNS})
 _ENDS_OR_CHANGES = frozenset({Cue.ENDS, Cue.CHANGES})
 OVER = frozenset({Cue.ENDS, Cue.OVER})
+_NEWS = frozenset({Cue.CHANGES, Cue.RETURNS})
 _SINCE = frozenset({Cue.NOW, Cue.AFRESH})
 SAYS_SO = EXPLICIT | {Cue.NOW}
 #: What happened and goes on since.
@@ -383,7 +438,9 @@ def compared(earlier: Claim, later: Claim, cosine: float) -> Iterator[tuple[Stat
                 continue
             if not _has_reason(one, other, new.around) or _restated(one, other, read(later.content)):
                 continue
-            if not two_of_a_kind(one, other) and not only_once(one, other, new.around.cues):
+            if two_of_a_kind(one, other) or only_in_season(one, other):
+                continue
+            if not only_once(one, other, new.around.cues):
                 yield one, other, _features(one, other, new.around, earlier, later, cosine, (olds.count, news.count))
 
 
@@ -542,6 +599,8 @@ def _has_reason(old: Statement, new: Statement, around: _Sentence) -> bool:
         return False
     if Cue.MORE in new.cues and not new.cues & EXPLICIT and not turned(old, new):
         return False  # "supports iOS as well now"
+    if new.negative and new.cues & _NEWS and not new.cues & OVER and DENIAL.search(new.text):
+        return False  # "the meeting has not been moved to Friday"
     told = (new.cues | around.cues) - (old.cues & _SINCE)
     if not told & SAYS_SO and not new.ended and contrast(old, new):
         return not turned(old, new) and "name" in differing(old, new)  # what costs more is the other thing

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 _CLITIC = re.compile(r"['’](?:d|ll)\b", re.IGNORECASE)
 _APOSTROPHES = ("'", "’")
-#: The month; what may be is written small.
-_MAY = "May"
+#: The month and the man; what may and will be is written small, or opens a sentence.
+_MAY, _WILL = "May", "Will"
 _JOINED = re.compile(r"(?:['’]\w{1,2})?\s?")
 #: Verbs with something between their two words ("took the soup off the menu"); "I've left Acme".
 _TAKEN_OFF = re.compile(
@@ -41,6 +41,20 @@ _FROM_ON = re.compile(
     r"\bwe (?:move|migrate|switch) (?:the|our|all)\b[^.;,]{1,60} to\b"
     r"|\bfrom \w+(?: \w+)? on(?:wards?)?\b|\b(?:cut|brought|raised|reduced|lowered|moved|put)\b.{1,40}\bto \d"
     r"|\bnew \w+(?: for [\w ]{1,20})? is (?-i:[A-Z])|起改|起[改由为]|新[^，。]{1,4}[是叫姓]",
+    re.IGNORECASE,
+)
+#: "Fixed the export bug", 接口的问题解决了: what was wrong is over, whatever it did.
+_TROUBLE = r"(?:bugs?|errors?|issues?|problems?|leaks?|faults?|glitch(?:es)?|outage)"
+_MENDED = r"(?:fixed|solved|resolved|sorted|mended|repaired)"
+_TROUBLE_OVER = re.compile(
+    rf"\b{_MENDED}\b.{{1,40}}\b{_TROUBLE}\b|\b{_TROUBLE}\b.{{1,40}}\b(?:{_MENDED}|gone)\b"
+    r"|(?:问题|故障|漏洞|报错|毛病).{0,6}(?:解决|修好|修复|搞定|排除)|(?:解决|修好|修复|搞定|排除)了.{0,12}(?:问题|故障|漏洞|毛病)",
+    re.IGNORECASE,
+)
+#: What somebody else tells is not sure: 听邻居说.
+_HEARSAY = re.compile(
+    r"听[^，。]{1,6}(?:说|讲)"
+    r"|\b(?:some(?:one|body)|people|a (?:friend|neighbour|colleague)|they)\b[^,.;]{0,20} (?:said|says|told)\b",
     re.IGNORECASE,
 )
 _UNTIL = re.compile(r"\b(?:until|till)\b|直到|为止", re.IGNORECASE)
@@ -137,11 +151,18 @@ def spread(clause: str, *, past: bool) -> frozenset[Cue]:
         found.add(Cue.CHANGES)
     if past and _UNTIL.search(clause):
         found.add(Cue.OVER)
+    if _TROUBLE_OVER.search(clause):
+        found.add(Cue.ENDS)
     if _ONCE_MORE.search(clause):
         found.add(Cue.RETURNS)
     if clause.rstrip("。！!～~").endswith("了"):
         found.add(Cue.AFRESH)
     return frozenset(found)
+
+
+def hearsay(clause: str) -> bool:
+    """Whether a clause is what somebody else says."""
+    return _HEARSAY.search(clause) is not None
 
 
 def is_state(pair: str) -> bool:
@@ -192,7 +213,7 @@ def _latin(reading: Reading) -> Iterator[Mark]:
     if any(map(reading.text.__contains__, _APOSTROPHES)):
         forms = [_form(reading.text, word) for word in words]
     else:
-        forms = [word.text if word.text == _MAY else word.text.casefold() for word in words]
+        forms = [word.text if _is_name(word) else word.text.casefold() for word in words]
     # AWS has the stem of "awful"; what is written in capitals within other text is a name, and has no opposite.
     shouted = reading.text.isupper()
     keys = [word.text if word.text.isupper() and not shouted else word.key for word in words]
@@ -245,8 +266,12 @@ def _run(text: str, words: Sequence[Word], at: int, longest: int) -> int:
     return end - at
 
 
+def _is_name(word: Word) -> bool:
+    return word.text == _MAY or (word.text == _WILL and not word.first)
+
+
 def _form(text: str, word: Word) -> str:
-    if word.text == _MAY:
+    if _is_name(word):
         return word.text
     clitic = _CLITIC.match(text, word.end) if text[word.end : word.end + 1] in _APOSTROPHES else None
     return (word.text + (clitic[0] if clitic else "")).casefold().replace("’", "'")

@@ -283,6 +283,51 @@ def test_what_is_said_of_somebodys_friend_says_nothing_of_that_somebody(
     assert (judged(earlier, later).label in CONFLICTS) is conflict
 
 
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("I live in Sheffield.", "We've moved to Walsall."),
+        ("My aunt lives in Sheffield.", "My aunt moved to Walsall last weekend."),
+        ("The pump issue stops the whole line.", "The pump issue is solved."),
+        ("Greta is waiting for her passport.", "Greta's passport has arrived."),
+        ("I'm looking for a piano teacher.", "I found a piano teacher."),
+        ("Ina is engaged to Will.", "Ina called off the engagement to Will."),
+        ("I don't own a kayak.", "I bought a kayak."),
+        ("我们住九楼。", "我们搬到十二楼了。"),
+        ("我每天抽半包烟。", "戒烟半年了。"),
+        ("表哥在找铺面。", "表哥租到铺面了。"),
+        ("西门桥在修。", "西门桥通车了。"),
+        ("我欠小丁三百。", "小丁的钱还清了。"),
+        ("奶奶的存折是建行的。", "奶奶的存折是招行的了。"),
+        ("舅妈不同意搬家。", "舅妈同意搬家了。"),
+    ],
+)
+def test_what_was_awaited_owed_or_lived_in_is_over_once_it_came_about(earlier: str, later: str) -> None:
+    assert judged(earlier, later).label in CONFLICTS
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("I live in Sheffield.", "We've moved the table into the garden."),
+        ("The pump issue stops the whole line.", "The valve issue is solved."),
+        ("Greta is waiting for her passport.", "Greta's suitcase has arrived."),
+        ("I'm looking for a piano teacher.", "I met the piano teacher of the school."),
+        ("The rehearsal is on Tuesday.", "The rehearsal has not been moved to Thursday."),
+        ("The lido opens at nine.", "In spring the lido opens at eleven."),
+        ("The order is due on 4 May 2026.", "The order is due on 2026-05-04."),
+        ("The 7 stops at the harbour.", "Somebody at the gym said the 7 doesn't stop at the harbour any more."),
+        ("表哥在找铺面。", "表哥看了三个铺面。"),
+        ("考试在周五。", "考试没有改到周六。"),
+        ("晨会九点开始。", "明天晨会改到十点。"),
+        ("图书馆八点开门。", "冬天图书馆九点开门。"),
+        ("5路车经过学校。", "听邻居说5路车不经过学校了。"),
+    ],
+)
+def test_another_thing_a_denied_change_hearsay_and_one_season_end_nothing(earlier: str, later: str) -> None:
+    assert judged(earlier, later).label not in CONFLICTS
+
+
 def test_two_people_who_differ_at_one_time_contradict_each_other() -> None:
     pair = ("The shop sells bread on Sundays.", "The shop doesn't sell bread on Sundays.")
     assert judged(*pair, after=SOON, speakers=("Tom", "Mira")).label is Label.CONTRADICTS
