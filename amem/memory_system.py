@@ -157,7 +157,7 @@ class AgenticMemorySystem(ScopedMemory):
 
         from amem.vault.sync import Vault
 
-        return Vault(self, self._store, self._clock, Path(folder))
+        return Vault(self, self._store, self._clock, Path(folder), self._parts.dense.fed_later)
 
     # -- in ------------------------------------------------------------------------------------------------------------
 

@@ -308,12 +308,18 @@ class ChromaBase:
         self._dirty = False
 
     def _gather(self, quiet: float) -> None:
-        """Wait until nobody has written for `quiet` seconds, `_GATHER_MOST` at most; no longer once it is asked for."""
+        """Wait until nobody has written for `quiet` seconds, `_GATHER_MOST` at most; no longer once it is asked for.
+
+        As long as somebody writes for long, it waits in any case.
+        """
         until = time.monotonic() + _GATHER_MOST
         with self._signal:
-            while time.monotonic() < until:
+            while self._leg.is_written or time.monotonic() < until:
                 self._dirty = False
-                if self._signal.wait_for(lambda: self._stop or self._asked > self._fed, quiet) or not self._dirty:
+                pause = _POLL if self._leg.is_written else quiet
+                if self._signal.wait_for(lambda: self._stop or self._asked > self._fed, pause):
+                    return
+                if not (self._dirty or self._leg.is_written):
                     return
 
     def _cover_what_is_held(self, rows: Rows) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -16,6 +17,7 @@ from amem.errors import InvalidInput, StorageCorrupt
 from amem.index.vector_rows import GONE, NAME, CacheDamaged, Rows, Tail, read_cache, write_cache
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from numpy.typing import ArrayLike, NDArray
@@ -62,6 +64,7 @@ class DenseLeg:
         self._cache_state = "none" if folder else "none, kept in memory"
         self._cache_works, self._cached = folder is not None, False
         self._chroma: ChromaBase | None = None
+        self._writing = 0
         self._closed = False
 
     @property
@@ -76,6 +79,22 @@ class DenseLeg:
     def seq(self) -> int:
         """The change counter that searches answer for; 0 before the first refresh."""
         return 0 if self._rows is None else self._rows.seq
+
+    @contextmanager
+    def fed_later(self) -> Iterator[None]:
+        """In the block Chroma is fed only where it is asked for: what writes for long needs the processor itself."""
+        with self._lock:
+            self._writing += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._writing -= 1
+
+    @property
+    def is_written(self) -> bool:
+        """Whether somebody writes for long: see `fed_later`."""
+        return self._writing > 0
 
     def __len__(self) -> int:
         return self.rows.kept

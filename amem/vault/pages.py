@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left
+from collections import Counter
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from posixpath import normpath
 from typing import TYPE_CHECKING, Any
 
@@ -84,16 +86,21 @@ class Index:
     def __init__(self, paths: Mapping[str, str], aliases: Mapping[str, Iterable[str]]) -> None:
         self._paths = dict(paths)
         self._ids: dict[str, str] = {}
-        self._stems: dict[str, int] = {}
         for id, path in sorted(paths.items(), key=lambda each: (each[1].count("/"), each[1])):
             self._ids.setdefault(link_name(path), id)
             self._ids.setdefault(link_name(stem(path)), id)
-            name = folded(stem(path))
-            self._stems[name] = self._stems.get(name, 0) + 1
         for id, names in aliases.items():
             for name in names:
                 self._ids.setdefault(link_name(name), id)
-        self._sorted = sorted(self._paths)
+
+    @cached_property
+    def _stems(self) -> Counter[str]:
+        """How many files have each name."""
+        return Counter(folded(stem(path)) for path in self._paths.values())
+
+    @cached_property
+    def _sorted(self) -> list[str]:
+        return sorted(self._paths)
 
     def __contains__(self, id: str) -> bool:
         return id in self._paths

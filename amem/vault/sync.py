@@ -24,6 +24,7 @@ from amem.vault.to_notes import Asking, ToNotes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
     from amem.clock import Clock
     from amem.storage.store import Store
@@ -35,12 +36,20 @@ if TYPE_CHECKING:
 
 
 class Vault:
-    """One folder that is kept in step with one collection."""
+    """One folder that is kept in step with one collection; a sync is done within what `undisturbed` gives."""
 
-    def __init__(self, memory: Memory, store: Store, clock: Clock, folder: Path) -> None:
+    def __init__(
+        self,
+        memory: Memory,
+        store: Store,
+        clock: Clock,
+        folder: Path,
+        undisturbed: Callable[[], AbstractContextManager[None]],
+    ) -> None:
         self._memory = memory
         self._store = store
         self._clock = clock
+        self._undisturbed = undisturbed
         self._zone = zone(memory.settings.timezone)
         self.folder = Folder(folder)
 
@@ -53,7 +62,7 @@ class Vault:
         self._refuse_emptied()
         if dry_run:
             return self._steps(dry_run, progress)
-        with self.folder.locked():
+        with self.folder.locked(), self._undisturbed():
             return self._steps(dry_run, progress)
 
     def export(self, filter: Filter | None = None, *, force: bool = False) -> ExportReport:
@@ -148,10 +157,12 @@ class Vault:
 
         A disk that is not mounted, and files that were moved away, must not pass for a person who deleted everything.
         """
+        if self.folder.exists and self.folder.holds_files:
+            return
         with self._store.read() as session:
             known = session.vaults.at(str(self.folder.root))
             files = {} if known is None else session.vaults.files(known.id)
-            if not any(not each.gone for each in files.values()) or (self.folder.exists and self.folder.holds_files):
+            if not any(not each.gone for each in files.values()):
                 return
             standing = session.vaults.standing()
         active = {id for id, each in standing.items() if each.status == "active"}

@@ -94,7 +94,6 @@ class ToFiles:
         self._told |= {step.note for step in report.to_files}
         notes = self._state.notes([*look.seen, *edits, *look.missing])
         paths = self._paths(look, notes)
-        index = Index(paths, self._state.aliases())
         affected = self._affected(look, notes, paths)
         more = affected - notes.read.keys()
         if more:
@@ -106,6 +105,7 @@ class ToFiles:
                 wanted = [id for id in affected if id in self._state.known and id not in self._state.base_texts]
                 self._state.base_texts |= session.vaults.texts(self._state.vault.id, wanted)
         todo = [id for id in notes.standing if id in affected]
+        index = Index(paths, self._state.aliases()) if todo else Index({}, {})
         for number, id in enumerate(todo, start=1):
             if self._progress is not None and not number % 200:
                 self._progress(number, len(todo))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -108,18 +109,21 @@ class Pipeline:
             return []
         run = _Run(actor, action, cause, self.analyst, parent, at_last)
         receipts: list[Receipt] = []
-        batches = self._batches(intakes)
+        many, batches = len(intakes), self._batches(intakes)
+        # A batch that is written is let go: with what was found in each, ten thousand notes take some 70 MB.
+        del intakes
         aside = ThreadPoolExecutor(1, thread_name_prefix="amem-embed")
         try:
             ahead = Ahead(self.collection, batches, aside)
-            for batch in batches:
+            while batches:
+                batch = batches.popleft()
                 # 2. See what is known; analyse, embed and hold the rest against its neighbours (batch.py).
                 ahead.go_on()
                 batch.prepare(run.analyst, self.frequencies)
                 # 3. Write each note of the batch, in one transaction.
                 receipts += self._commit(batch, run)
                 if progress is not None and (not wait or run.analyst().local):
-                    progress(len(receipts), len(intakes))
+                    progress(len(receipts), many)
         finally:
             aside.shutdown(cancel_futures=True)
         if not wait or not any(receipt.stored for receipt in receipts) or run.analyst().local:
@@ -127,11 +131,11 @@ class Pipeline:
         # 4. Ask the model (enrich.py). Every note is safe, and found by its words, before it is asked the first time.
         return self.enricher().finish(receipts, progress=progress)
 
-    def _batches(self, intakes: Sequence[Intake]) -> list[Batch]:
+    def _batches(self, intakes: Sequence[Intake]) -> deque[Batch]:
         size = self.collection.settings.batch_size
-        return [
+        return deque(
             Batch(intakes[start : start + size], self.collection, self.canon) for start in range(0, len(intakes), size)
-        ]
+        )
 
     def _commit(self, batch: Batch, run: _Run) -> list[Receipt]:
         with self.collection.store.write() as session:
