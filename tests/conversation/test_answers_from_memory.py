@@ -1296,7 +1296,12 @@ def test_a_job_is_told_by_who_gives_name_or_age_first(
 def test_a_note_that_gives_an_age_is_not_denied_to_who_asks_for_it(memory: AgenticMemorySystem, said: str) -> None:
     told(memory, {said: "2026-03-01"})
     found = ask(memory, "How old am I?")
-    assert (found.support, said in found.text) == ("weak", True)
+    assert (found.support, found.text) == ("strong", "You are 34, since 2026-03-01 [1].")
+
+
+def test_an_age_is_so_for_a_year(memory: AgenticMemorySystem) -> None:
+    told(memory, {"我叫李明，34岁，在杭州做产品经理。": "2023-03-01"})
+    assert "不再如此" in ask(memory, "我几岁？").text
 
 
 @pytest.mark.parametrize(

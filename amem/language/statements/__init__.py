@@ -168,8 +168,8 @@ def _labels(names: tuple[str, ...]) -> re.Pattern[str]:
     """Matches "New vet for Zhima in Lisbon:" where a sentence begins with it."""
     listed = "|".join(map(re.escape, names))
     return re.compile(
-        rf"(?P<before>(?:^|[.!?] |[。！？\n])[^\S\n]*)(?:[-*•] )?"
-        rf"(?:(?:my|our|new|changed|我的|新)\s?){{0,2}}(?P<name>{listed})"
+        rf"(?P<before>(?:^|[.!?] |[。！？\n])[^\S\n]*)(?:[-*•] )?(?:记一下)?"
+        rf"(?:(?:my|our|new|changed|我的|新的?)\s?){{0,2}}(?P<name>{listed})"
         r"(?: (?:for|of) (?P<whose>[^\W\d_][\w'’-]*)(?: ?\([^()\n]{1,30}\))?)?(?: in [^\W\d_][\w-]*)?"
         r"\s*[:：]\s*(?=\S)",
         re.IGNORECASE,

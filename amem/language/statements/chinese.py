@@ -17,6 +17,7 @@ from amem.language.statements.objects import (
     TRADES_ZH,
     amount_zh,
     date_in,
+    firm_in,
     is_known_place,
     name_in,
     version_in,
@@ -60,6 +61,10 @@ _NO_PLACE = re.compile(
 _CLASSIFIER = re.compile(r"^(?:一[个家间套所座名位种](?!人)|了|着)")
 
 
+#: 搬到望京快一个月了.
+_THIS_LONG = re.compile(r"(?:已经?|都|有|快)*[一二两三四五六七八九十几半\d]+(?:多?个?多?月|[年周天])[多半]?$")
+
+
 def trimmed(text: str) -> str:
     """Without particles at its end."""
     return _OBJECT_END.sub("", _CLASSIFIER.sub("", text.strip(" ，,。.!！~")).strip())
@@ -76,7 +81,7 @@ def latin_in(text: str, predicates: Predicates) -> str:
 
 def place_in(text: str, predicates: Predicates) -> str:
     """The place that the text begins with; a known one wins over what follows it ("里斯本的一间小公寓")."""
-    text = trimmed(text)
+    text = _THIS_LONG.sub("", trimmed(text))
     if NO_HOME.search(text):
         return ""  # 西湖边上的酒店
     for length in range(min(len(text), 8), 1, -1):
@@ -126,6 +131,8 @@ def employer_in(text: str, predicates: Predicates) -> str:
     text = trimmed(text)
     if latin := latin_in(text, predicates):
         return "" if is_person(latin.split()[0]) and " " not in latin else latin
+    town, _, within = text.partition("的")
+    text = within if within and is_place(town) else text  # 杭州的阿里
     text = re.split(r"的|做|当|担任|当了|之后|以后|，", text, maxsplit=1)[0]
     text = re.sub(r"(?:总部|公司里|那里)$", "", text)
     return text if _is_org(text) else ""
@@ -317,7 +324,7 @@ def _of_another(kin: str, scene: Scene) -> bool:
     if before.first or before.person is False or before.name == WE or before.noun == kin:
         return False
     mine = before.name.startswith(f"{scene.cast.me.name}的") and before.noun not in _FRIENDS
-    return kin in _CLOSEST if mine else True
+    return kin in _CLOSEST or kin in _names(scene.predicates) if mine else True
 
 
 _FRIENDS = words("朋友 同事 室友 邻居 同桌 发小 舍友")
@@ -370,7 +377,7 @@ def _owned(text: str, scene: Scene) -> Subject | None:
 # What 是 states of a role: 我的房东是老陈, 老陈是我的房东, 房租涨到4200元, for every Chinese name in the table.
 
 _SOMETHING_USED = "数据库|缓存|编辑器|消息队列"
-_STAGES = "(?:现在|目前|已经?|早就|也|每个?月|一个月|终于)*"
+_STAGES = r"(?:现在|目前|已经?|早就|也|每个?月|一个月|终于|要(?=[\d一二两三四五六七八九]))*"
 _CHANGES = "换成|变成|改成|改为|改到|改由|涨到|涨成|升到|降到|调到|调整到|搬到|搬去|换到"
 #: Verbs among the table's names, and predicates that chinese words of their own are read for (facts_chinese.txt).
 _NO_NAMES = ("家", "叫", "名字")
@@ -721,6 +728,9 @@ def made(shape: Shape, subject: Subject, parts: dict[str, str], scene: Scene) ->
     value = "" if value in ("他", "她") and shape.aspect is Aspect.END else value  # 我和他分手了
     if kind == "child":
         return [Fact(subject.name, "child", value), Fact(subject.name, "pregnancy", "", False)]
+    if kind == "age":
+        sure = parts.get("o") or subject.noun or subject.first or subject.name[0] in "小老阿"  # 体重六十了
+        return [Fact(subject.name, "age", value)] if sure else []
     if shape.predicate == "likes" and scene.predicates.known("takes_medication", value):
         return []  # 不吃阿司匹林了 is no matter of taste
     if kind == "banned":
@@ -835,6 +845,9 @@ def _cut(kind: str, text: str, scene: Scene) -> str:
             return place_in(text, scene.predicates) if known else ""
         case "employer":
             return employer_in(text, scene.predicates)
+        case "firm":
+            firm = trimmed(text)
+            return firm if firm_in(firm, scene.predicates) == firm else ""
         case "person" | "relation" | "own name":
             return person_in(text, scene.predicates)
         case "title" | "trade":
@@ -1143,23 +1156,29 @@ def _as_told(text: str, scene: Scene) -> str:
 #: 小何之后，组长是老梁.
 _BEFORE_OR_AFTER = re.compile("之[前后]|以[前后]|走[了后]|来之前")
 #: 下班路上碰到老同学阿峰: who 他 is by the next clause.
-_MET = re.compile(rf"(?:碰到|碰见|遇到|遇见|见到)了?老?(?:{KIN_ZH})?(?P<who>{_NAME_ZH})$")
+_MET = re.compile(
+    rf"(?:[碰遇见][到见]|[和跟与给找约陪]|见)了?老?(?:(?:{KIN_ZH})?(?P<who>[{SURNAMES}](?:{_TITLES}|[姐哥姨叔总])|{_NAME_ZH})|(?P<kin>{KIN_ZH}))"
+    "(?=$|[吃聊打发通视喝见看说逛去]|一起|今天)"
+)
 
 
 def _introduce(text: str, scene: Scene) -> None:
     """A clause that states nothing known may still say whom the next is about (王芳是我的同事)."""
     found = re.match(
-        r"(?P<who>[\w .]{1,20}?|[\u4e00-\u9fff]{2,4}?)(?:是|在|说|告诉|今天|昨天|上周|去年|[吃喝]了?)", text
+        r"(?P<who>[\w .]{1,20}?|(?!.*[和跟与给])[\u4e00-\u9fff]{2,4}?)(?:是|在|说|告诉|今天|昨天|上周|去年|[吃喝]了?)",
+        text,
     )
     # 爸爸血压有点高，开始吃……; 我胃不好，不能……
     ill = "肠?胃|血[压糖脂]|嗓子|牙|皮肤|心脏|尿酸|膝盖|腰"
     found = found or re.match(rf"(?P<who>(?:我的?)?(?>{KIN_ZH})(?!的|们|家|圈|和|跟|与)|我(?=的?(?:{ill})))", text)
+    found = found or re.match("(?P<who>[他她])(?![们的说])", text)
     if found is None and (called := re.match(rf"(?P<who>[小老阿]{_GIVEN})(?=[\u4e00-\u9fff]{{2}})", text)):
         found = None if called["who"] in lexicon().chinese else called  # 阿杰转正，工资4500
     if found and not _BEFORE_OR_AFTER.match(text, found.end("who")):
         subject_in(found["who"], scene)
-    elif met := _MET.search(text):
-        scene.cast.meet(Subject(met["who"], True))
+    elif (met := _MET.search(text)) and not (met["who"] in lexicon().chinese or is_place(met["who"] or "")):
+        name = met["who"] or canonical_subject(f"我{met['kin']}", speaker=scene.cast.speaker)
+        scene.cast.meet(Subject(name, True, noun=met["kin"] or ""))
 
 
 def _stated(shape: Shape, match: re.Match[str], before: str, text: str, scene: Scene) -> list[Fact] | None:
@@ -1168,6 +1187,8 @@ def _stated(shape: Shape, match: re.Match[str], before: str, text: str, scene: S
         before = _FROM_NOW.sub("", before)
     if _PLANNED.search(before) or _ASIDE.search(text, match.start()):
         return None
+    if shape.kind == "firm" and match[0].startswith("去") and not _LEFT_JOB.search(scene.heard):
+        return None  # 去了华为, as a visitor may
     passing = shape.predicate in ("diet", "practises", "avoids", "cannot_eat") or shape.kind == "town"
     if (passing or (shape.predicate == "likes" and shape.aspect is Aspect.END)) and _FOR_NOW.search(text):
         return None
@@ -1202,6 +1223,10 @@ def _stated(shape: Shape, match: re.Match[str], before: str, text: str, scene: S
     return _timed(found, shape, text, scene, negated=negated, formerly=formerly)
 
 
+#: 小周离职了，去了字节.
+_LEFT_JOB = re.compile("离职|辞职|辞了|出来|离开|跳槽|毕业|不干|换了?工作|走了")
+
+
 def _between_towns(parts: dict[str, str]) -> bool:
     """Whether nothing but two towns is named (从上海搬到杭州滨江), as by whoever tells of his own move."""
     new = parts.get("o", "")
@@ -1218,7 +1243,7 @@ def _is_order(shape: Shape, match: re.Match[str], scene: Scene) -> bool:
 
 def _timed(found: list[Fact], shape: Shape, text: str, scene: Scene, *, negated: bool, formerly: bool) -> list[Fact]:
     when = times(text, scene.said, lasting=shape.aspect is Aspect.STATE and not formerly and "了" not in text)
-    if not when.named and scene.lead:
+    if not when.named and scene.lead and not _NOWADAYS.search(text):
         when = scene.lead
     if shape.predicate == "practises" and not _FROM_THEN_ON.search(text):
         when = NO_TIMES  # 我周一打网球: each Monday

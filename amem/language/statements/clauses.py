@@ -127,8 +127,9 @@ _NO_NOUNS = ENGLISH | _CALENDAR | words("everyone everybody nobody someone somet
 
 _MENTION = re.compile(
     rf"\b(?P<whose>[Mm]y|[Oo]ur|[Hh]is|[Hh]er|[Tt]heir|[A-Z][\w-]+['’]s) (?:new )?(?P<kin>{'|'.join(sorted(_KIN))})\b"
-    r"|\b(?P<name>[A-Z][\w-]+)"
+    r"|\b(?P<title>(?:Mr|Mrs|Ms|Dr|Prof)\.? [A-Z][\w-]+)|\b(?P<name>[A-Z][\w-]+)"
 )
+_ASKING = re.compile(r"\b(?:ask|wonder|know|knew|tell|told|guess|remember|see|saw|say|said)\w*\b", re.IGNORECASE)
 _SPOKEN_TO = _pattern("spoken_to")
 #: "Dad rang", "my sister", "her".
 _RELATIVE = re.compile(
@@ -210,8 +211,24 @@ class Cast:
                 elif found["whose"][0].isupper() and found["whose"].casefold() not in _POSSESSIVES:
                     self.people.setdefault(found["whose"][:-2], "")
                     self.people.setdefault(f"{found['whose'][:-2]}'s {found['kin']}", _GENDER.get(found["kin"], ""))
+            elif found["title"]:
+                self.people.setdefault(
+                    found["title"], {"Mr": "m", "Mrs": "f", "Ms": "f"}.get(found["title"][:3].strip(". "), "")
+                )
             elif is_person(found["name"]) and not self._is_known(found["name"]):
                 self.people[found["name"]] = ""
+
+    def named_last(self, clause: Clause, opener: str) -> Subject | None:
+        """The person, by name or a relative, whom "who" behind a clause (after `opener`) means: "lunch with Rob, who".
+
+        None where it asks: "I wonder who", "I asked Rob who works there".
+        """
+        if "," not in opener and _ASKING.search(clause.text):
+            return None
+        listed = clause.text.split()
+        fitting = (self.of(listed[-length:]) for length in range(min(len(listed), 4), 0, -1))
+        found = next((each for each in fitting if each is not None), None)
+        return found if found is not None and found.person and not found.first and found.name != WE else None
 
     def others_in(self, clause: str) -> bool | None:
         """Whether an English clause names somebody else; None where it names neither that nor who speaks."""

@@ -214,7 +214,10 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
     for at, clause in enumerate(sentence.clauses):
         joint, known = clause.opener.rpartition(" ")[2].strip(",;:()"), len(found)
         scene.opening = at == 0
-        if joint in _SUBORDINATE:
+        told_of = scene.cast.named_last(sentence.clauses[at - 1], clause.opener) if joint == "who" and at else None
+        if told_of is not None:
+            scene.subject = scene.cast.meet(told_of)  # "lunch with Rob, who has just moved to Wiedikon"
+        elif joint in _SUBORDINATE:
             scene.cast.hear(clause.text)
             scene.others = scene.cast.others_in(clause.text) or scene.others
             continue
@@ -246,7 +249,9 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
         elif listing is not None and _continues_list(sentence.clauses, at):
             found += _one_more(listing, clause.text, scene)
         else:
-            follows = at > 0 and (joint in _GOES_ON or (not joint and not clause.text.startswith("like")))
+            follows = told_of is not None or (
+                at > 0 and (joint in _GOES_ON or (not joint and not clause.text.startswith("like")))
+            )
             stated = _facts_of_both(sentence.clauses, at, scene) or _facts_of(clause.text, scene, follows=follows)
             stated += [each for each in apposed(clause.text, scene) if each not in stated]
             only = stated[0] if len(stated) == 1 else None
@@ -298,6 +303,8 @@ def _facts_of(text: str, scene: Scene, *, follows: bool) -> list[Fact]:
     scene.about = scope or scene.about
     listed = plain.split()
     at = next((i for i in range(min(len(listed), _FURTHEST + 1)) if _is_verbal(listed, i)), None)
+    if at is None and follows and scene.subject and listed[0].casefold() in ("my", "our") and scene.cast.of(listed):
+        return []  # "Mia, my niece, is five": still Mia
     if at is None:
         scene.note_mention(listed)
         if (planned := _APPOINTED.fullmatch(plain)) and (day := date_in(planned["day"])):

@@ -231,7 +231,7 @@ _CLOCK = _pattern("clock")
 _GUEST = _pattern("guest")
 #: "St Mary's hospital", "St. Mary's", "Ana's bakery": no other possessive is an employer.
 _NAMED_AFTER = _pattern("named_after")
-_CALLED = re.compile(r"an? (?:[\w-]+ ){1,4}(?:called|named) (?=[A-Z])")
+_CALLED = re.compile(r"an? (?:[\w-]+ ){1,4}?(?:called|named) (?=[A-Z])")
 _LEFT_SO = re.compile(r" (?:on(?! (?:the )?\d| [A-Z])|open|off|behind|running|alone|unlocked|home|upstairs)\b")
 _BEGUN = words("start starts started starting begin begins began begun beginning")
 _NO_TEAM = words("a the my our right same best winning whole new")
@@ -445,6 +445,8 @@ def value_in(kind: str, text: str, scene: Scene) -> str:
 
 def person_named(text: str, scene: Scene) -> str:
     """A person by name or title and name: "Dr. Okafor", "Pedro Costa"."""
+    if called := _CALLED.match(text):
+        text = text[called.end() :]  # "a woman called Patel"
     titled = TITLED.match(text)
     name = titled[0] if titled else name_in(text, scene.predicates)
     if scene.lower and not name and is_person(first := text.split(" ")[0].strip(".,")):

@@ -212,6 +212,8 @@ def _about(parts: dict[str, str], subject: Subject, scene: Scene) -> str:
 # What "is" states: "Ana's manager is Priya", "MySQL is our database", "the deadline is 3 May", "I'm vegan".
 
 _DIET = _pattern("diet")
+#: "Paula is 34 today", "she's five years old".
+_AGE = _pattern("age")
 _OF = _pattern("of")
 #: "The landlord of the bakery", "the rent for the workshop".
 _OF_SOMETHING = re.compile(r"(?P<noun>[\w-]+(?: [\w-]+)?) (?:of|for|at) (?P<owner>.+)", re.IGNORECASE)
@@ -229,6 +231,8 @@ def relation(subject: Subject, rest: str, scene: Scene) -> list[Fact]:
         return []
     if diet := _DIET.match(rest) if subject.person else None:
         return [Fact(subject.name, "diet", diet["o"])]
+    if (age := _AGE.fullmatch(rest.strip())) and subject.person and not subject.many and subject.name != WE:
+        return [Fact(subject.name, "age", age["o"])]
     owner, noun = _whose(subject, scene)
     if owner and noun and (noun == "place" or scene.predicates.names.get(noun) == "lives_in"):
         home = Subject(scene.cast.me.name if owner == WE else owner, True)
@@ -371,6 +375,12 @@ def _simple(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene)
     if not value and not (ends and shape.kind[-1:] == "?") and shape.kind != "none":
         return []
     return [Fact(subject.name, shape.predicate, value, not ends)]
+
+
+def _age(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
+    """How old somebody turned."""
+    found = None if subject.person is False or subject.many or subject.name == WE else _AGE.fullmatch(parts["o"])
+    return [Fact(subject.name, "age", found["o"])] if found else []
 
 
 def _phrases(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
@@ -647,6 +657,7 @@ _MAKERS = {
     **dict.fromkeys(("place", "name", "person", "phrase", "diet", "none"), _simple),
     **dict.fromkeys(("amount", "school", "thing"), _simple),
     "phrases": _phrases,
+    "age": _age,
     "owned": _owned,
     "known": _known,
     "intolerance": _intolerance,
