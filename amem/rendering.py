@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 #: A statement's own full stop goes behind its mark: "I live in Rome (until ...)."
 _ENDS = ".!?;,。！？；，…"
+#: What a piece begins with that stands close to what is before it.
+_CLOSE = (" ", *_ENDS)
 #: What stands before the first words of a sentence; '' at the beginning.
 _BEGINS = ("", "\n", *".!?…。！？")
 #: Characters of what came after that a mark has room for; half as many Chinese ones.
@@ -92,7 +94,12 @@ def holding_text(content: str, overturned: Sequence[Overturned]) -> str:
     """The content without the statements that no longer hold; '' where nothing is left but marks and white space."""
     if not overturned:
         return content
-    rest = "".join(each.text for each in segments(content, overturned) if each.overturned is None)
+    rest, cut = "", False
+    for each in segments(content, overturned):
+        if each.overturned is None:
+            # "I live in Rome ." without "with Ada" is "I live in Rome."
+            rest = (rest.rstrip(" ") if cut and each.text[:1] in _CLOSE else rest) + each.text
+        cut = each.overturned is not None
     return trimmed(rest) if any(map(str.isalnum, rest)) else ""
 
 
@@ -104,7 +111,8 @@ def trimmed(text: str) -> str:
 def fallen(note: MemoryNote) -> dict[int, Overturned]:
     """The facts of a note, by place, that its overturned statements stated, each with that statement.
 
-    A fact falls with a statement that names its object, unless the rest of the note names it as well.
+    A fact falls with a statement that names its object, unless the rest of the note names it as well, and with words
+    right before it: "My boss" of "My boss Karin lives in Lund".
     """
     if not note.overturned:
         return {}
@@ -113,9 +121,17 @@ def fallen(note: MemoryNote) -> dict[int, Overturned]:
     for place, fact in enumerate(note.facts):
         named = fact.object.casefold()
         told = next((each for each in note.overturned if named and named in each.text.casefold()), None)
-        if told is not None and named not in rest:
+        if told is None or named in rest:
+            told = next(
+                (each for each in note.overturned if named and _stands_before(each.text, fact.object, note)), None
+            )
+        if told is not None:
             found[place] = told
     return found
+
+
+def _stands_before(words: str, value: str, note: MemoryNote) -> bool:
+    return any(f"{words}{space}{value}" in note.content for space in ("", " "))
 
 
 def holding_facts(note: MemoryNote) -> list[Fact]:

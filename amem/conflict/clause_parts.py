@@ -16,11 +16,11 @@ from amem.conflict.cues import concepts
 from amem.language.lexicon import Sort, lexicon, stem
 from amem.language.numerals import CARDINALS, ORDINALS, digits_of, month_number, weekday_number
 from amem.language.predicates import KIN_ZH, USER, WE
-from amem.language.scripts import CJK, word_list
+from amem.language.scripts import CJK, word_list, written_in_cjk
 from amem.language.scripts import words as words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from amem.language.word_reading import Word
 
@@ -374,6 +374,127 @@ def _is_meant(words: Sequence[Word], at: int) -> bool:
     word = words[at]
     before = words[at - 1].text.casefold() if at else ""
     return word.cjk or at == 0 or word.capital or before in _OWNERS or words[at - 1].possessive
+
+
+# Who belongs to somebody, told of beside what a clause says: "with my partner Wouter", "My boss Karin", 和老公.
+
+
+@dataclass(frozen=True, slots=True)
+class Bond:
+    """Words of a clause by which it tells of somebody else: the rest of it may stand without them.
+
+    `text` are these words, with the name in "with our dog Kiko" and without it in "My boss Karin lives in Lund", which
+    goes on telling of Karin. `role` is what they are, as clauses are about it, and `name` what they are called; '' for
+    what is not said. `ours` says that they belong to whoever speaks; `had` that the clause only says that there is one
+    ("I have a dog called Rex"), so that it ends as a whole.
+    """
+
+    text: str
+    role: str
+    name: str
+    ours: bool
+    had: bool = False
+
+
+#: Animals that people live with, beside those among the kin.
+_PETS = "kitty kittens pup horse pony bunny guinea-pig ferret tortoise turtle budgie canary goldfish greyhound poodle"
+_PETS_ZH = "狗狗 小狗 猫咪 小猫 橘猫 金毛 柯基 泰迪 宠物 兔子 仓鼠 鹦鹉 乌龟"
+_ROLES = "|".join(
+    map(
+        re.escape, sorted({*filter(str.isascii, _KIN), *_SOMEBODY, *_PETS.split()}, key=lambda word: (-len(word), word))
+    )
+)
+_ROLES_ZH = (
+    f"(?:{'|'.join(_PETS_ZH.split())}|{'|'.join(words_of('伴侣 对象 媳妇 教练 队友 徒弟 师傅'))}|{KIN_ZH}|领导|爱人)"
+)
+_NAMED = r"[^\W\d_a-z][\w’'-]*+(?<!['’]s)"
+_WHOSE = r"(?i:my|our|his|her|their)|[^\W\d_a-z]\w*['’]s"
+_BOND = re.compile(
+    rf"\b(?:(?P<owner>{_WHOSE}) (?:(?!and\b)[\w-]+ ){{0,2}}?(?P<role>(?i:{_ROLES}))(?![\w-])(?!['’]s)"
+    rf"(?P<name>,? (?:(?:called|named) )?{_NAMED}(?!['’]))?+"
+    rf"|(?<=with )(?P<bare>{_NAMED})(?![\w'’]| [A-Z]))"
+)
+_HAD = re.compile(
+    rf"\b(?:have|has|had|got|adopted|own|owns) (?:got )?(?:an?|one) (?:[\w-]+ ){{0,2}}?(?P<role>{_ROLES}),? "
+    rf"(?:(?:called|named) )?(?P<name>{_NAMED})(?!['’])"
+)
+_SPEAKS = re.compile(r"(?:i|we)\b", re.IGNORECASE)
+_WITH = re.compile(r"(?:,? (?:together|along))? ?\bwith $")
+_BESIDE = re.compile(r"(?:,| and) $")
+_OWNER_ZH, _ROLE_ZH = "(?:(?P<owner>我们?|咱们?|[他她]们?)的?)?", f"(?P<role>{_ROLES_ZH})"
+_WITH_ZH = re.compile(f"[和跟与同、带]着?{_OWNER_ZH}{_ROLE_ZH}?")
+_OPENING_ZH = re.compile(f"{_OWNER_ZH}{_ROLE_ZH}")
+_AND_I = frozenset({"和我", "跟我", "与我", "和咱", "跟咱"})
+_HAD_ZH = re.compile(f"(?:养|有)了?[一1][只条个匹](?:{_ROLE_ZH}[，,]?)?名?叫做?")
+_KIND_ZH = re.compile(f"的{_ROLE_ZH}")
+_GOES_ON = re.compile(rf"(?:,| and) (?=(?:{_WHOSE})\b|{_NAMED})")
+
+
+def bonds_of(text: str, about: Collection[str]) -> list[Bond]:
+    """Everybody whom a clause speaks of beside what it says; `about` are the keys of its telling words."""
+    return list(_bonds_in_chinese(text, about) if written_in_cjk(text) else _bonds_in_english(text))
+
+
+def _bonds_in_english(text: str) -> Iterator[Bond]:
+    for match in _HAD.finditer(text):
+        yield Bond(text, _role(match["role"]), match["name"], ours=_SPEAKS.match(text) is not None, had=True)
+    for match in _BOND.finditer(text):
+        start, end = match.span()
+        name = re.sub(r"^,? (?:called |named )?", "", match["name"] or "") or match["bare"] or ""
+        role = _role(match["role"] or "")
+        ours = (match["owner"] or "my").casefold() in _OURS
+        before, behind = text[:start], text[end:]
+        if not before.strip():
+            if name and behind.strip(" .,"):
+                yield Bond(text[: match.end("role")], role, name, ours)
+            elif name or not behind.strip(" .,"):
+                yield Bond(text.rstrip(" .,"), role, name, ours)
+            continue
+        beside, goes_on = _WITH.search(before), _GOES_ON.match(behind)
+        if beside and goes_on:
+            yield Bond(text[start : end + goes_on.end()], role, name, ours)
+        elif beside or ((beside := _BESIDE.search(before)) and " with " in before):
+            yield Bond(text[beside.start() : end].strip(" "), role, name, ours)
+
+
+def _bonds_in_chinese(text: str, about: Collection[str]) -> Iterator[Bond]:
+    names = sorted((key for key in about if not key.isascii() and key in text), key=lambda key: (-len(key), key))
+
+    def name_at(place: int) -> str:
+        return next((name for name in names if text.startswith(name, place)), "")
+
+    for match in _HAD_ZH.finditer(text):
+        name = name_at(match.end())
+        kind = match if match["role"] else _KIND_ZH.match(text, match.end() + len(name))
+        if name and kind:
+            yield Bond(text, _role(kind["role"]), name, _is_own(text[: match.start()]), had=True)
+    for match in _WITH_ZH.finditer(text):
+        name = name_at(match.end())
+        end = match.end() + len(name)
+        if not (match["role"] or name) or name in _KIN or text.startswith("的", end):
+            continue
+        goes_on = text[end : end + 1] in tuple("、和跟与")  # 老婆、 of 和老婆、孩子
+        words = text[match.start() + 1 : end + 1] if goes_on else text[match.start() : end]
+        words += next((each for each in ("一起", "一块儿", "一块") if text.startswith(each, end)), "")
+        yield Bond(words, _role(match["role"] or ""), name, _is_own(match["owner"] or text[: match.start()]))
+    if opening := _OPENING_ZH.match(text):
+        name = name_at(opening.end())
+        end = opening.end() + len(name)
+        if text[end : end + 2] in _AND_I:
+            yield Bond(text[: end + 1], _role(opening["role"]), name, _is_own(opening["owner"] or ""))
+        elif opening["owner"] and name:
+            yield Bond(opening[0], _role(opening["role"]), name, _is_own(opening["owner"]))
+
+
+def _is_own(words: str) -> bool:
+    """Whether whoever speaks stands in these words, or nobody does."""
+    return not words or "我" in words or "咱" in words
+
+
+def _role(word: str) -> str:
+    """What clauses about somebody of this role are about; '' for ''."""
+    folded = word.casefold()
+    return _KIN.get(folded) or concepts(stem(folded) if folded.isascii() else folded)[0]
 
 
 # The numbers and dates of a clause: what two notes that speak of one thing may differ in.

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from amem.conflict.candidates import NEAR_DUPLICATE, states_something
-from amem.conflict.clause_parts import Of
+from amem.conflict.clause_parts import Of, bonds_of
 from amem.conflict.statements import read
 from amem.language import normalize, written_in_cjk
 from amem.language.intervals import same_value
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
     from datetime import datetime
 
+    from amem.conflict.clause_parts import Bond
     from amem.conflict.statements import Statement
     from amem.language.predicates import Predicates
     from amem.note import Fact, MemoryNote
@@ -120,6 +121,8 @@ _ENDS = " .!?;,…。！？；，"
 #: Sorts of values that say when; a common word beside them ("搬过来的") tells nothing by itself.
 _DATES = frozenset({"year", "month", "day"})
 _COMMON = 0.5
+#: Weight of its words from which a statement says something.
+_TOLD = 1.0
 #: Characters of the later note that a mark keeps.
 _THEN = 160
 
@@ -208,9 +211,63 @@ def quote(content: str, statement: Statement) -> str | None:
     return content[start:end].strip()
 
 
+@lru_cache(maxsize=1024)
+def bonds(content: str) -> tuple[tuple[Statement, Bond], ...]:
+    """Whom the statements of a content speak of beside what they say, in the very words of the note, where the rest of
+    the note says anything without them."""
+    found: list[tuple[Statement, Bond]] = []
+    last: Statement | None = None
+    for each in read(content):
+        for bond in bonds_of(each.text, each.about):
+            placed = _placed(content, each, bond, last)
+            if placed is not None:
+                found.append((each, placed))
+        last = each
+    return tuple(found)
+
+
+def _placed(content: str, said: Statement, bond: Bond, last: Statement | None) -> Bond | None:
+    """A bond with the words of the note that end with it; None where nothing is left of the statement without them."""
+    if bond.had:
+        whole = quote(content, said)
+        return None if whole is None else replace(bond, text=whole)
+    start = content.find(bond.text, max(content.find(said.text), 0))
+    if start < 0:
+        return None
+    alone = bond.text == said.text.rstrip(_ENDS)
+    if alone and last is not None and last.sentence == said.sentence and not bond.name and said.opener in (",", "，"):
+        # "Karin, my boss, lives in Lund"
+        begin = content.rfind(said.opener, 0, start)
+        name = last.text if last.names and set(last.about) == set(last.names) else ""
+        return replace(bond, text=content[begin : start + len(bond.text)], name=name) if name else None
+    if alone and last is not None and said.opener == "and" and " with " in last.text:
+        return replace(bond, text=content[content.rfind("and", 0, start) : start + len(bond.text)])
+    if alone and bond.name and not content[start + len(bond.text) :].startswith(" and "):
+        if not content[start + len(bond.text) :].strip(_ENDS):
+            return None
+        return replace(bond, text=bond.text.removesuffix(bond.name).rstrip())
+    # "I live with Ada" says nothing without her.
+    keys = keys_of(bond, said)
+    left = sum(weight for key, weight in said.about.items() if key not in keys)
+    return bond if alone or left >= _TOLD or said.values else None
+
+
+def keys_of(bond: Bond, said: Statement) -> frozenset[str]:
+    """The words by which another clause speaks of whom a bond of this statement names."""
+    named = {key for key in said.about if said.names.get(key, key) == bond.name} if bond.name else set()
+    return frozenset({*named, *filter(None, (bond.role, bond.name.casefold()))})
+
+
+def bond_with(content: str, name: str) -> str | None:
+    """The words of the content that say what somebody of this name is to somebody; None without any."""
+    wanted = normalize(name)
+    return next((bond.text for _, bond in bonds(content) if bond.role and normalize(bond.name) == wanted), None)
+
+
 def statements_of(content: str) -> list[str]:
-    """What a note states, in its own words."""
-    return [found for each in read(content) if each.about and (found := quote(content, each)) is not None]
+    """What a note states, in its own words, and whom it speaks of beside that."""
+    said = [found for each in read(content) if each.about and (found := quote(content, each)) is not None]
+    return [*said, *(bond.text for _, bond in bonds(content))]
 
 
 def part_of(note: MemoryNote, told: Sequence[Overturned]) -> MemoryNote:

@@ -26,6 +26,7 @@ from amem.conflict.compare import (
     of_one_day,
     one_of_many,
     only_sometimes,
+    opposed,
     overlap,
     same_people,
     shared,
@@ -33,13 +34,14 @@ from amem.conflict.compare import (
     without,
 )
 from amem.conflict.cues import Cue
-from amem.conflict.ending import cut, naming, quote, stated, statement_of, states_more
+from amem.conflict.ending import bond_with, bonds, cut, keys_of, naming, quote, stated, statement_of, states_more
 from amem.conflict.statements import quotes, read
 from amem.errors import AmemError
 from amem.language import is_cjk, normalize, written_in_cjk
 from amem.language.intervals import may_overtake, overtakes, same_value
 from amem.language.lexicon import is_person
 from amem.language.predicates import USER, WE, may_be_same, may_lie_in, subject_key
+from amem.language.scripts import words
 from amem.language.sentence_parts import DENIAL, limited
 from amem.note import NO_CONFLICT, Label, Verdict
 
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from amem.conflict.candidates import Claim
+    from amem.conflict.clause_parts import Bond
     from amem.conflict.statements import Statement
     from amem.language.predicates import Predicates
     from amem.note import Fact
@@ -100,7 +103,7 @@ def judge_by_slot(earlier: Claim, later: Claim, predicates: Predicates) -> Verdi
 def _quotes(claim: Claim, facts: Iterable[Fact]) -> tuple[str, ...]:
     """The statements of a note that state these facts, in its words; of a list whose other items hold, the item."""
     fallen = list(facts)
-    found = {each: statement_of(claim.content, each.object) for each in fallen}
+    found = {each: bond_with(claim.content, each.object) or statement_of(claim.content, each.object) for each in fallen}
     for fact, statement in found.items():
         listed = (fact.subject, fact.predicate)
         others = [each for each in claim.facts if each.holds and (each.subject, each.predicate) == listed]
@@ -254,6 +257,76 @@ def _is_all(claim: Claim, overturned: list[Fact], predicates: Predicates) -> boo
         each for each in claim.facts if each not in overturned and not (not each.holds and each.predicate in fallen)
     ]
     return all(predicates.hangs_on(each.predicate) in fallen for each in rest)
+
+
+# Who belongs to somebody no more: what else the clause says stands.
+
+#: What ends between two, and those who may be two; who goes leaves those whom they lived with.
+_COUPLE = "couple"
+_COUPLES = words(
+    "wife husband partner girlfriend boyfriend fiancé fiancée fiance fiancee spouse 未婚妻 未婚夫 爱人 媳妇"
+)
+_GONE = re.compile(
+    r"\b(?:died|dead|passed away|put (?:to sleep|down))\b|去世|过世|病逝|离世|死了|不在了|走了，|安乐死", re.IGNORECASE
+)
+_WENT = re.compile(
+    r"\b(?:moved out|left (?:me|us)|ran away|dumped me)\b|\b(?:gave|give|given) [\w ]{1,20}away\b"
+    r"|搬走|搬出|送人|走丢",
+    re.IGNORECASE,
+)
+
+
+def judge_by_bond(earlier: Claim, later: Claim) -> Verdict | None:
+    """What becomes of a note that speaks of somebody beside what it says, where they part: "Wouter and I broke up"."""
+    if earlier.speaker != later.speaker:
+        return None
+    told = bonds(earlier.content)
+    news = [each for each in read(later.content) if each.said and not each.reason] if told else []
+    ended = {bond.text: bond for old, bond in told if any(_parts(old, bond, new) for new in news)}
+    if not ended:
+        return None
+    quotes = tuple(ended)
+    whole = not states_more(earlier.content, quotes)
+    wording = _in_language_of(later.content, "'{old}' is no longer so", "“{old}”已不再成立")
+    reason = wording.format(old=cut(quotes[0]))
+    return Verdict(Label.SUPERSEDES, _SURE, reason, HEURISTIC, whole=whole, quotes=quotes)
+
+
+def _parts(old: Statement, bond: Bond, new: Statement) -> bool:
+    """Whether a later statement says that whom a bond of the earlier one names belongs to nobody there any more."""
+    if limited(new.around) or (Cue.ENDS in new.cues and DENIAL.search(new.text)):
+        return False
+    if not bond.role and old.poles.get(_COUPLE):
+        return False  # of 小贺和小钟在谈恋爱 nothing stands
+    keys = keys_of(bond, old)
+    own = {USER, WE, *old.people} - keys
+    told = {*new.about, *new.people} - own
+    met = told & keys
+    parted = new.poles.get(_COUPLE, 0) < 0
+    two = bond.role in _COUPLES or not bond.role
+    if bond.name and met <= {bond.role} and bond.role not in _COUPLES:
+        return False  # of two dogs "our dog died" tells which only by its name
+    if not met:
+        # "We broke up", 离婚了
+        return parted and bond.ours and two and bool(bond.role) and not told and new.people <= {USER, WE}
+    rest = {key for key, weight in new.about.items() if key not in keys | own and weight > _LITTLE}
+    over = new.ended or bool(new.cues & OVER) or (parted and two)
+    only_them = not new.people & own and not new.people - keys and f"{bond.name}的" not in new.text
+    opens = old.text.startswith(bond.text)
+    if bond.had or not opens:
+        if only_them and _GONE.search(new.around) and new.poles.get("alive", -1) < 0:
+            return True
+        if _WENT.search(new.text) and not rest and not bond.had:
+            return True
+    if parted and two and not rest:
+        return True
+    if over and bond.role in new.about and new.negative:
+        return not rest  # "Karin is not my boss any more"
+    if not over or not only_them or opens or bond.had:
+        return False
+    # "Sami left Nokia", where I work with Sami
+    shared_ = rest & old.about.keys()
+    return rest <= old.about.keys() and (bool(shared_) or bool(opposed(old, new)))
 
 
 # Why two notes do not go together, in the language of the later one.
@@ -567,7 +640,10 @@ def judge_by_words(pairs: Sequence[tuple[Claim, Claim, float]], least: float) ->
     support or nothing. Where nothing but the words tells, a
     doubt stays below the confidence at which a note may be hidden.
     """
-    return [_verdict(*pair, _best(found), least) for pair, found in zip(pairs, differences(pairs), strict=True)]
+    return [
+        _verdict(*pair, _best([each for each in found if not _tells_of_another(pair[0], each)]), least)
+        for pair, found in zip(pairs, differences(pairs), strict=True)
+    ]
 
 
 def _verdict(earlier: Claim, later: Claim, cosine: float, best: Difference | None, least: float) -> Verdict:
@@ -576,7 +652,8 @@ def _verdict(earlier: Claim, later: Claim, cosine: float, best: Difference | Non
     fallen = _fallen(earlier, best)
     whole = not states_more(earlier.content, fallen)
     reason = why_turned if best.opposite else why_another
-    said = reason(best.old.text, best.new.text, later.content)
+    beside = _beside(earlier, best)
+    said = reason(best.old.text if beside is None else beside.text, best.new.text, later.content)
     return Verdict(
         _label(best, earlier, later), _confidence(best, earlier, later), said, HEURISTIC, whole=whole, quotes=fallen
     )
@@ -645,6 +722,9 @@ def _label(best: Difference, earlier: Claim, later: Claim) -> Label:
 def _fallen(earlier: Claim, best: Difference) -> tuple[str, ...]:
     """The statement that fell, in the words of the note; of a sentence the clause that has most in common."""
     old, new = best.old, best.new
+    beside = _beside(earlier, best)
+    if beside is not None:
+        return (beside.text,)
     said = [each for each in stated(earlier.content) if each.sentence == old.sentence and each.about]
     if said and old not in said:  # its heading, or what only goes on with another
         old = max(said, key=lambda each: (overlap(each.about, new.about), shared(each.about, new.about)))
@@ -652,6 +732,26 @@ def _fallen(earlier: Claim, best: Difference) -> tuple[str, ...]:
             return ()
     found = quote(earlier.content, old)
     return () if found is None else (found,)
+
+
+def _beside(earlier: Claim, found: Difference) -> Bond | None:
+    """Whom the earlier statement only speaks of beside what it says, where the later one speaks of nobody else."""
+    old, new = found.old, found.new
+    for statement, bond in bonds(earlier.content):
+        if statement.text != old.text or bond.had or old.text.startswith(bond.text):
+            continue
+        keys = keys_of(bond, old)
+        told = {*new.about, *new.people}
+        if told & keys and new.people <= keys and not (new.about.keys() & old.about.keys()) - keys:
+            return bond
+    return None
+
+
+def _tells_of_another(earlier: Claim, found: Difference) -> bool:
+    """Whether the later statement says of somebody what has nothing to do with the earlier one, which only speaks of
+    whom it is with: "Wouter quit smoking"."""
+    unchanged = not (found.new.cues & _NEWS or opposed(found.old, found.new))
+    return unchanged and _beside(earlier, found) is not None
 
 
 def _alike(earlier: Claim, later: Claim, cosine: float) -> Verdict:
@@ -699,7 +799,7 @@ class Judges:
 
         NO_CONFLICT where none is. The cross-encoder, and the heuristic, compare all that they are asked in one batch.
         """
-        by_slot = [judge_by_slot(earlier, later, self._predicates()) for earlier, later, _ in pairs]
+        by_slot = [self._by_rule(earlier, later) for earlier, later, _ in pairs]
         self._inference.foresee(
             [
                 pair[:2]
@@ -714,7 +814,10 @@ class Judges:
 
     def rules_first(self, earlier: Claim, later: Claim, cosine: float) -> Verdict | None:
         """What the slot rule, then the cross-encoder, say; None where they say nothing. No model may overrule them."""
-        return judge_by_slot(earlier, later, self._predicates()) or self._inferred(earlier, later, cosine)
+        return self._by_rule(earlier, later) or self._inferred(earlier, later, cosine)
+
+    def _by_rule(self, earlier: Claim, later: Claim) -> Verdict | None:
+        return judge_by_slot(earlier, later, self._predicates()) or judge_by_bond(earlier, later)
 
     def _inferred(self, earlier: Claim, later: Claim, cosine: float) -> Verdict | None:
         near = self._is_near(cosine)

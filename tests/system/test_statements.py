@@ -20,7 +20,7 @@ from amem.interop.importing import Importer
 from amem.interop.reader import read_path
 from amem.note import LinkType, Status
 from amem.note_changes import field_words
-from amem.rendering import text_of
+from amem.rendering import holding_facts, text_of
 from amem.testing import FrozenClock
 
 if TYPE_CHECKING:
@@ -324,3 +324,85 @@ def test_the_browser_shows_the_mark_in_the_note_and_in_its_history(memory: Agent
         "no longer so",
         "“I live in Rome.” until 2026-06-22, then: I moved to Berlin",
     )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "part", "question", "answer"),
+    [
+        ("I live in Ghent with my partner Wouter.", "Wouter and I broke up.", "with my partner Wouter", "", "Ghent"),
+        (
+            "I'm Hanna and I live in Bonn with my wife Ada.",
+            "Ada moved out, we split up.",
+            "with my wife Ada",
+            "",
+            "Bonn",
+        ),
+        (
+            "My boss Karin, who is allergic to nuts, lives in Lund.",
+            "Karin is not my boss any more.",
+            "My boss",
+            "What is Karin allergic to?",
+            "nuts",
+        ),
+        ("We live in Porto with our dog Kiko.", "Kiko died.", "with our dog Kiko", "", "Porto"),
+        (
+            "I work at Nokia with my friend Sami.",
+            "Sami left Nokia.",
+            "with my friend Sami",
+            "Where do I work?",
+            "Nokia",
+        ),
+        ("I have a dog called Rex and live in York.", "Rex died.", "I have a dog called Rex", "", "York"),
+        ("Karin, my landlady, keeps bees.", "Karin is no longer my landlady.", ", my landlady", "", ""),
+        ("I live in Nice with my wife Ada and our dog Kiko.", "Kiko died.", "and our dog Kiko", "", "Nice"),
+        ("我和老公住在青岛，有两个孩子。", "离婚了", "和老公", "我住在哪里？", "青岛"),
+        ("我老板老周对海鲜过敏，住在无锡。", "老周不是我老板了。", "我老板", "老周对什么过敏？", "海鲜"),
+        ("我们和猫咪团团住在珠海。", "团团去世了。", "和猫咪团团", "我住在哪里？", "珠海"),
+        ("我养了一只叫可乐的狗，在银行上班。", "可乐死了。", "我养了一只叫可乐的狗", "我在哪里上班？", "银行"),
+        ("老公和我住在成都。", "我和老公离婚了。", "老公和", "我住在哪里？", "成都"),
+    ],
+)
+def test_only_who_somebody_was_to_somebody_ends_when_they_part(
+    memory: AgenticMemorySystem, old: str, new: str, part: str, question: str, answer: str
+) -> None:
+    note = add(memory, old, "2026-01-05")
+    facts = memory.read(note).facts
+    add(memory, new, "2026-06-22")
+    held = memory.read(note)
+    assert [each.text for each in held.overturned] == [part]
+    assert held.status is Status.ACTIVE
+    gone = {fact.object for fact in facts} - {fact.object for fact in holding_facts(held)}
+    assert all(old.find(part) <= old.find(each) <= old.find(part) + len(part) + 1 for each in gone)
+    told = memory.answer(question or "Where do I live?").text
+    assert answer in told
+    assert "used to live" not in told
+    assert held.doubts == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("I live in Ghent with my partner Wouter.", "Wouter quit smoking."),
+        ("I live in Ghent with my partner Wouter.", "We are thinking of splitting up."),
+        ("We live in Porto with our dog Kiko.", "Kiko's brother died."),
+        ("We live in Porto with our dog Kiko.", "Our neighbour's dog died."),
+        ("My boss Karin, who is allergic to nuts, lives in Lund.", "Tom is not my boss any more."),
+        ("Leo lives in Basel with his wife Mia.", "I got divorced."),
+        ("我和男朋友阿凯住在武汉。", "阿凯戒烟了。"),
+        ("我们和猫咪团团住在珠海。", "团团的妈妈去世了。"),
+    ],
+)
+def test_what_is_said_of_somebody_else_ends_and_doubts_nothing(memory: AgenticMemorySystem, old: str, new: str) -> None:
+    note = add(memory, old, "2026-01-05")
+    add(memory, new, "2026-06-22")
+    held = memory.read(note)
+    assert (held.status, held.overturned, held.doubts) == (Status.ACTIVE, [], [])
+
+
+def test_a_note_that_says_nothing_without_whom_it_names_is_superseded(memory: AgenticMemorySystem) -> None:
+    note = add(memory, "I live with my partner Wouter.", "2026-01-05")
+    add(memory, "Wouter and I broke up.", "2026-06-22")
+    assert memory.read(note).status is Status.SUPERSEDED
+    note = add(memory, "小贺和小钟在谈恋爱。", "2026-01-05")
+    add(memory, "小贺和小钟分手了。", "2026-06-22")
+    assert memory.read(note).status is Status.SUPERSEDED
