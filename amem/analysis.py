@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from amem.note import Fact, Kind, LinkType
+from amem.note import Fact, Kind, LinkType, Message
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
-
-    from amem.note import Message
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,30 +6,26 @@ import logging
 import threading
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from amem.clock import zone
+from amem.clock import Clock, zone
 from amem.errors import BadModelAnswer, EmbedderMismatch, StorageBusy, StorageFull, StorageReadOnly
 from amem.language import written_in_cjk
-from amem.note import Kind, Status
-from amem.protocols import Literate, TokenEmbedder
+from amem.note import Kind, MemoryNote, Status
+from amem.protocols import Embedder, Literate, TokenEmbedder
 from amem.storage.rows import chunks, listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import tzinfo
     from pathlib import Path
-    from typing import Any
 
     import numpy as np
     from numpy.typing import NDArray
 
-    from amem.clock import Clock
     from amem.index import DenseLeg
     from amem.index.vector_rows import Described, VectorDelta
     from amem.language.predicates import Predicates
-    from amem.note import MemoryNote
-    from amem.protocols import Embedder
     from amem.settings import Settings
     from amem.storage.store import Session, Store
     from amem.storage.vectors import Space

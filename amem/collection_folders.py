@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from amem.clock import SystemClock
 from amem.errors import CollectionExists, CollectionNotFound, InvalidInput, StorageCorrupt, StorageError
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
     from pathlib import Path
-    from typing import Any
 
 
 _NAME = re.compile(r"[^\W_][\w.-]{0,99}")

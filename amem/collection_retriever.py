@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -10,18 +10,15 @@ import numpy as np
 
 from amem.errors import InvalidInput, StorageError
 from amem.index.chroma import ChromaIndex, doing
-from amem.note import Status
+from amem.note import MemoryNote, Status
 from amem.query import UNDELETED, Filter, Query
 from amem.retrievers import ChromaRetriever
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from numpy.typing import NDArray
 
     from amem.collection import StoreFeed, Vectorizer
     from amem.index import DenseLeg
-    from amem.note import MemoryNote
     from amem.storage.store import Store
 
 

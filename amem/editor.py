@@ -7,15 +7,13 @@ import shlex
 import shutil
 import subprocess
 import tempfile
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from amem.errors import AmemError, InvalidInput
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
     from amem.memory_system import AgenticMemorySystem
     from amem.note import MemoryNote
 

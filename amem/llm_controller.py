@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from amem import checks
@@ -11,15 +11,13 @@ from amem.analysts.choose import chat_model, make_chat
 from amem.checks import validated
 from amem.errors import InvalidInput
 from amem.llm.model_names import full_name
-from amem.settings import load_settings
+from amem.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable
 
     from amem.llm.guarded import Ledger
     from amem.protocols import ChatModel
-    from amem.settings import Settings
 
 __all__ = ["BaseLLMController", "LLMController", "OllamaController", "OpenAIController", "SGLangController"]
 

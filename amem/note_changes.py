@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from difflib import SequenceMatcher
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -15,7 +15,6 @@ from amem.storage.rows import overturned_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from datetime import tzinfo
 
 
 # What became of a text, word by word.

@@ -6,26 +6,24 @@ work. A note outside the scope is not there, whoever asks for it by its id.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import replace
 from functools import wraps
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from amem import checks
 from amem.checks import validated
 from amem.clock import parse_time
 from amem.errors import InvalidInput, NoteNotFound, ReviewNotFound, StorageReadOnly
 from amem.labels import short_id
-from amem.note import EVERYONE, NOBODY, LinkType, Scope, Status
+from amem.note import EVERYONE, NOBODY, Conflict, Link, LinkType, MemoryNote, Message, Receipt, Scope, Source, Status
 from amem.query import DEPTH, Filter, Query
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Iterator, Sequence
     from datetime import date, datetime
-    from typing import Self, TypeVar
 
     from amem.conversation.assistant import Assistant
     from amem.conversation.ingest import RememberReport
@@ -37,7 +35,6 @@ if TYPE_CHECKING:
     from amem.maintenance.phase import MaintenanceReport
     from amem.maintenance.purges import PurgeReport
     from amem.maintenance.topic_notes import Topic, TopicMap, TopicPage
-    from amem.note import Conflict, Link, MemoryNote, Message, Receipt, Source
     from amem.protocols import ChatModel
     from amem.retrieval.budget import Core, CoreNotes
     from amem.retrieval.context import Context

@@ -12,14 +12,13 @@ from amem.errors import AmbiguousId, NoteNotFound, NotFound
 from amem.labels import counted, cut, short_id, short_ids, title
 from amem.note import Status
 from amem.note_changes import field_name
-from amem.storage.undo import REVERSALS
+from amem.storage.undo import REVERSALS, Difference, UndoReport
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from amem.memory_system import AgenticMemorySystem
     from amem.storage.operations import Doings, LinkChange, Operation
-    from amem.storage.undo import Difference, UndoReport
 
 
 #: Characters of a title where it stands alone and beside others, and how many notes are named.

@@ -8,9 +8,9 @@ import time
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Generic, Self, TypeVar, overload
 
-from amem.clock import SystemClock, zone
+from amem.clock import Clock, SystemClock, zone
 from amem.collection_folders import existing_folder
 from amem.embedding.embedder_choice import refuse_missing_folder
 from amem.errors import CollectionNotFound, EmbedderMismatch, InvalidInput, StorageError
@@ -20,10 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from datetime import tzinfo
     from pathlib import Path
-    from typing import Self
 
     from amem.analysts.models import Models, StoreLedger
-    from amem.clock import Clock
     from amem.collection import Advice, Collection, LanguageAdvice, StoreFeed, Vectorizer
     from amem.collection_retriever import CollectionRetriever
     from amem.conflict.corrections import Corrector, Reweigher

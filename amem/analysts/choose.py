@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from amem.errors import AmemError, InvalidInput, ServiceUnavailable
-from amem.llm.guarded import GuardedChat
+from amem.llm.guarded import GuardedChat, Ledger
 from amem.llm.litellm_chat import KEY_HINT
 from amem.llm.model_names import DEFAULTS, full_name, is_ollama
-from amem.llm.ollama_models import chat_models, models, window
+from amem.llm.ollama_models import OllamaModel, chat_models, models, window
 from amem.server_call import OllamaServer
 
 if TYPE_CHECKING:
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from amem.language.predicates import Predicates
-    from amem.llm.guarded import Ledger
-    from amem.llm.ollama_models import OllamaModel
     from amem.protocols import Analyst, ChatModel
     from amem.settings import Settings
 

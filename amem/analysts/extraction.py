@@ -6,22 +6,18 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from amem.analysis import Extraction, Procedure, Statement
+from amem.analysis import Extraction, Passage, Procedure, Statement
 from amem.errors import BadModelAnswer
 from amem.llm import prompts as showing
-from amem.llm.ladder import Question, extraction_lines
+from amem.llm.ladder import Ladder, Question, extraction_lines
 from amem.llm.model_text import Dropped, Handles, clean, kind_named, quoted, spelled
 from amem.llm.prompts import language_of
 from amem.llm.schemas import STATEMENT_KINDS, extraction_schema
-from amem.note import Kind
+from amem.note import Kind, Message
 from amem.rendering import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from amem.analysis import Passage
-    from amem.llm.ladder import Ladder
-    from amem.note import Message
 
 
 # Reading what a model extracted from a conversation: only what names a message that was shown gets through.

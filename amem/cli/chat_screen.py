@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from amem.cli.render import Page, counted, cut, draw_receipt, one_line, short_id, styled, when
-from amem.conversation.commands import Choices, Line, Notes, Recollection, Stored, Term, Undone
+from amem.conversation.commands import Choices, Line, Notes, Recollection, Shown, Stored, Term, Undone
 from amem.conversation.ports import reason
-from amem.conversation.reply import LEARNING, ended, grouped, was_shown
-from amem.errors import NoteNotFound
+from amem.conversation.reply import LEARNING, Recalled, Replayed, ended, grouped, was_shown
+from amem.errors import AmemError, NoteNotFound
 from amem.labels import visible
 from amem.language.sentence_parts import breaks, may_break
 from amem.rendering import text_of
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 
     from rich.text import Text
 
-    from amem.conversation.commands import Shown
-    from amem.conversation.reply import Recalled, Replayed
-    from amem.errors import AmemError
     from amem.memory_system import AgenticMemorySystem
     from amem.note import MemoryNote
 

@@ -15,9 +15,9 @@ from amem.cli.render import counted, one_line, short_id, when
 from amem.clock import zone
 from amem.conversation.background import Idle
 from amem.conversation.commands import Choices, Leave, Term, chosen, completions, hide, is_command, plain, run
-from amem.conversation.reply import Learnt, PieceKind, best, ended
+from amem.conversation.reply import Learnt, Piece, PieceKind, Reply, best, ended
 from amem.errors import AmemError
-from amem.storage.chats import TurnState
+from amem.storage.chats import Turn, TurnState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
@@ -27,10 +27,8 @@ if TYPE_CHECKING:
 
     from amem.cli.invocation import Invocation
     from amem.conversation.commands import Completion
-    from amem.conversation.reply import Piece, Reply
     from amem.conversation.session import Conversation
     from amem.memory_system import AgenticMemorySystem
-    from amem.storage.chats import Turn
 
 _WHICH = "forget which? numbers, or Enter for none: "
 _KEYS = (

@@ -1,6 +1,6 @@
 """Collections as a whole: forks of one, copies and backups, those of the home, and the agents that use them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +14,6 @@ from amem.clock import parse_time, zone
 from amem.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from datetime import tzinfo
 
     from amem.forks.diff import Side

@@ -5,7 +5,7 @@ Its words are in ``demo_story.toml``; what is told with ``--all`` is the rest: s
 
 import shutil
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
@@ -35,16 +35,13 @@ from amem.cli.render import (
 from amem.clock import zone
 from amem.errors import InvalidInput
 from amem.labels import title
-from amem.note import LinkType, Status
+from amem.note import LinkType, MemoryNote, Receipt, Status
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rich.console import Console
 
     from amem.interop.importing import ImportReport
     from amem.memory_system import AgenticMemorySystem
-    from amem.note import MemoryNote, Receipt
     from amem.settings import Settings
 
 CAUSE = "amem demo"

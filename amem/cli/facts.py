@@ -1,7 +1,7 @@
 """What is so of someone or something, since when, and what belongs together: facts, timelines and topics."""
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -27,7 +27,6 @@ from amem.language.scripts import written_in_cjk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from datetime import tzinfo
 
     from rich.style import StyleType
 

@@ -36,14 +36,13 @@ from amem.cli.render import Page, counted, draw_receipt, on_terminal, one_line, 
 from amem.clock import ASTRAY, SystemClock, zone
 from amem.errors import NoteNotFound, NotFound
 from amem.labels import title
-from amem.note import Status
+from amem.note import MemoryNote, Status
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from amem.maintenance.purges import PurgeReport
     from amem.memory_system import AgenticMemorySystem
-    from amem.note import MemoryNote
     from amem.settings import Settings
 
 #: Of what a deletion or a purge is about, and of what stays after it, so many are named.

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from dataclasses import fields, is_dataclass
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any
 
 from amem.clock import parse_time, zone
@@ -17,18 +17,16 @@ from amem.labels import escaped_json, title, visible
 from amem.labels import short_id as short_id
 from amem.labels import short_ids as short_ids
 from amem.labels import size as size
-from amem.note import LinkType, Status
+from amem.note import Conflict, Link, LinkType, MemoryNote, Receipt, Source, Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from datetime import tzinfo
 
     from rich.console import Console
     from rich.style import StyleType
     from rich.text import Text
 
     from amem.memory_system import AgenticMemorySystem
-    from amem.note import Conflict, Link, MemoryNote, Receipt, Source
     from amem.retrieval.explanation import Passage
     from amem.retrieval.hit import Hit
 

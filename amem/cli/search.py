@@ -39,7 +39,7 @@ from amem.cli.render import (
     when,
 )
 from amem.clock import zone
-from amem.note import Status
+from amem.note import Link, MemoryNote, Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from amem.memory_system import AgenticMemorySystem
-    from amem.note import Link, MemoryNote
     from amem.query import Query
     from amem.retrieval.context import Context
     from amem.retrieval.expansion import Ancestor

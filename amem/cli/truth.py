@@ -6,13 +6,12 @@ from amem.cli.command import Drawing, Ids, Reason, Shown, Time, argument, comman
 from amem.cli.invocation import Invocation
 from amem.cli.render import Page, counted, on_terminal, one_line, short_id, when
 from amem.clock import zone
-from amem.note import Status
+from amem.note import Conflict, MemoryNote, Status
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from amem.memory_system import AgenticMemorySystem
-    from amem.note import Conflict, MemoryNote
 
 
 Part = Annotated[

@@ -6,21 +6,19 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from amem.analysis import Procedure, Statement
+from amem.analysis import Extraction, KnownProcedure, Passage, Procedure, Statement
 from amem.analysts.rules.kind_and_context import kind_of
 from amem.conversation.grounding import Said
 from amem.language import index_terms, query_terms, sentences
 from amem.language.scripts import words
 from amem.language.word_reading import read
-from amem.note import Kind, Role
+from amem.note import Kind, Message, Role
 from amem.rendering import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from amem.analysis import Extraction, KnownProcedure, Passage
     from amem.conversation.rule_file import Rules
-    from amem.note import Message
 
 
 # Passwords, keys and card numbers in what people say: found by their shape, so that they can be left out.

@@ -10,38 +10,31 @@ import re
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from amem.checks import validated
-from amem.conversation.chat_learning import ChatLearning, taught
+from amem.conversation.chat_learning import ChatLearning, Taught, taught
 from amem.conversation.extractive import NAMES_NO_MODEL
 from amem.conversation.messages import check_asked
-from amem.conversation.prompt import Prompting
-from amem.conversation.reply import Forgotten, Piece, PieceKind, Reply, last_learnt, replay
+from amem.conversation.prompt import Prepared, Prompting
+from amem.conversation.reply import Forgotten, Learnt, Piece, PieceKind, Recalled, Replayed, Reply, last_learnt, replay
 from amem.conversation.revocation import meant
-from amem.conversation.rule_file import load_rules
+from amem.conversation.rule_file import Rules, load_rules
 from amem.errors import AmemError, BadModelAnswer, Cancelled, InvalidInput, NoteNotFound, NothingToUndo
 from amem.language.terms import tokens
-from amem.note import EVERYONE, Scope
+from amem.note import EVERYONE, Receipt, Scope
 from amem.protocols import ChatModel
 from amem.rendering import text_of
-from amem.storage.chats import Learning, Turn, TurnState
+from amem.storage.chats import ChatSession, Learning, Turn, TurnState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
     from threading import Event
     from types import TracebackType
-    from typing import Self
 
     from amem.clock import Clock
-    from amem.conversation.chat_learning import Taught
     from amem.conversation.ingest import Learner
     from amem.conversation.ports import Memory
-    from amem.conversation.prompt import Prepared
-    from amem.conversation.reply import Learnt, Recalled, Replayed
-    from amem.conversation.rule_file import Rules
-    from amem.note import Receipt
-    from amem.storage.chats import ChatSession
     from amem.storage.jobs import Owner
     from amem.storage.store import Session, Store
     from amem.storage.undo import UndoReport

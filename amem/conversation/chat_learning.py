@@ -12,7 +12,7 @@ from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING
 
-from amem.clock import start_of_day, zone
+from amem.clock import Clock, start_of_day, zone
 from amem.conversation.background import Background
 from amem.conversation.episodes import GAP, LEAST_TOKENS, TOKENS, segment
 from amem.conversation.learning import queue_lesson
@@ -21,8 +21,8 @@ from amem.errors import AmemError, Cancelled
 from amem.labels import short_id, title
 from amem.language.terms import tokens
 from amem.llm.prompts import EARLIER
-from amem.note import EVERYONE, Message, Role, Status
-from amem.storage.chats import Learning, TurnState
+from amem.note import EVERYONE, Message, Role, Scope, Status
+from amem.storage.chats import Learning, Turn, TurnState
 from amem.storage.jobs import Owner, is_gone
 from amem.writing.worker import Patience
 
@@ -31,11 +31,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from threading import Event
 
-    from amem.clock import Clock
     from amem.conversation.ingest import Learner, RememberReport
-    from amem.note import Scope
     from amem.settings import Settings
-    from amem.storage.chats import Turn
     from amem.storage.operations import Operation
     from amem.storage.store import Session, Store
 

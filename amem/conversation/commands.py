@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from amem.conversation.ports import answering, available, check, reason, with_model
-from amem.conversation.reply import ended, was_shown
+from amem.conversation.reply import Candidate, Recalled, ended, was_shown
 from amem.errors import AmemError, NothingToUndo
 from amem.labels import short_id, title
 from amem.llm.model_names import full_name
@@ -17,7 +17,6 @@ from amem.storage.chats import TurnState
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from amem.conversation.reply import Candidate, Recalled
     from amem.conversation.session import Conversation
     from amem.note import MemoryNote, Receipt
     from amem.storage.undo import UndoReport

@@ -6,7 +6,7 @@ import logging
 import math
 from collections import Counter
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import cached_property
 from itertools import pairwise
@@ -18,7 +18,7 @@ from amem.clock import zone
 from amem.errors import InvalidInput
 from amem.language import index_terms, query_terms, sentences, written_in_cjk
 from amem.language.terms import tokens as count_tokens
-from amem.note import Enrichment, Kind, Message, Role
+from amem.note import Enrichment, Kind, MemoryNote, Message, Role, Scope
 from amem.storage.rows import plain
 from amem.writing.batch import FrequencyCache, StoreVocabulary
 from amem.writing.evolution import readdress
@@ -27,14 +27,12 @@ from amem.writing.intake import NewNote, take_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from datetime import datetime
 
     import numpy as np
     from numpy.typing import NDArray
 
     from amem.collection import Collection
     from amem.conversation.rule_file import Rules
-    from amem.note import MemoryNote, Scope
     from amem.protocols import Analyst
     from amem.storage.store import Session
 

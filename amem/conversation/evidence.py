@@ -38,7 +38,7 @@ from amem.language.states import (
     told_anew,
 )
 from amem.language.times import named_in_note
-from amem.note import Kind, Status
+from amem.note import Fact, Kind, MemoryNote, Status
 from amem.query import Filter
 from amem.rendering import holding_text
 from amem.retrieval.confidence import CALIBRATION
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
 
     from amem.conversation.ports import Memory
     from amem.language.intervals import Interval
-    from amem.note import Fact, MemoryNote
     from amem.retrieval.hit import Hit
     from amem.retrieval.question import Period
 

@@ -6,7 +6,7 @@ It is in the language of the question; a note that is quoted keeps its own.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from amem.language import index_terms
 from amem.language.asking import asks_when, tells_who
 from amem.language.states import leads_on
 from amem.language.times import asks_ahead, named_in_note, starts_ahead
-from amem.note import Status
+from amem.note import MemoryNote, Overturned, Status
 from amem.query import Filter, Query
 from amem.rendering import holding_text, mark
 from amem.retrieval.confidence import Support, best_support, supporting, told_over
@@ -29,11 +29,9 @@ from amem.retrieval.question import Intent, Period
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from datetime import date
 
     from amem.conversation.ports import Memory
     from amem.language.intervals import Interval
-    from amem.note import MemoryNote, Overturned
     from amem.retrieval.fact_leg import Filled
     from amem.retrieval.hit import Hit
 

@@ -13,16 +13,13 @@ from typing import TYPE_CHECKING
 from amem.language import index_terms, query_terms, sentences, written_in_cjk
 from amem.language.numerals import CARDINALS, SPELLED, value_of
 from amem.language.scripts import ENGLISH
-from amem.language.sentence_parts import DENIAL, Stance, clauses, stances, without_idioms
+from amem.language.sentence_parts import DENIAL, Clause, Stance, clauses, stances, without_idioms
 from amem.language.times import with_dates
 from amem.language.word_reading import names, read
-from amem.note import Role
+from amem.note import Message, Role
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
-
-    from amem.language.sentence_parts import Clause
-    from amem.note import Message
 
 
 # Said, denied or asked? What a claim makes of a sentence, held against what the sentence makes of it.

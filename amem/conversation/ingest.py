@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.clock import zone
 from amem.conversation.chat_learning import ChatLearning
-from amem.conversation.episodes import EpisodeNotes, segment
+from amem.conversation.episodes import Drafted, EpisodeNotes, segment
 from amem.conversation.learning import EXTRACT_JOB, Excerpt, Extracted, Teacher
 from amem.conversation.messages import (
     Transcript,
@@ -28,13 +28,13 @@ from amem.conversation.messages import (
     without_forgotten,
 )
 from amem.conversation.revocation import NAMED_WITHIN, only_takes_back, sum_up_again, without_taken_back
-from amem.conversation.rule_file import load_rules
+from amem.conversation.rule_file import Rules, load_rules
 from amem.errors import AmemError, Cancelled, InvalidInput
 from amem.labels import short_id
 from amem.llm.prompts import EARLIER
-from amem.note import NOBODY, Cost, Enrichment, Plain, Role, Scope
-from amem.storage.jobs import LEARNING, REMEMBER
-from amem.writing.worker import LEASE_SECONDS, EnrichReport, JobHand, leased
+from amem.note import NOBODY, Cost, Enrichment, Message, Plain, Queued, Receipt, Role, Scope
+from amem.storage.jobs import LEARNING, REMEMBER, Job
+from amem.writing.worker import LEASE_SECONDS, EnrichReport, Hand, JobHand, Worker, leased
 
 if TYPE_CHECKING:
     import threading
@@ -43,18 +43,13 @@ if TYPE_CHECKING:
 
     from amem.analysts.models import Models
     from amem.collection import Collection
-    from amem.conversation.episodes import Drafted
     from amem.conversation.reply import Learnt
-    from amem.conversation.rule_file import Rules
     from amem.maintenance.consolidation import Consolidation
     from amem.maintenance.topics import Topics
-    from amem.note import Message, Queued, Receipt
     from amem.retrieval.recall import Recall
-    from amem.storage.jobs import Job
     from amem.storage.store import Session
     from amem.writing.enrich import Enricher
     from amem.writing.pipeline import Pipeline
-    from amem.writing.worker import Hand, Worker
 
 
 _log = logging.getLogger("amem")

@@ -15,11 +15,11 @@ from amem.conversation.admission import Admitted, AdmittedProcedure, admit
 from amem.conversation.messages import without_forgotten
 from amem.conversation.procedures import Known, Renewer, content_of, known_procedures, metadata_of, says_the_same
 from amem.conversation.revocation import any_taken_back, renew_summaries, taken_back
-from amem.errors import Cancelled, with_hint
+from amem.errors import AmemError, Cancelled, with_hint
 from amem.llm.guarded import spent_by
 from amem.llm.ladder import MOST_AGAIN
 from amem.llm.prompts import language_of
-from amem.note import Cost, Enrichment, Kind, Role, Status
+from amem.note import Cost, Enrichment, Kind, MemoryNote, Message, Queued, Receipt, Role, Scope, Status
 from amem.writing.intake import NewNote
 from amem.writing.reanalysis import OFFLINE
 
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from amem.collection import Collection
     from amem.conversation.episodes import EpisodeNotes
     from amem.conversation.rule_file import Rules
-    from amem.errors import AmemError
-    from amem.note import MemoryNote, Message, Queued, Receipt, Scope
     from amem.retrieval.recall import Recall
     from amem.storage.store import Session
     from amem.writing.enrich import Enricher

@@ -7,7 +7,7 @@ from datetime import datetime, time, timedelta
 from typing import TYPE_CHECKING
 
 from amem.clock import zone
-from amem.conflict.statements import read
+from amem.conflict.statements import Statement, read
 from amem.language.states import calls_off
 from amem.language.times import (
     asks_ahead,
@@ -18,7 +18,7 @@ from amem.language.times import (
     tells_of_deed,
     tells_of_work,
 )
-from amem.note import Kind
+from amem.note import Kind, MemoryNote
 from amem.query import Filter
 from amem.retrieval.confidence import Support
 from amem.retrieval.legs import times_of
@@ -28,9 +28,7 @@ from amem.retrieval.question_times import recency_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from amem.conflict.statements import Statement
     from amem.conversation.ports import Memory
-    from amem.note import MemoryNote
     from amem.retrieval.hit import Hit
 
 #: Notes that are looked at for those of a time, the latest first.

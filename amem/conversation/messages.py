@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, tzinfo
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +19,6 @@ from amem.storage.note_reading import MADE_FROM, read_sources
 from amem.storage.rows import listed, time_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import tzinfo
-
     from amem.storage.store import Session
 
 

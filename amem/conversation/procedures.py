@@ -7,9 +7,9 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from amem.analysis import KnownProcedure
+from amem.analysis import KnownProcedure, Procedure
 from amem.language import normalize, written_in_cjk
-from amem.note import Kind, Queued, Status
+from amem.note import Kind, MemoryNote, Message, Queued, Scope, Status
 from amem.query import Filter, Query
 from amem.writing.evolution import readdress
 from amem.writing.fields import ENRICH_JOB
@@ -17,9 +17,7 @@ from amem.writing.fields import ENRICH_JOB
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from amem.analysis import Procedure
     from amem.collection import Collection
-    from amem.note import MemoryNote, Message, Scope
     from amem.retrieval.recall import Recall
     from amem.storage.store import Session, Store
 

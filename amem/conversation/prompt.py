@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from amem.analysts.rules.kind_and_context import is_courtesy
-from amem.clock import zone
+from amem.clock import Clock, zone
 from amem.conflict.cues import take_back_in
-from amem.conversation.context_window import SMALLEST_TURN, Past, Shares, Summary, fit
+from amem.conversation.context_window import SMALLEST_TURN, Fitted, Past, Shares, Summary, fit
 from amem.conversation.extractive import extract
-from amem.conversation.reply import Recalled, lines_for
+from amem.conversation.reply import Lines, Recalled, lines_for
 from amem.errors import InvalidInput
 from amem.language.asking import asks_to_remember
 from amem.language.terms import tokens
@@ -27,10 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from datetime import datetime, tzinfo
 
-    from amem.clock import Clock
-    from amem.conversation.context_window import Fitted
     from amem.conversation.ports import Memory
-    from amem.conversation.reply import Lines
     from amem.note import MemoryNote, Message
     from amem.retrieval.hit import Hit
     from amem.storage.chats import Turn

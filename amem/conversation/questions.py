@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from amem.clock import zone
+from amem.clock import Clock, zone
 from amem.conversation.context_window import Shares
 from amem.conversation.extractive import NAMES_NO_MODEL, extract
 from amem.conversation.messages import check_asked
-from amem.conversation.prompt import Attribution, attributed, evidence, tellers
+from amem.conversation.prompt import Attribution, Evidence, attributed, evidence, tellers
 from amem.conversation.reply import lines_for
 from amem.errors import AmemError
 from amem.language.terms import tokens
-from amem.llm.answering import MOST_NOTES, NOTE_WORDS
+from amem.llm.answering import MOST_NOTES, NOTE_WORDS, Answerer, Orderer
 from amem.llm.prompts import first_words
 from amem.query import Query
 from amem.rendering import text_of
@@ -28,10 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
-    from amem.clock import Clock
     from amem.conversation.ports import Memory
-    from amem.conversation.prompt import Evidence
-    from amem.llm.answering import Answerer, Orderer
     from amem.retrieval.hit import Hit
     from amem.storage.store import Store
 

@@ -10,17 +10,15 @@ from amem.errors import AmemError, InvalidInput, NoteNotFound, ServiceUnavailabl
 from amem.labels import counted
 from amem.llm.prompts import CHINESE as ZH
 from amem.llm.prompts import language_of
-from amem.note import as_plain, plain_fields
+from amem.note import Kind, as_plain, plain_fields
 from amem.retrieval.confidence import Support
 from amem.retrieval.entailment import Verdict
-from amem.storage.chats import Learning, TurnState
+from amem.storage.chats import Learning, Recollection, Turn, TurnState
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from amem.note import Kind
-    from amem.storage.chats import Recollection, Turn
     from amem.storage.store import Session
 
 

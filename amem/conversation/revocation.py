@@ -9,7 +9,7 @@ from amem.conflict.cues import take_back_in, without_take_backs
 from amem.conversation.messages import Transcript, message_of, without_forgotten, without_sentences
 from amem.conversation.reply import Candidate, Forgotten
 from amem.language import index_terms, query_terms, sentences
-from amem.note import Role
+from amem.note import MemoryNote, Message, Role, Source
 from amem.query import Query
 from amem.retrieval.confidence import Support, share_held, telling, weights_of
 from amem.storage.note_reading import MADE_FROM, read_sources
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from amem.conversation.learning import Excerpt
     from amem.conversation.ports import Memory
     from amem.conversation.rule_file import Rules
-    from amem.note import MemoryNote, Message, Source
     from amem.storage.store import Session, Store
 
 

@@ -9,24 +9,20 @@ import threading
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from amem.conversation.ports import answering, check
-from amem.conversation.reply import best, was_shown
+from amem.conversation.ports import Collection, answering, check
+from amem.conversation.reply import Forgotten, Learnt, Piece, Recalled, Reply, best, was_shown
 from amem.errors import AmemError
 from amem.labels import title
-from amem.note import Status
+from amem.note import Receipt, Status
 from amem.query import Filter
-from amem.storage.chats import Learning, TurnState
+from amem.storage.chats import ChatSession, Learning, Turn, TurnState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from amem.conversation.assistant import Assistant
     from amem.conversation.chat_learning import Taught
-    from amem.conversation.ports import Collection
-    from amem.conversation.reply import Forgotten, Learnt, Piece, Recalled, Reply
-    from amem.note import Receipt
     from amem.settings import Settings
-    from amem.storage.chats import ChatSession, Turn
     from amem.storage.undo import UndoReport
 
 

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from amem.errors import InvalidInput
 from amem.forks.fork import FORKS
-from amem.note import LinkType, Status
-from amem.storage.copies import base_point, identity, origin, purged_ids, undone_merges
+from amem.note import LinkType, MemoryNote, Status
+from amem.storage.copies import Mark, Point, base_point, identity, origin, purged_ids, undone_merges
 from amem.storage.rows import VERSIONED, link_plain, plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from amem.note import MemoryNote
-    from amem.storage.copies import Mark, Point
     from amem.storage.store import Session, Store
 
 _VERSIONS = (

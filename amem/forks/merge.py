@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from amem.conflict.corrections import delete
+from amem.conflict.corrections import Reweigher, delete
 from amem.errors import EmbedderMismatch, InvalidInput
 from amem.forks.diff import (
     Changed,
@@ -25,12 +25,12 @@ from amem.forks.diff import (
     link_now,
     links_since,
 )
-from amem.note import Enrichment, LinkType, Scope, Source, Status, is_persons_word
+from amem.note import Enrichment, LinkType, MemoryNote, Scope, Source, Status, is_persons_word
 from amem.storage.copies import MERGE, Point, add_point, mark, purged_ids
 from amem.storage.note_reading import normal_hash
 from amem.storage.notes import STANDING
 from amem.storage.rows import VERSIONED, from_plain, plain, read_time
-from amem.storage.whole import put_whole, wholes
+from amem.storage.whole import Whole, put_whole, wholes
 from amem.three_way import either, merged_items, merged_lines
 from amem.writing.fields import ENRICH_JOB
 
@@ -38,11 +38,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from amem.collection import Collection
-    from amem.conflict.corrections import Reweigher
     from amem.forks.diff import Cell
-    from amem.note import MemoryNote
     from amem.storage.store import Session, Store
-    from amem.storage.whole import Whole
 
 STRATEGIES = ("review", "ours", "theirs", "newest")
 #: Fields that are taken together, where either side changed the first of them.

@@ -12,7 +12,7 @@ import tempfile
 import time
 import zlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from amem.token_vectors import product
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
-    from typing import BinaryIO
 
     from numpy.typing import NDArray
 

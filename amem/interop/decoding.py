@@ -10,14 +10,13 @@ import json
 import os
 import stat
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from amem.errors import InvalidInput, with_hint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-    from typing import BinaryIO
 
 #: Bytes that are checked, and characters that are parsed, at once.
 _BLOCK, _FIRST = 1 << 20, 1 << 16

@@ -12,14 +12,13 @@ from difflib import SequenceMatcher
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from amem.interop.items import FilePlace, Incoming
+from amem.interop.items import FilePlace, Incoming, Listing
 from amem.note import FILE, Scope, Status
 from amem.writing.intake import scope_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from amem.interop.items import Listing
     from amem.storage.whole import FileNote
 
 #: Metadata that a file gives each of its notes; `part` is how earlier versions numbered them.

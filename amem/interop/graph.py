@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from amem.errors import InvalidInput
 from amem.labels import title
-from amem.note import Kind, LinkType, Status
+from amem.note import Kind, Link, LinkType, MemoryNote, Status
 from amem.query import UNDELETED, Filter
 from amem.storage.links import LinkedNote
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
-    from amem.note import Link, MemoryNote
     from amem.storage.note_lists import Card, Order, Shelf
     from amem.storage.store import Session
 

@@ -9,14 +9,13 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from amem.interop.exporting import refuse_existing, write_lines
-from amem.interop.graph import read_graph
+from amem.interop.graph import Edge, Node, NoteGraph, Readable, read_graph
 from amem.labels import counted, cut
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from amem.interop.graph import Edge, Node, NoteGraph, Readable
 
 _PAGE = """<!doctype html>
 <html lang="en">

@@ -13,28 +13,24 @@ from itertools import chain, count, islice
 from typing import TYPE_CHECKING, Any, Protocol
 
 from amem.clock import SystemClock
-from amem.errors import AmbiguousId, InvalidInput, NoteNotFound
+from amem.errors import AmbiguousId, AmemError, InvalidInput, NoteNotFound
 from amem.interop.file_update import Fate, FilePlan, Kept, KnownFiles
-from amem.interop.items import Emptied, Incoming, Listing, Read, Refused, Wanted, source_id
+from amem.interop.items import Emptied, Incoming, Listing, Read, Refused, Standing, Wanted, source_id
 from amem.interop.settle import Debts, drop_text_links, settle
 from amem.interop.wikilinks import wanted_links
 from amem.labels import counted, is_plain_name, short_id, visible_name
 from amem.language.scripts import link_name
-from amem.note import FILE, Link, LinkType, Status
+from amem.note import FILE, Link, LinkType, MemoryNote, Receipt, Status
 from amem.query import Filter
-from amem.writing.revising import Change
+from amem.writing.revising import Change, Revised
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from amem.errors import AmemError
-    from amem.interop.items import Standing
-    from amem.note import MemoryNote, Receipt
     from amem.storage.store import Session
     from amem.storage.whole import FileNote
     from amem.writing.intake import NewNote
     from amem.writing.restoring import Exported
-    from amem.writing.revising import Revised
 
 #: Notes handed on as one operation; a longer import is several, so that it never has to fit into memory.
 CHUNK = 5_000

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 from amem.clock import parse_time
 from amem.errors import InvalidInput
 from amem.language import split_text
-from amem.note import FILE, LinkType, Status
+from amem.note import FILE, LinkType, Overturned, Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime, tzinfo
 
-    from amem.note import Overturned
     from amem.writing.intake import NewNote
     from amem.writing.restoring import Exported
 

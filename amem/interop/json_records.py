@@ -12,13 +12,12 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from amem.clock import parse_time
-from amem.note import Fact, MemoryNote, Overturned, Source, plain_fields
+from amem.note import Fact, Link, MemoryNote, Overturned, Source, plain_fields
 from amem.storage.rows import plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from amem.note import Link
     from amem.storage.operations import Operation, Version
     from amem.storage.reviews import Review
     from amem.storage.undo import UndoReport

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC
+from datetime import UTC, tzinfo
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from amem.clock import parse_time
@@ -12,16 +12,14 @@ from amem.interop.decoding import LONGEST_LINE, decode, lines_of, object_of
 from amem.interop.items import Incoming, Read, Refused, Standing, Wanted, said_time, source_id
 from amem.interop.json_records import EXPORT_MARK, source_of
 from amem.language import normalize
-from amem.note import LinkType, Source, Status
+from amem.note import LinkType, Overturned, Source, Status
 from amem.storage.rows import overturned_of
 from amem.writing.intake import NewNote
 from amem.writing.restoring import Exported
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from datetime import tzinfo
 
-    from amem.note import Overturned
 
 _PLAIN = frozenset(
     {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from datetime import datetime, tzinfo
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from amem.errors import InvalidInput
 from amem.interop.decoding import decode
@@ -16,8 +16,6 @@ from amem.writing.intake import NewNote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from datetime import tzinfo
-    from typing import BinaryIO
 
 _SESSION = re.compile(r"session_(\d+)")
 _TIME = re.compile(r"(\d{1,2}):(\d{2})\s*(am|pm)\s+on\s+(\d{1,2})\s+([a-z]+),?\s+(\d{4})", re.IGNORECASE)

@@ -10,7 +10,7 @@ import os
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,6 @@ from amem.writing.intake import NewNote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from datetime import tzinfo
 
 #: Characters from which on a text is cut; a piece that is longer is cut again, at the headings or paragraphs in it.
 LONG = 2_000

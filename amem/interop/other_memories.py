@@ -17,7 +17,7 @@ import tempfile
 from collections import defaultdict
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from amem.clock import parse_time
 from amem.errors import InvalidInput
@@ -31,7 +31,6 @@ from amem.writing.intake import NewNote
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from datetime import datetime, tzinfo
-    from typing import BinaryIO
 
     from chromadb.api.models.Collection import Collection
 

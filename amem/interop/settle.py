@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from amem.interop.wikilinks import is_of_text
-from amem.note import LinkType, is_persons_word
+from amem.note import Link, LinkType, is_persons_word
 from amem.storage.notes import STANDING
 from amem.storage.rows import plain
 from amem.writing.evolution import GUESSED, drop_guesses
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from amem.interop.items import Standing
-    from amem.note import Link
     from amem.storage.store import Session
 
 _log = logging.getLogger("amem")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from amem.interop.decoding import WHOLE, check_utf8
 from amem.interop.items import FilePlace, Incoming, Wanted, source_id
@@ -14,7 +14,6 @@ from amem.writing.intake import NewNote
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
-    from typing import BinaryIO
 
 
 def read_text(

@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import groupby, islice
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, cast
 
 from amem.errors import InvalidInput
 from amem.interop.decoding import decode, elements_of, leads_out, lines_of, object_of, reading, whole
@@ -25,7 +25,6 @@ from amem.note import Message, Role
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
-    from typing import BinaryIO
 
 SESSIONS = (Format.CLAUDE_CODE, Format.CODEX)
 EXPORTS = (Format.CHATGPT, Format.CLAUDE, Format.MESSAGES)

@@ -11,11 +11,10 @@ import traitlets
 
 from amem.clock import parse_time
 from amem.errors import AmemError
-from amem.interop.graph import LIMIT, NoteGraph, iso, read_graph
+from amem.interop.graph import LIMIT, NoteGraph, Readable, iso, read_graph
 from amem.interop.graph_formats import svg
 
 if TYPE_CHECKING:
-    from amem.interop.graph import Readable
     from amem.note import MemoryNote
     from amem.query import Filter
 

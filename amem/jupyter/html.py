@@ -8,14 +8,14 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from amem.interop.graph import TITLE
+from amem.interop.graph import TITLE, NoteGraph
 from amem.interop.graph_formats import svg
 from amem.labels import counted, short_id, title
 from amem.maintenance.phase import MaintenanceReport
-from amem.note import MemoryNote, Receipt
+from amem.note import MemoryNote, Overturned, Receipt
 from amem.rendering import segments
 from amem.retrieval.confidence import Support
-from amem.retrieval.explanation import Explanation
+from amem.retrieval.explanation import Explanation, Passage
 from amem.retrieval.hit import Hit
 from amem.storage.operations import Version
 
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import datetime
 
-    from amem.interop.graph import NoteGraph
-    from amem.note import Overturned
-    from amem.retrieval.explanation import Passage
 
 _SOFT = "opacity:.7;font-size:.92em"
 _CARD = "border:1px solid rgba(128,128,128,.4);border-radius:6px;padding:.5em .8em;max-width:60em;margin:.2em 0"

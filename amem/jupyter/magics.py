@@ -20,14 +20,13 @@ from amem.errors import AmemError
 from amem.jupyter import formatters
 from amem.language.times import moment_of
 from amem.memory_system import AgenticMemorySystem
-from amem.note import Kind, Layer, Status
+from amem.note import Kind, Layer, MemoryNote, Receipt, Status
 from amem.query import Filter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from amem.maintenance.phase import MaintenanceReport
-    from amem.note import MemoryNote, Receipt
     from amem.retrieval.explanation import Explanation
     from amem.retrieval.hit import Hit
 

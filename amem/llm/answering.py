@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from amem.analysis import ProposedLink, Rewrite
+from amem.analysis import Analysis, Evolution, ProposedLink, Rewrite
 from amem.errors import AmemError, BadModelAnswer
 from amem.language import index_terms, is_cjk, query_terms
 from amem.llm import prompts as showing
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from amem.analysis import Analysis, Evolution
     from amem.protocols import ChatModel
 
 

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from amem.errors import InvalidInput, MissingExtra, MissingModel
 from amem.language.scripts import Literacy
 from amem.library_imports import defaults
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
 
 # Any sentence-transformers CrossEncoder: whether its weights are on this machine, loading it, what languages it
 # knows.

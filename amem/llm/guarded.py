@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 from amem.errors import BudgetSpent, Cancelled, ServiceUnavailable
 from amem.language.terms import tokens
-from amem.note import Cost
+from amem.note import Cost, Message
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from amem.note import Message
     from amem.protocols import Analyst, ChatModel
 
     Outcome = TypeVar("Outcome")

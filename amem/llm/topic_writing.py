@@ -5,21 +5,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from amem.analysis import MergeDraft, PageDraft
+from amem.analysis import MergeDraft, PageDraft, PageNote
 from amem.errors import BadModelAnswer
 from amem.llm import prompts as showing
 from amem.llm.answering import UNQUOTED, quote_in, shares_a_word
 from amem.llm.answers import CONTEXT, QUOTE, REASON, confidence_in
-from amem.llm.ladder import Question
+from amem.llm.ladder import Ladder, Question
 from amem.llm.model_text import Dropped, Handles, clean, quoted, spelled
 from amem.llm.prompts import language_of
 from amem.llm.schemas import merge_schema, topic_page_schema
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from amem.analysis import PageNote
-    from amem.llm.ladder import Ladder
 
 
 # Asking a model to write the page of a topic anew: one call, with the page as it is and the notes that are new.

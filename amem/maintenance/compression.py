@@ -17,7 +17,7 @@ from amem.errors import AmemError, Cancelled, StorageError
 from amem.language import written_in_cjk
 from amem.language.word_reading import read
 from amem.maintenance.forgetting_phases import lasting
-from amem.maintenance.phase import ACTOR, PhaseReport, Reason, unchanged
+from amem.maintenance.phase import ACTOR, PhaseReport, PhaseRun, Reason, unchanged
 from amem.note import Enrichment, Kind, Link, LinkType, MemoryNote, Scope, Status
 from amem.rendering import holding_text
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from amem.collection import Collection
-    from amem.maintenance.phase import PhaseRun
     from amem.protocols import PageWriter
     from amem.storage.store import Session
 

@@ -5,21 +5,19 @@ from __future__ import annotations
 import logging
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from amem.clock import ASTRAY, start_of_day
 from amem.errors import Cancelled, InvalidInput, MaintenanceRunning, StorageError, with_hint
-from amem.maintenance.phase import LEASE_SECONDS, MaintenanceReport, PhaseReport, PhaseRun, total
+from amem.maintenance.phase import LEASE_SECONDS, MaintenanceReport, Phase, PhaseReport, PhaseRun, Reason, total
 from amem.storage.rows import read_time, time_text
 
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from datetime import tzinfo
 
-    from amem.maintenance.phase import Phase, Reason
     from amem.storage.jobs import Run
     from amem.storage.store import Session, Store
 

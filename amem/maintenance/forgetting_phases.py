@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from amem.maintenance.phase import ACTOR, PhaseReport, Reason
+from amem.maintenance.phase import ACTOR, PhaseReport, PhaseRun, Reason
 from amem.note import Kind, Layer, Status
 from amem.storage.rows import chunks
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from amem.language.predicates import Predicates
-    from amem.maintenance.phase import PhaseRun
     from amem.settings import Settings
     from amem.storage.store import Session, Store
     from amem.storage.usage import Standings

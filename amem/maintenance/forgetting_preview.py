@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -22,20 +22,18 @@ from amem.maintenance.forgetting_phases import (
     layer_moves,
     plan_fading,
 )
-from amem.note import Layer, Plain, Status
+from amem.note import Kind, Layer, MemoryNote, Plain, Status
 from amem.rendering import one_line
 from amem.storage.rows import time_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from datetime import datetime
 
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
     from amem.language.predicates import Predicates
     from amem.maintenance.forgetting_phases import Move
-    from amem.note import Kind, MemoryNote
     from amem.settings import Settings
     from amem.storage.store import Session
     from amem.strength import Strength

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import asdict, dataclass
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,6 @@ from amem.storage.rows import read_moment, read_time, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from datetime import tzinfo
 
     from amem.collection import Collection
     from amem.storage.jobs import Run

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
 from amem.conflict.settling import ACTION
 from amem.errors import MaintenanceRunning
 from amem.maintenance.cycle import CONSOLIDATION, CYCLES, Cycle, due, quiet_since
-from amem.maintenance.phase import PhaseReport, Reason
-from amem.protocols import MergeWriter, PageWriter
+from amem.maintenance.phase import MaintenanceReport, Phase, PhaseReport, PhaseRun, Reason
+from amem.protocols import Analyst, MergeWriter, PageWriter
 from amem.storage.jobs import is_gone
 from amem.storage.purging import owed
 from amem.storage.rows import chunks
@@ -19,17 +19,14 @@ from amem.storage.rows import chunks
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Iterable, Sequence
-    from datetime import datetime
 
     from amem.analysts.models import Models
     from amem.clock import Clock
     from amem.collection import Collection
     from amem.conflict.corrections import Reweigher
-    from amem.maintenance.phase import MaintenanceReport, Phase, PhaseRun
     from amem.maintenance.purges import Purges
     from amem.maintenance.topics import Topics
     from amem.note import Conflict
-    from amem.protocols import Analyst
     from amem.storage.store import Session, Store
     from amem.writing.worker import Worker
 

@@ -6,7 +6,7 @@ import logging
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from amem.analysis import Draft
+from amem.analysis import Draft, MergeDraft
 from amem.errors import AmemError, BadModelAnswer, Cancelled, StorageError
 from amem.language import normalize, written_in_cjk
 from amem.language.scripts import words
@@ -16,14 +16,12 @@ from amem.llm.answers import SURE
 from amem.llm.guarded import Metered
 from amem.llm.topic_writing import MOST_CHARACTERS
 from amem.maintenance.sameness import denied, difference, goes_further, said, unsaid
-from amem.note import FILE, Cost, Enrichment, Layer, MemoryNote, Status
+from amem.note import FILE, Cost, Enrichment, Fact, Layer, MemoryNote, Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
 
-    from amem.analysis import MergeDraft
     from amem.language.predicates import Predicates
-    from amem.note import Fact
     from amem.protocols import MergeWriter
 
 

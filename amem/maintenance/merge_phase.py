@@ -12,7 +12,7 @@ from amem.errors import StorageError
 from amem.labels import counted, short_id
 from amem.maintenance.merge_candidates import Candidates
 from amem.maintenance.merge_drafts import Drafting, Opinion, merged
-from amem.maintenance.phase import ACTOR, PhaseReport, Reason, unchanged
+from amem.maintenance.phase import ACTOR, PhaseReport, PhaseRun, Reason, unchanged
 from amem.maintenance.sameness import difference, may_merge, may_say_the_same
 from amem.note import Link, LinkType, MemoryNote, Status
 from amem.storage.jobs import MERGING
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from amem.collection import Collection
-    from amem.maintenance.phase import PhaseRun
     from amem.protocols import MergeWriter
     from amem.storage.store import Session
 

@@ -6,14 +6,13 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Protocol
 
 from amem.errors import Cancelled
-from amem.note import Plain, Status
+from amem.note import MemoryNote, Plain, Status
 from amem.storage.rows import time_text
 
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from amem.note import MemoryNote
     from amem.storage.jobs import Run
     from amem.storage.store import Session
 

@@ -12,7 +12,7 @@ from amem.conflict.ending import free, lift_all_by
 from amem.errors import AmemError, StorageBusy, with_hint
 from amem.labels import short_id
 from amem.note import Status
-from amem.storage.purging import Left, owe, owed, purge, settle_owed
+from amem.storage.purging import Left, Owed, Purged, owe, owed, purge, settle_owed
 from amem.writing.evolution import readdress
 from amem.writing.fields import ENRICH_JOB
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from amem.collection import Collection
     from amem.conflict.corrections import Reweigher
     from amem.maintenance.topics import Topics
-    from amem.storage.purging import Owed, Purged
     from amem.writing.enrich import Enricher
 
 _log = logging.getLogger("amem")

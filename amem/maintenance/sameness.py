@@ -15,12 +15,10 @@ from amem.language.lexicon import lexicon
 from amem.language.numerals import CARDINALS, CHINESE, month_number, value_of, weekday_number
 from amem.language.predicates import subject_key
 from amem.language.scripts import CJK, is_cjk, words
-from amem.note import Enrichment, Kind, MemoryType, Scope, Status
+from amem.note import Enrichment, Kind, MemoryNote, MemoryType, Scope, Status
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping
-
-    from amem.note import MemoryNote
 
 
 # Numbers written in words, as digits: 三点 and 3点, "three" and "3" are the same.

@@ -13,13 +13,12 @@ from amem.analysis import PageNote
 from amem.language import index_terms, is_cjk, normalize, sentences, written_in_cjk
 from amem.language.scripts import words
 from amem.llm.topic_writing import MOST_NOTES
-from amem.note import Kind, Status
+from amem.note import Kind, MemoryNote, Status
 from amem.rendering import holding_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from amem.note import MemoryNote
     from amem.protocols import PageWriter
     from amem.storage.store import Session
 

@@ -15,10 +15,10 @@ from amem.errors import StaleNote
 from amem.language import index_terms, normalize, query_terms, written_in_cjk
 from amem.language.lexicon import lexicon
 from amem.maintenance.cycle import CYCLES
-from amem.maintenance.phase import PhaseReport, Reason
-from amem.maintenance.topic_notes import known_topics, notes_of, recognise
+from amem.maintenance.phase import PhaseReport, PhaseRun, Reason
+from amem.maintenance.topic_notes import Draft, Known, Mark, TopicWriter, known_topics, notes_of, recognise
 from amem.maintenance.topic_pages import core, is_chinese, labels
-from amem.note import Kind, LinkType, Scope, Status
+from amem.note import Kind, LinkType, MemoryNote, Scope, Status
 from amem.storage.vectors import text_hash
 
 if TYPE_CHECKING:
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from amem.collection import Collection
-    from amem.maintenance.phase import PhaseRun
-    from amem.maintenance.topic_notes import Draft, Known, Mark, TopicWriter
-    from amem.note import MemoryNote
     from amem.storage.store import Session
 
     Web = Mapping[str, Mapping[str, float]]

@@ -5,15 +5,15 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from amem.conflict.corrections import delete
+from amem.conflict.corrections import Reweigher, delete
 from amem.errors import AmbiguousId, InvalidInput, NoteNotFound, StaleNote
 from amem.labels import short_id
 from amem.language import normalize
 from amem.maintenance.phase import ACTOR
 from amem.maintenance.topic_notes import Mark, Topic, TopicMap, TopicPage, TopicWriter, known_topics, topic_notes
 from amem.maintenance.topic_phase import Declared, TopicPhase
-from amem.note import EVERYONE, NOBODY, Kind, Scope, Status
-from amem.protocols import PageWriter
+from amem.note import EVERYONE, NOBODY, Kind, MemoryNote, Scope, Status
+from amem.protocols import Analyst, PageWriter
 from amem.query import Filter
 from amem.writing.fields import labels
 
@@ -21,10 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from amem.collection import Collection
-    from amem.conflict.corrections import Reweigher
     from amem.maintenance.topic_notes import Draft, Known
-    from amem.note import MemoryNote
-    from amem.protocols import Analyst
     from amem.retrieval.lookups import NoteLists
     from amem.storage.store import Session
 

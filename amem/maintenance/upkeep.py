@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amem.errors import AmemError, Cancelled, EmbedderMismatch
-from amem.maintenance.phase import ACTOR, PhaseReport
-from amem.note import LinkType
+from amem.maintenance.phase import ACTOR, PhaseReport, PhaseRun
+from amem.note import LinkType, MemoryNote
 from amem.storage.rows import chunks
 from amem.storage.vectors import text_hash
 
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from amem.collection import Vectorizer
-    from amem.maintenance.phase import PhaseRun
-    from amem.note import MemoryNote
     from amem.storage.store import Session, Store
 
 

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import re
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from amem.errors import StorageGone
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import TypeVar
 
     from amem.memory_system import AgenticMemorySystem
     from amem.settings import Settings

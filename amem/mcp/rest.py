@@ -11,7 +11,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import anyio.to_thread
-from mcp.server.transport_security import TransportSecurityMiddleware
+from mcp.server.transport_security import TransportSecurityMiddleware, TransportSecuritySettings
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -21,7 +21,6 @@ from amem.mcp.server import unexpected
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from mcp.server.transport_security import TransportSecuritySettings
     from starlette.requests import Request
 
     from amem.mcp.collections import Collections

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import logging
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, unquote
 
 import anyio
@@ -20,15 +20,13 @@ from mcp.server.lowlevel import Server
 
 from amem import __version__
 from amem.errors import AmemError, InvalidInput, with_hint
-from amem.mcp.collections import UNNAMED
+from amem.mcp.collections import UNNAMED, Collections
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import TypeVar
 
     from mcp.server import ServerRequestContext
 
-    from amem.mcp.collections import Collections
     from amem.memory_system import AgenticMemorySystem
     from amem.tools.tool import Tool
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from amem.language import index_terms, normalize, sentences, written_in_cjk
-from amem.language.intervals import intervals
-from amem.language.predicates import USER, WE
+from amem.language.intervals import Interval, intervals
+from amem.language.predicates import USER, WE, Predicates
 from amem.language.terms import tokens
 from amem.llm.prompts import count_words, first_words, line
-from amem.note import Kind, Plain, Status
+from amem.note import Kind, MemoryNote, Plain, Status
 from amem.query import Filter
 from amem.rendering import doubt_of, holding_facts, holding_text, text_within
 
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from amem.language.intervals import Interval
-    from amem.language.predicates import Predicates
-    from amem.note import MemoryNote
     from amem.storage.store import Session
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING
 
 from amem import checks
@@ -14,7 +14,7 @@ from amem.labels import short_id
 from amem.language import query_terms, written_in_cjk
 from amem.llm.prompts import inert, line
 from amem.llm.tokenizers import Counter, counter_for, settings_counter
-from amem.note import Plain, Status
+from amem.note import MemoryNote, Plain, Source, Status
 from amem.rendering import doubt_of, text_within
 from amem.retrieval.budget import (
     MEMORIES_END,
@@ -27,20 +27,17 @@ from amem.retrieval.budget import (
     redundant_summaries,
 )
 from amem.retrieval.confidence import Support, best_support, supporting
-from amem.retrieval.explanation import bounds, passage
+from amem.retrieval.explanation import Passage, bounds, passage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-    from datetime import tzinfo
 
     import numpy as np
     from numpy.typing import NDArray
 
     from amem.language.predicates import Predicates
-    from amem.note import MemoryNote, Source
     from amem.query import Filter, Query
     from amem.retrieval.budget import CoreNote
-    from amem.retrieval.explanation import Passage
     from amem.retrieval.hit import Hit
     from amem.retrieval.recall import JoinedRecall
     from amem.settings import Settings

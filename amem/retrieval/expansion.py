@@ -8,14 +8,13 @@ from math import sqrt
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from amem import checks
-from amem.note import LinkType, Status
+from amem.note import Link, LinkType, MemoryNote, Status
 from amem.query import DEPTH
 from amem.retrieval.explanation import Via
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from amem.note import Link, MemoryNote
     from amem.retrieval.legs import Asked
     from amem.retrieval.ranking import EligibleNotes
     from amem.storage.links import Tie

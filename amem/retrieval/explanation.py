@@ -13,13 +13,12 @@ from amem.labels import short_id
 from amem.language import located_terms, query_terms
 from amem.language.sentence_parts import sentence_ends
 from amem.note import as_plain, plain_fields
-from amem.retrieval.question import PREFERRED, Recency
+from amem.retrieval.question import PREFERRED, Reading, Recency
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from amem.retrieval.confidence import Signs
-    from amem.retrieval.question import Reading
 
 
 #: What each leg calls its raw score, and how to say which leg it was.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,7 @@ from amem.language.asking import (
     asks_yes_or_no,
     what_a_guest_eats,
 )
-from amem.language.intervals import intervals, same_value
+from amem.language.intervals import Interval, intervals, same_value
 from amem.language.predicates import (
     KIN_ZH,
     USER,
@@ -45,20 +45,17 @@ from amem.retrieval.entailment import Verdict
 from amem.retrieval.legs import ListAnswer
 from amem.retrieval.question import Period
 from amem.retrieval.router import spans
-from amem.storage.search_tables import told_at
+from amem.storage.search_tables import Stated, told_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
-    from datetime import datetime
 
     from amem.language.asking import Asked
-    from amem.language.intervals import Interval
     from amem.language.predicates import Predicates
     from amem.query import Filter
     from amem.retrieval.legs import Asked as Question
     from amem.retrieval.ranking import EligibleNotes
     from amem.settings import Settings
-    from amem.storage.search_tables import Stated
     from amem.storage.store import Session
 
 

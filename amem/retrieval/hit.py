@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from amem.clock import time_text
 from amem.labels import short_id, short_ids, title
-from amem.note import SCOPES, Kind, Plain, Status, as_plain
-from amem.query import Filter, Grouping
+from amem.note import SCOPES, Kind, MemoryNote, Overturned, Plain, Source, Status, as_plain
+from amem.query import Filter, Grouping, Query
 from amem.rendering import standing_text
-from amem.retrieval.explanation import KeptOut, excerpt, ordinal
+from amem.retrieval.explanation import Explanation, KeptOut, Passage, Via, excerpt, ordinal
 from amem.storage.rows import moment_or_never
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
     from datetime import tzinfo
 
-    from amem.note import MemoryNote, Overturned, Source
-    from amem.query import Query
     from amem.retrieval.confidence import Support
-    from amem.retrieval.explanation import Explanation, Passage, Via
     from amem.retrieval.ranking import Ranking
     from amem.storage.store import Session
 

@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from amem.language.times import named_in_note, states_a_time
-from amem.retrieval.question import Intent
+from amem.retrieval.question import Intent, Period, Reading
 from amem.storage.rows import columns, moment_or_never
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from datetime import date, tzinfo
 
     from numpy.typing import NDArray
 
     from amem.index import DenseLeg
     from amem.protocols import Vector
     from amem.query import Query
-    from amem.retrieval.question import Period, Reading
     from amem.retrieval.ranking import EligibleNotes
     from amem.storage.store import Session
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from amem.clock import parse_time
 from amem.language.asking import wording, wording_then
-from amem.language.intervals import intervals
+from amem.language.intervals import Interval, intervals
 from amem.language.predicates import canonical_subject, spellings, subject_key, typed_subject
-from amem.note import EVERYONE
+from amem.note import EVERYONE, MemoryNote, Scope
 from amem.query import Filter
 from amem.storage.search_tables import told_at
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from datetime import date, datetime
 
     from amem.collection import Collection
-    from amem.language.intervals import Interval
-    from amem.note import MemoryNote, Scope
     from amem.retrieval.fact_leg import Filled, Slots
     from amem.retrieval.question import Period
     from amem.storage.note_lists import Card, Census, Ledger, Order, Shelf

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -29,17 +29,15 @@ from amem.language.times import (
 )
 from amem.language.times.relative import same_day
 from amem.note import Kind
-from amem.retrieval.legs import times_of
+from amem.retrieval.legs import Asked, Leg, times_of
 from amem.retrieval.question import Event, Intent, Period, Reading, Recency
 from amem.storage.rows import moment_or_never
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from datetime import tzinfo
 
     from amem.language.predicates import Predicates
     from amem.protocols import Vector
-    from amem.retrieval.legs import Asked, Leg
     from amem.storage.store import Session
 
     _Cut = Callable[[date, date, re.Match[str]], tuple[date, date]]

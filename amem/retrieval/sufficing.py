@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from amem.language import written_in_cjk
 from amem.language.asking import NUMBER, QUANTITY
 from amem.retrieval.confidence import share_held, weights_of
-from amem.retrieval.question import Intent
+from amem.retrieval.question import Intent, Period, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from amem.note import MemoryNote
     from amem.retrieval.hit import Hit
-    from amem.retrieval.question import Period, Reading
 
 #: From this share of what is asked on (by rarity), a text speaks of it; from this cosine on, it is about it.
 HELD, CLOSE = 0.5, 0.5

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from amem.language import normalize, query_terms
-from amem.note import Kind, LinkType, Plain, Status
-from amem.query import Filter
+from amem.note import Kind, LinkType, MemoryNote, Plain, Source, Status
+from amem.query import Filter, Query
 from amem.retrieval.confidence import share_held, supporting, telling, weights_of
 from amem.retrieval.context import (
     Entry,
@@ -20,18 +20,13 @@ from amem.retrieval.context import (
 )
 from amem.retrieval.ranking import EligibleNotes
 from amem.retrieval.router import plain_reading
-from amem.retrieval.sufficing import Read, Verdict, lines_of, notes_suffice, page_suffices, wanted
+from amem.retrieval.sufficing import Read, Verdict, Wanted, lines_of, notes_suffice, page_suffices, wanted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from amem.llm.tokenizers import Counter
-    from amem.note import MemoryNote, Source
-    from amem.query import Query
     from amem.retrieval.context import Chosen, ContextBuilder, Found, Placed
     from amem.retrieval.hit import Hit
     from amem.retrieval.recall import Recall
-    from amem.retrieval.sufficing import Wanted
     from amem.storage.store import Session, Store
 
 

@@ -8,14 +8,13 @@ from amem.errors import InvalidInput, NothingToUndo
 from amem.interop.json_records import undo_record
 from amem.labels import short_id
 from amem.maintenance.cycle import CYCLES
-from amem.note import Kind, LinkType, Role
+from amem.note import Kind, LinkType, Receipt, Role
 from amem.tools.finding import NOTE, opened
 from amem.tools.tool import FLAG, ID, LABELS, MOMENT, TEXT, WHOLE, Tool, lists, objects, or_null
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from amem.note import Receipt
     from amem.scoped import ScopedMemory
 
 #: Of a run of maintenance on a large collection an agent is told no more reasons than it can use.

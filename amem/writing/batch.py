@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from amem.clock import zone
 from amem.errors import EmbedderMismatch, MissingExtra, MissingModel
 from amem.language import index_terms
-from amem.note import NOBODY, Scope
+from amem.note import NOBODY, MemoryNote, Scope
 from amem.storage.note_reading import normal_hash
-from amem.writing.fields import ANALYSED, PREVIOUS_TURNS, draft_of, fill_in
+from amem.writing.fields import ANALYSED, PREVIOUS_TURNS, Canon, draft_of, fill_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -27,10 +27,8 @@ if TYPE_CHECKING:
 
     from amem.collection import Collection, Known
     from amem.conflict.candidates import Candidate
-    from amem.note import MemoryNote
     from amem.protocols import Analyst
     from amem.storage.store import Session, Store
-    from amem.writing.fields import Canon
     from amem.writing.intake import Intake
 
 _log = logging.getLogger("amem")

@@ -6,16 +6,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from amem import checks
-from amem.conflict.corrections import delete, mend, stand_again, stand_by, take_again
+from amem.conflict.corrections import Reweigher, delete, mend, stand_again, stand_by, take_again
 from amem.conflict.ending import free
 from amem.errors import InvalidInput, NoteNotFound, StaleNote
 from amem.labels import short_id
 from amem.note import EVERYONE, SCOPES, Link, LinkType, MemoryNote, Scope, Status, is_persons_word
 from amem.query import UNDELETED
 from amem.storage.rows import VERSIONED, plain
-from amem.storage.undo import redo, rollback, undo
+from amem.storage.undo import UndoReport, redo, rollback, undo
 from amem.writing.evolution import readdress
-from amem.writing.fields import ENRICH_JOB, as_timestamp, clean, labels
+from amem.writing.fields import ENRICH_JOB, Canon, as_timestamp, clean, labels
 from amem.writing.intake import scope_of
 
 if TYPE_CHECKING:
@@ -25,11 +25,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from amem.collection import Collection
-    from amem.conflict.corrections import Reweigher
     from amem.storage.store import Session
-    from amem.storage.undo import UndoReport
     from amem.writing.enrich import Enricher
-    from amem.writing.fields import Canon
 
 
 #: Fields that a whole note handed to ``update`` may carry changed; the rest of it amem keeps itself.

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 from amem.errors import Cancelled, NoteNotFound, StorageError
 from amem.labels import short_id
 from amem.note import Cost, Enrichment, Receipt, Scope, Status
-from amem.storage.jobs import ADD
+from amem.storage.jobs import ADD, Job
 from amem.writing.evolution import Outcome, write_down
 from amem.writing.fields import ENRICH_JOB
-from amem.writing.worker import LEASE_SECONDS, SHORT_WAIT, EnrichReport, ahead, leased
+from amem.writing.worker import LEASE_SECONDS, SHORT_WAIT, EnrichReport, Worker, ahead, leased
 
 if TYPE_CHECKING:
     import threading
@@ -27,9 +27,7 @@ if TYPE_CHECKING:
 
     from amem.collection import Collection
     from amem.conflict.settling import Settler
-    from amem.storage.jobs import Job
     from amem.writing.reanalysis import Thinker, Thought
-    from amem.writing.worker import Worker
 
 _log = logging.getLogger("amem")
 #: Notes that are analysed in one call: all that one piece of conversation can teach (see ``extraction_answers``).

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
-from amem.analysis import Evolution, Neighbour, Plan, PlannedLink, PlannedRewrite
+from amem.analysis import Evolution, Neighbour, Plan, PlannedLink, PlannedRewrite, Rewrite
 from amem.clock import local_time, zone
 from amem.conflict.candidates import NEAR_DUPLICATE, Candidate
-from amem.conflict.settling import NOBODY_ASKED, Settled, from_links
+from amem.conflict.settling import NOBODY_ASKED, Opinions, Settled, Settler, from_links
 from amem.errors import InvalidInput, StaleNote
 from amem.language import index_terms, query_terms, written_in_cjk
 from amem.note import Evolved, Kind, Link, LinkType, Queued, Scope, Status, is_persons_word
@@ -26,9 +26,7 @@ from amem.writing.fields import ANALYSED, BY_RULES, analysis_of, draft_of, label
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping, Sequence
 
-    from amem.analysis import Rewrite
     from amem.collection import Vectorizer
-    from amem.conflict.settling import Opinions, Settler
     from amem.note import Enrichment, MemoryNote, Receipt
     from amem.protocols import Analyst, Vocabulary
     from amem.settings import Settings

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any
 
 from amem import checks
@@ -15,15 +15,10 @@ from amem.clock import local_time, parse_time, zone
 from amem.errors import EmptyNote, InvalidInput, NoteTooLong, UnknownField
 from amem.language import hashtags, index_terms, is_cjk, normalize
 from amem.language.intervals import intervals, same_value
-from amem.language.predicates import USER, WE, canonical_subject, subject_key
-from amem.note import Fact, Kind, Layer, Scope
+from amem.language.predicates import USER, WE, Predicates, canonical_subject, subject_key
+from amem.note import Fact, Kind, Layer, MemoryNote, Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Sequence
-    from datetime import tzinfo
-
-    from amem.language.predicates import Predicates
-    from amem.note import MemoryNote
     from amem.settings import Settings
     from amem.storage.store import Session
 

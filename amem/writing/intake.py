@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from amem import checks
 from amem.checks import fitting
 from amem.clock import COMPACT, Clock, zone
-from amem.errors import InvalidInput
+from amem.errors import AmemError, InvalidInput
 from amem.labels import short_id
 from amem.language import normalize
 from amem.note import SCOPES, MemoryNote, Scope, Source
-from amem.writing.fields import as_timestamp, clean, clean_content
+from amem.writing.fields import Canon, as_timestamp, clean, clean_content
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
     from datetime import datetime
 
     import numpy as np
@@ -24,10 +23,8 @@ if TYPE_CHECKING:
 
     from amem.analysis import Analysis
     from amem.conflict.candidates import Candidate
-    from amem.errors import AmemError
     from amem.settings import Settings
     from amem.storage.store import Store
-    from amem.writing.fields import Canon
 
 
 # A note on its way in: what the caller gave, checked, with everything else left for analysis.

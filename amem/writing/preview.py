@@ -8,20 +8,18 @@ from typing import TYPE_CHECKING, Any
 from amem.clock import zone
 from amem.conflict.candidates import Candidate, as_rival
 from amem.conflict.corrections import cosines_to
-from amem.conflict.settling import ONLY_A_PART, RULES
+from amem.conflict.settling import ONLY_A_PART, RULES, Settler
 from amem.note import Conflict, Label, LinkType, Scope, Verdict
 from amem.writing.batch import FrequencyCache, StoreVocabulary
-from amem.writing.fields import draft_of, fill_in
+from amem.writing.fields import Canon, draft_of, fill_in
 from amem.writing.intake import NewNote, take_in
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from amem.collection import Collection
-    from amem.conflict.settling import Settler
     from amem.protocols import Analyst
     from amem.storage.store import Session
-    from amem.writing.fields import Canon
 
 #: Whatever is tried arrives after all that is there.
 _LAST = sys.maxsize

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from amem.errors import InvalidInput, NoteNotFound
 from amem.labels import short_id
-from amem.note import Scope, Status
+from amem.note import Receipt, Scope, Status
 from amem.writing.intake import NewNote
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from amem.collection import Collection
-    from amem.note import Receipt
     from amem.writing.pipeline import Writer
 
 #: The key of a published note's metadata that says which collection and note it was copied from, and who wrote that.

@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from amem.analysis import Evolution
+from amem.analysis import Analysis, Described, Draft, Evolution, Neighbour
 from amem.clock import zone
 from amem.conflict.candidates import Candidate, unknown_cosines
 from amem.errors import BudgetSpent, Cancelled, MissingExtra, MissingModel, NoteNotFound, ServiceUnavailable, with_hint
 from amem.labels import short_id
 from amem.llm.guarded import spent_by
-from amem.note import Cost, Scope, Status
-from amem.protocols import BatchAnalyst
+from amem.note import Cost, MemoryNote, Scope, Status
+from amem.protocols import Analyst, BatchAnalyst
 from amem.writing.batch import FrequencyCache, StoreVocabulary
 from amem.writing.evolution import Shown, best, sharing, show
-from amem.writing.fields import ANALYSED, BY_RULES, PREVIOUS_TURNS, draft_of, fill_in, with_places
+from amem.writing.fields import ANALYSED, BY_RULES, PREVIOUS_TURNS, Canon, draft_of, fill_in, with_places
 
 if TYPE_CHECKING:
     import threading
@@ -33,11 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from amem.analysis import Analysis, Described, Draft, Neighbour
     from amem.collection import Collection
-    from amem.note import MemoryNote
-    from amem.protocols import Analyst
-    from amem.writing.fields import Canon
 
 
 _T = TypeVar("_T")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC
 from typing import TYPE_CHECKING, Any
@@ -18,8 +18,6 @@ from amem.writing.fields import ENRICH_JOB, as_timestamp, clean, clean_content
 from amem.writing.intake import scope_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from amem.collection import Collection
     from amem.settings import Settings
     from amem.storage.store import Session

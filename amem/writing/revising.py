@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from amem.conflict.corrections import delete, take_again
+from amem.conflict.corrections import Reweigher, delete, take_again
 from amem.conflict.ending import free, unlink_successors
 from amem.errors import InvalidInput
-from amem.note import Status
+from amem.note import MemoryNote, Status
 from amem.storage.rows import plain
 from amem.writing.evolution import readdress
 from amem.writing.fields import ENRICH_JOB, as_timestamp, clean
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from amem.collection import Collection
-    from amem.conflict.corrections import Reweigher
-    from amem.note import MemoryNote
     from amem.storage.store import Session
     from amem.writing.enrich import Enricher
 

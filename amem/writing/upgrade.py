@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from amem.errors import AmemError, Cancelled, InvalidInput, NoteNotFound, with_hint
 from amem.labels import short_id
 from amem.note import Enrichment, Status
-from amem.storage.jobs import is_gone
+from amem.storage.jobs import Owner, is_gone
 from amem.writing.evolution import write_down
-from amem.writing.reanalysis import NOBODY, OFFLINE
+from amem.writing.reanalysis import NOBODY, OFFLINE, Thinker, Thought
 from amem.writing.worker import LEASE_SECONDS, EnrichReport, ahead
 
 if TYPE_CHECKING:
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from amem.collection import Collection
     from amem.conflict.settling import Settler
-    from amem.storage.jobs import Owner
-    from amem.writing.reanalysis import Thinker, Thought
 
 _log = logging.getLogger("amem")
 

@@ -12,7 +12,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from amem.errors import Cancelled, StorageError
-from amem.storage.jobs import Owner, is_gone
+from amem.storage.jobs import Job, Owner, is_gone
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from threading import Event
 
     from amem.clock import Clock
-    from amem.storage.jobs import Job
     from amem.storage.store import Store
 
 

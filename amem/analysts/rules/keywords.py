@@ -7,16 +7,14 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from amem.language.lexicon import Sort, is_person, lexicon, terms_of
+from amem.language.lexicon import Sort, Theme, is_person, lexicon, terms_of
 from amem.language.scripts import CHINESE_SINGLE_WORDS, words
-from amem.language.word_reading import read, titles_in
+from amem.language.word_reading import Name, Reading, Word, read, titles_in
 from amem.note import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from amem.language.lexicon import Theme
-    from amem.language.word_reading import Name, Reading, Word
     from amem.protocols import Vocabulary
 
 

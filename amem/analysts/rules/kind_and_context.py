@@ -16,14 +16,13 @@ from amem.language.scripts import words
 from amem.language.terms import contract
 from amem.language.times import iso
 from amem.language.times.relative import relative
-from amem.language.word_reading import names, read
+from amem.language.word_reading import Name, Reading, Word, names, read
 from amem.note import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from amem.analysis import Draft
-    from amem.language.word_reading import Name, Reading, Word
     from amem.protocols import Vocabulary
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from amem.analysis import Analysis, Evolution, Extraction, ProposedLink, Rewrite, Statement
+from amem.analysis import Analysis, Draft, Evolution, Extraction, Neighbour, Passage, ProposedLink, Rewrite, Statement
 from amem.analysts.rules.keywords import hints_at, keyphrases, tags_for, theme_named
 from amem.analysts.rules.kind_and_context import (
     context_of,
@@ -23,20 +23,16 @@ from amem.analysts.rules.kind_and_context import (
 )
 from amem.language import cjk_share, held_terms, index_terms, sentences, split_text, written_in_cjk
 from amem.language.lexicon import Sort, is_person, is_place, lexicon, terms_of
-from amem.language.predicates import load_predicates
+from amem.language.predicates import Predicates, load_predicates
 from amem.language.statements import facts_in
 from amem.language.terms import beginning
 from amem.language.times import iso
-from amem.language.word_reading import names, read, spelled
-from amem.note import Kind, LinkType, Role
+from amem.language.word_reading import Reading, names, read, spelled
+from amem.note import Kind, LinkType, Message, Role
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-    from amem.analysis import Draft, Neighbour, Passage
-    from amem.language.predicates import Predicates
-    from amem.language.word_reading import Reading
-    from amem.note import Message
     from amem.protocols import Vocabulary
 
 
