@@ -127,7 +127,7 @@ def _new_ones(names: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
         r"(?=(?-i:(?:Dra?\.? |[A-Z])[\w'’-]+))"
     )
     chinese = (
-        r"(?P<before>(?:^|[。！？；，,\n])[^\S\n]*)(?:我们?|公司|部门)?(?:又|刚|最近|今天|上周)*(?:(?:来|换|有|找)了?)?(?:一?[个位])?"
+        r"(?P<before>(?:^|[。！？；\n]|[，,](?=我|公司|部门|[来换有找]了))[^\S\n]*)(?:我们?|公司|部门)?(?:又|刚|最近|今天|上周)*(?:(?:来|换|有|找)了?)?(?:一?[个位])?"
         rf"新(?:来的?)?(?P<name>{listed})(?P<whose>)(?:了?[，,:：]\s?(?:名?叫|是)|叫|(?=姓[\u4e00-\u9fff])|是(?!谁|什么|哪|从|个|位|我|一)|[，,:：]\s?(?=[{SURNAMES}][\u4e00-\u9fff]{{1,2}}(?:[。！，,]|$)))"
     )
     return tuple(re.compile(each, re.IGNORECASE) for each in (english, switched, chinese))

@@ -959,6 +959,10 @@ _MONTHLY = re.compile(
 #: 外公年轻时当过兵，后来在铁路局工作: all of it is told of those days.
 _LONG_AGO = re.compile(r"^[^，]{1,6}之前$|小时候|年轻时|年轻的?时候|(?<![月年天周])那(?:时|会儿)|上学时|读书时")
 _NOWADAYS = re.compile(r"现在|目前|如今|今年|最近|这几年")
+#: Characters that a shape begins with as the first of a noun: 小区换了物业, 名字, 数据库.
+_NOUNS = frozenset("小大名姓数缓编操消队框包语主家时日一二两三四五六七八九十")
+#: With these the time of a clause is that of what the next one says is so now.
+_TURNED = re.compile("[换搬转调]|入职|开始")
 #: So few characters before a comma (搬家了，) name nobody else.
 _SHORT = 4
 
@@ -1054,7 +1058,8 @@ def _facts_of(text: str, scene: Scene) -> list[Fact]:
         else:
             at += 1
     if text and not found and not begun:
-        scene.opening = scene.opening and (text[0] in table or len(text) <= _SHORT)
+        verbal = text[0] in table and text[0] not in _NOUNS
+        scene.opening = scene.opening and (verbal or len(text) <= _SHORT)
         _introduce(text, scene)
     return found
 
@@ -1082,6 +1087,8 @@ def _of_role(text: str, scene: Scene) -> list[Fact]:
     value = value or (match["o"] if row.name == "lives_in" and _STREET.match(match["o"]) else "")
     before = scene.subject
     subject = subject_in(who, scene, told=row.personal) if value else None
+    if subject is not None and subject.name == f"{scene.cast.me.name}的{match['role']}":
+        subject = scene.cast.me  # 房东换人了，新房东姓贺
     if subject is not None and subject is before and match["change"] and not subject.first:
         return []  # 老韩要走，教练换成林佳音: whose coach, nothing tells
     home = row.hangs_on == "lives_in" and not _FOR_SOMEBODY.match(scene.heard)
@@ -1243,8 +1250,8 @@ def _is_order(shape: Shape, match: re.Match[str], scene: Scene) -> bool:
 
 def _timed(found: list[Fact], shape: Shape, text: str, scene: Scene, *, negated: bool, formerly: bool) -> list[Fact]:
     when = times(text, scene.said, lasting=shape.aspect is Aspect.STATE and not formerly and "了" not in text)
-    if not when.named and scene.lead and not _NOWADAYS.search(text):
-        when = scene.lead
+    if not when.named and scene.lead and (not _NOWADAYS.search(text) or _TURNED.search(scene.heard)):
+        when = scene.lead  # 三月换了工作，现在在……, but not 去年离了婚，现在住在……
     if shape.predicate == "practises" and not _FROM_THEN_ON.search(text):
         when = NO_TIMES  # 我周一打网球: each Monday
     if shape.predicate in DATED:
