@@ -10,13 +10,13 @@ from contextlib import closing, contextmanager
 from copy import copy as copy_of
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from amem.checks import validated
 from amem.collection_folders import collection_names, existing_folder, folder_of
-from amem.note import EVERYONE, MemoryNote
+from amem.note import EVERYONE, MemoryNote, Receipt, Scope
 from amem.scoped import ScopedMemory
-from amem.settings import load_settings
+from amem.settings import Settings, load_settings
 from amem.wiring import Given, Parts
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from datetime import date, datetime
     from types import TracebackType
-    from typing import Self
 
     from amem.clock import Clock
     from amem.collection import Advice
@@ -38,10 +37,8 @@ if TYPE_CHECKING:
     from amem.maintenance.forgetting_preview import FadePreview
     from amem.maintenance.health import Health
     from amem.maintenance.phase import MaintenanceReport
-    from amem.note import Receipt, Scope
     from amem.protocols import Analyst, ChatModel, Embedder, Reranker
     from amem.query import Filter
-    from amem.settings import Settings
     from amem.storage.copies import Backup
     from amem.storage.links import Surroundings
     from amem.storage.note_lists import Card, Order, Shelf

@@ -11,14 +11,7 @@ from amem.errors import BadModelAnswer
 from amem.llm import prompts as showing
 from amem.llm.answering import UNQUOTED, ground_analysis, ground_evolution, quote_in
 from amem.llm.answers import FIELDS as PAPER_FIELDS
-from amem.llm.answers import (
-    QUOTE,
-    REASON,
-    Proposals,
-    confidence_in,
-    read_analysis,
-    read_evolution,
-)
+from amem.llm.answers import QUOTE, REASON, Proposals, confidence_in, read_analysis, read_evolution
 from amem.llm.ladder import MOST_AGAIN, Ladder, Question, analysis_lines, evolution_lines
 from amem.llm.model_text import Dropped, Handles, clean, quoted, spelled, verdict_named
 from amem.llm.prompts import CHINESE, language_of

@@ -15,16 +15,7 @@ from typing import Annotated, Any
 
 import typer
 
-from amem.agent_sessions import (
-    folder_of,
-    have_learnt,
-    hooks,
-    make_ready,
-    other_hooks,
-    project_collection,
-    ready,
-    told,
-)
+from amem.agent_sessions import folder_of, have_learnt, hooks, make_ready, other_hooks, project_collection, ready, told
 from amem.cli.command import argument, command, option
 from amem.cli.invocation import ExitCode, Invocation, installed_program, tell
 from amem.cli.render import print_json, say

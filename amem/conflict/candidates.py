@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from amem.clock import ASTRAY
 from amem.conflict.statements import packed, reader, unpack
 from amem.language.intervals import overtakes, same_value
-from amem.note import Kind, Scope, Status
+from amem.note import Fact, Kind, MemoryNote, Scope, Status
 from amem.rendering import holding_facts, holding_text
 from amem.storage.rows import listed, time_text
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from amem.language.predicates import Predicates
-    from amem.note import Fact, MemoryNote
     from amem.storage.search_tables import Holder
     from amem.storage.store import Session
 

@@ -8,11 +8,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from amem.conflict.candidates import NEAR_DUPLICATE, states_something
-from amem.conflict.clause_parts import Of, bonds_of
-from amem.conflict.statements import read
+from amem.conflict.clause_parts import Bond, Of, bonds_of
+from amem.conflict.statements import Statement, read
 from amem.language import normalize, written_in_cjk
 from amem.language.intervals import same_value
-from amem.note import Link, LinkType, Overturned, Scope, Status
+from amem.note import Fact, Link, LinkType, MemoryNote, Overturned, Scope, Status
 from amem.rendering import fallen, holding_text, one_line, segments
 from amem.storage.rows import plain, read_time
 
@@ -20,10 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
     from datetime import datetime
 
-    from amem.conflict.clause_parts import Bond
-    from amem.conflict.statements import Statement
     from amem.language.predicates import Predicates
-    from amem.note import Fact, MemoryNote
     from amem.storage.store import Session
 
 

@@ -6,23 +6,13 @@ The overturned are hidden and the doubtful linked and flagged, in the note's own
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import cmp_to_key
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from amem.clock import zone
-from amem.conflict.candidates import (
-    Candidate,
-    as_rival,
-    claim_of,
-    ended,
-    keep,
-    order,
-    recall,
-    rivals,
-    states_something,
-)
+from amem.conflict.candidates import Candidate, as_rival, claim_of, ended, keep, order, recall, rivals, states_something
 from amem.conflict.compare import confirms
 from amem.conflict.cues import take_back_in
 from amem.conflict.ending import (
@@ -41,19 +31,17 @@ from amem.conflict.ending import (
 )
 from amem.labels import short_id
 from amem.language import written_in_cjk
-from amem.note import Conflict, Label, Link, LinkType, Queued, Scope, Status, Verdict
+from amem.note import Conflict, Label, Link, LinkType, MemoryNote, Overturned, Queued, Scope, Status, Verdict
 from amem.storage.reviews import IN_CONFLICT
 from amem.storage.rows import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from datetime import datetime
 
     from amem.analysis import Plan
     from amem.conflict.candidates import Claim, Rival
     from amem.conflict.judges import Judges
     from amem.language.predicates import Predicates
-    from amem.note import MemoryNote, Overturned
     from amem.settings import Settings
     from amem.storage.store import Session
 

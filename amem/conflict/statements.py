@@ -21,14 +21,13 @@ from amem.conflict.cues import DENYING, EXPLICIT, Cue, Mark, chinese_names, conc
 from amem.language import written_in_cjk
 from amem.language.lexicon import Sort, lexicon
 from amem.language.scripts import words as words_of
-from amem.language.sentence_parts import Stance, clauses, stances
+from amem.language.sentence_parts import Clause, Stance, clauses, stances
 from amem.language.word_reading import Word, names
 from amem.language.word_reading import read as read_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from amem.language.sentence_parts import Clause
     from amem.language.word_reading import Reading
 
 

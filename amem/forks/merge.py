@@ -15,16 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.conflict.corrections import Reweigher, delete
 from amem.errors import EmbedderMismatch, InvalidInput
-from amem.forks.diff import (
-    Changed,
-    bare_link,
-    changed_since,
-    common_point,
-    differs,
-    fork_name,
-    link_now,
-    links_since,
-)
+from amem.forks.diff import Changed, bare_link, changed_since, common_point, differs, fork_name, link_now, links_since
 from amem.note import Enrichment, LinkType, MemoryNote, Scope, Source, Status, is_persons_word
 from amem.storage.copies import MERGE, Point, add_point, mark, purged_ids
 from amem.storage.note_reading import normal_hash

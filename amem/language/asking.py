@@ -8,16 +8,14 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from amem.language import normalize, query_terms
-from amem.language.intervals import TIMELESS
-from amem.language.predicates import KIN_ZH, USER, WE
+from amem.language.intervals import TIMELESS, Interval
+from amem.language.predicates import KIN_ZH, USER, WE, Predicates
 from amem.language.scripts import ENGLISH, Patterns, is_cjk, read_list
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime, tzinfo
 
-    from amem.language.intervals import Interval
-    from amem.language.predicates import Predicates
 
 _pattern = Patterns("asking")
 

@@ -5,20 +5,16 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any, Protocol
 
 from amem.labels import short_id
 from amem.language import written_in_cjk
-from amem.language.predicates import closer, same_value, subject_key, value_key
-from amem.note import plain_fields
+from amem.language.predicates import Predicates, closer, same_value, subject_key, value_key
+from amem.note import Status, plain_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from datetime import tzinfo
-
-    from amem.language.predicates import Predicates
-    from amem.note import Status
 
 
 # One thing that one note states, with all that matters to whether it still holds.

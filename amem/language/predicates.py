@@ -5,28 +5,17 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from amem.errors import InvalidInput
 from amem.language import is_cjk, normalize
 from amem.language.lexicon import is_everyday, is_place, lexicon
-from amem.language.numerals import (
-    CHINESE,
-    MONTHS,
-    WEEKDAYS,
-    WEEKDAYS_CHINESE,
-    digits_of,
-    month_number,
-    weekday_number,
-)
+from amem.language.numerals import CHINESE, MONTHS, WEEKDAYS, WEEKDAYS_CHINESE, digits_of, month_number, weekday_number
 from amem.language.scripts import ENGLISH, Patterns, read_list, word_list
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _pattern = Patterns("predicates")
 

@@ -10,14 +10,7 @@ from amem.language import normalize, query_terms
 from amem.note import Kind, LinkType, MemoryNote, Plain, Source, Status
 from amem.query import Filter, Query
 from amem.retrieval.confidence import share_held, supporting, telling, weights_of
-from amem.retrieval.context import (
-    Entry,
-    framed,
-    ordered,
-    page_entry,
-    placed,
-    source_entry,
-)
+from amem.retrieval.context import Entry, framed, ordered, page_entry, placed, source_entry
 from amem.retrieval.ranking import EligibleNotes
 from amem.retrieval.router import plain_reading
 from amem.retrieval.sufficing import Read, Verdict, Wanted, lines_of, notes_suffice, page_suffices, wanted

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, get_args
 
 import numpy as np
 
 from amem.errors import InvalidInput
-from amem.language import typed_words
+from amem.language import Typed, typed_words
 from amem.note import Enrichment, Kind, Layer, LinkType, MemoryNote, Status
 from amem.query import Filter
 from amem.rendering import standing_text
@@ -20,11 +20,9 @@ from amem.storage.search_tables import columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from datetime import tzinfo
 
     from numpy.typing import NDArray
 
-    from amem.language import Typed
     from amem.storage.store import Session
 
     Keys = NDArray[np.int64]

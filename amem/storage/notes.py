@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.errors import InvalidInput, NoteNotFound, OperationNotFound, StaleNote
 from amem.labels import short_id
-from amem.note import Scope, Status
+from amem.note import MemoryNote, Scope, Source, Status
 from amem.storage.note_reading import MADE_FROM, NoteReading, normal_hash, read_sources
 from amem.storage.rows import (
     ROLE,
@@ -26,8 +26,6 @@ from amem.storage.rows import (
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence, Set
-
-    from amem.note import MemoryNote, Source
 
 
 #: What tells together whether a note stands: taken back together or not at all.

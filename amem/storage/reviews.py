@@ -8,13 +8,11 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from amem.errors import NoteNotFound, ReviewNotFound
-from amem.note import LinkType
+from amem.note import Link, LinkType, MemoryNote
 from amem.storage.rows import Part, as_json, from_row, link_label, link_of, listed, read_moment, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
-
-    from amem.note import Link, MemoryNote
 
 
 @dataclass(frozen=True, slots=True)

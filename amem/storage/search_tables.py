@@ -8,10 +8,10 @@ from functools import reduce
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from amem.language import index_terms, normalize, search_terms
+from amem.language import Typed, index_terms, normalize, search_terms
 from amem.language.intervals import Evidence
 from amem.language.predicates import subject_key
-from amem.note import Status
+from amem.note import Fact, MemoryNote, Overturned, Status
 from amem.rendering import fallen
 from amem.storage.rows import (
     ROLE,
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from amem.language import Typed
-    from amem.note import Fact, MemoryNote, Overturned
     from amem.query import Filter
     from amem.storage.store import Session
 

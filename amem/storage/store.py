@@ -11,11 +11,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from amem.errors import StorageCorrupt, StorageError
-from amem.note import EVERYONE, NOBODY
-from amem.storage.copies import mark_copy, new_folder, write_backup, write_copy
+from amem.note import EVERYONE, NOBODY, Scope
+from amem.storage.copies import Backup, mark_copy, new_folder, write_backup, write_copy
 from amem.storage.database import BUSY_SECONDS, FILE_NAME, Database, explain_file, explain_folder
 from amem.storage.rows import UNREADABLE, refuse_undecoded, stored_text, time_text, unreadable
-from amem.strength import EACH_KIND
+from amem.strength import EACH_KIND, Decay
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -23,9 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from amem.clock import Clock
-    from amem.note import Scope
     from amem.storage.chats import Chats
-    from amem.storage.copies import Backup
     from amem.storage.jobs import Costs, Evolutions, Jobs, Remarks, Runs, Spending
     from amem.storage.links import Links
     from amem.storage.note_lists import Cards
@@ -36,7 +34,6 @@ if TYPE_CHECKING:
     from amem.storage.usage import Usage
     from amem.storage.vaults import Vaults
     from amem.storage.vectors import Vectors
-    from amem.strength import Decay
 
 
 # One transaction on a collection, and what can be read and written in it.

@@ -9,7 +9,7 @@ import logging
 import math
 import threading
 from dataclasses import dataclass, replace
-from datetime import UTC, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,6 @@ from amem.strength import USE_GROWTH, Strength, stability, trust
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from datetime import datetime
 
     import numpy as np
     from numpy.typing import NDArray

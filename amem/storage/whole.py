@@ -7,13 +7,12 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from amem.note import Status
+from amem.note import MemoryNote, Status
 from amem.storage.rows import as_json, listed, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from amem.note import MemoryNote
     from amem.storage.operations import Version
     from amem.storage.store import Session
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from amem.errors import InvalidInput
-from amem.vault.folder import OWN, Changed, Stat
+from amem.vault.folder import OWN, Changed, Folder, Stat
 from amem.vault.look import digest_of
 from amem.vault.names import folded, free_name, stem, title_for
 from amem.vault.note_file import NoteFile
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from amem.note import MemoryNote
     from amem.query import Filter
     from amem.storage.store import Store
-    from amem.vault.folder import Folder
 
 #: Where the folder keeps what it was given.
 EXPORTED = f"{OWN}/export.json"

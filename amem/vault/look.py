@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 from amem import checks
 from amem.errors import InvalidInput
 from amem.interop.decoding import refusal
-from amem.vault.folder import Scan, Stat, plain_path
+from amem.vault.folder import Folder, Scan, Stat, plain_path
 from amem.vault.note_file import NoteFile, read_note_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from amem.storage.vaults import KnownFile
-    from amem.vault.folder import Folder
 
 _ID = re.compile(rb"^id:[ \t]*[\"']?([^\"'\s]+)", re.MULTILINE)
 #: A file whose time is this near to the last sync's is read again: it may have changed in the same tick of the clock.

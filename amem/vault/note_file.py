@@ -11,13 +11,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from amem.interop.decoding import decode
-from amem.interop.front_matter import Entry, as_list, front_matter_entries, scalar
+from amem.interop.front_matter import Entry, Value, as_list, front_matter_entries, scalar
 from amem.note import LinkType
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from amem.interop.front_matter import Value
 
 #: Around the links that amem writes; comments, which no reader of Markdown shows.
 OPEN, CLOSE = "<!-- amem:links -->", "<!-- /amem:links -->"

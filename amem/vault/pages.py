@@ -15,7 +15,7 @@ from amem.clock import local_time
 from amem.errors import InvalidInput
 from amem.interop.wikilinks import wanted_links
 from amem.language.scripts import link_name
-from amem.note import SCOPES, Kind, LinkType, Status
+from amem.note import SCOPES, Kind, LinkType, MemoryNote, Status
 from amem.three_way import either, merged_items, merged_lines
 from amem.vault.names import folded, stem
 from amem.vault.note_file import LinkLine, NoteFile
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime, tzinfo
 
-    from amem.note import MemoryNote
 
 #: A link as (type, id of the note it leads to).
 Pair = tuple[str, str]

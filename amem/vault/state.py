@@ -5,27 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from amem.errors import NoteTooLong
+from amem.errors import AmemError, NoteTooLong
 from amem.interop.decoding import refusal
-from amem.note import Plain, Status
-from amem.vault.folder import Changed
-from amem.vault.note_file import read_note_file
-from amem.vault.pages import Index, Refs, said_by_file
+from amem.note import MemoryNote, Plain, Receipt, Status
+from amem.vault.folder import Changed, Folder, Stat
+from amem.vault.note_file import NoteFile, read_note_file
+from amem.vault.pages import Index, Led, Refs, Said, said_by_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import tzinfo
 
     from amem.clock import Clock
-    from amem.errors import AmemError
-    from amem.note import MemoryNote, Receipt
     from amem.settings import Settings
     from amem.storage.store import Session, Store
     from amem.storage.vaults import KnownFile, KnownVault, Standing
-    from amem.vault.folder import Folder, Stat
     from amem.vault.look import Look, Seen
-    from amem.vault.note_file import NoteFile
-    from amem.vault.pages import Led, Said
     from amem.writing.intake import NewNote
 
 

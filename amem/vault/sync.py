@@ -10,15 +10,15 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from amem.clock import zone
+from amem.clock import Clock, zone
 from amem.errors import InvalidInput
 from amem.labels import counted
 from amem.query import Filter
-from amem.vault.export import EXPORTED, export_notes
+from amem.vault.export import EXPORTED, ExportReport, export_notes
 from amem.vault.folder import Folder
 from amem.vault.look import look_at
 from amem.vault.pages import Refs
-from amem.vault.state import State, SyncReport
+from amem.vault.state import Memory, State, SyncReport
 from amem.vault.to_files import Aside, ToFiles
 from amem.vault.to_notes import Asking, ToNotes
 
@@ -26,11 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
-    from amem.clock import Clock
     from amem.storage.store import Store
     from amem.storage.vaults import KnownVault
-    from amem.vault.export import ExportReport
-    from amem.vault.state import Memory
 
     Progress = Callable[[int, int | None], None]
 

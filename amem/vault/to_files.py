@@ -12,18 +12,14 @@ from amem.errors import InvalidInput
 from amem.note import Kind
 from amem.storage.vaults import KnownFile
 from amem.vault.folder import Changed, Stat
-from amem.vault.look import CONFLICT_OF, digest_of
+from amem.vault.look import CONFLICT_OF, Look, Seen, digest_of
 from amem.vault.names import folded, free_name, in_folder_of, stem, title_for
 from amem.vault.note_file import NoteFile
-from amem.vault.pages import Index, Refs, is_generated, rendered, said_by_note
-from amem.vault.state import NOTHING, TOPICS, Step
+from amem.vault.pages import Index, Refs, Said, is_generated, rendered, said_by_note
+from amem.vault.state import NOTHING, TOPICS, Edit, Notes, State, Step
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-
-    from amem.vault.look import Look, Seen
-    from amem.vault.pages import Said
-    from amem.vault.state import Edit, Notes, State
 
 
 class Aside:

@@ -15,10 +15,10 @@ from amem.interop.wikilinks import is_of_text
 from amem.language import hashtags
 from amem.note import SCOPES, Link, LinkType, MemoryNote, Source, Status
 from amem.storage.vaults import NEW, KnownFile
-from amem.vault.look import Seen
+from amem.vault.look import Look, Seen
 from amem.vault.names import folded, stem
-from amem.vault.pages import Index, Refs, canonical, is_generated, merge, said_by_file, said_by_note, tag_text
-from amem.vault.state import NOTHING, PURGED, Edit, Step
+from amem.vault.pages import Index, Led, Refs, canonical, is_generated, merge, said_by_file, said_by_note, tag_text
+from amem.vault.state import NOTHING, PURGED, Edit, Notes, State, Step
 from amem.writing.evolution import drop_guesses
 from amem.writing.fields import clean_content
 from amem.writing.intake import NewNote
@@ -27,10 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from amem.storage.store import Session
-    from amem.vault.look import Look
     from amem.vault.note_file import NoteFile
-    from amem.vault.pages import Led
-    from amem.vault.state import Notes, State
     from amem.vault.to_files import Aside
 
 

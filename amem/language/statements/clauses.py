@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 from amem.language import sentences, written_in_cjk
 from amem.language.lexicon import is_everyday, is_person, is_place
-from amem.language.predicates import USER, WE, bare_name, canonical_subject
+from amem.language.predicates import USER, WE, Predicates, bare_name, canonical_subject
 from amem.language.scripts import ENGLISH, Patterns, word_list, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from amem.language.predicates import Predicates
 
 _pattern = Patterns("statements/clauses")
 

@@ -10,7 +10,7 @@ from amem.language.lexicon import is_person, lexicon, stem
 from amem.language.numerals import MONTHS
 from amem.language.predicates import USER, WE
 from amem.language.scripts import Patterns, read_list, word_list, words
-from amem.language.statements.clauses import Subject
+from amem.language.statements.clauses import Clause, Sentence, Subject
 from amem.language.statements.objects import (
     date_in,
     is_known_place,
@@ -47,7 +47,6 @@ from amem.note import Fact
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from amem.language.statements.clauses import Clause, Sentence
     from amem.language.statements.tense import Scene
 
 _pattern = Patterns("statements/english")

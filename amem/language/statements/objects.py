@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from amem.language import is_cjk
 from amem.language.lexicon import is_everyday, is_person, is_place
-from amem.language.predicates import WE, bare_name, canonical_subject
+from amem.language.predicates import WE, Predicates, bare_name, canonical_subject
 from amem.language.scripts import Patterns, word_list, words
 from amem.language.sentence_parts import is_bound
-from amem.language.statements.clauses import GAP
-from amem.language.statements.tense import Aspect
+from amem.language.statements.clauses import GAP, Subject
+from amem.language.statements.tense import Aspect, Scene, Shape
 from amem.note import Fact
-
-if TYPE_CHECKING:
-    from amem.language.predicates import Predicates
-    from amem.language.statements.clauses import Subject
-    from amem.language.statements.tense import Scene, Shape
 
 _pattern = Patterns("statements/objects")
 

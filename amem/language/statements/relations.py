@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from amem.language.lexicon import is_everyday, is_person, lexicon, stem
-from amem.language.predicates import USER, WE, canonical_subject
+from amem.language.predicates import USER, WE, Predicate, canonical_subject
 from amem.language.scripts import Patterns, word_list, words
 from amem.language.statements.clauses import Subject
 from amem.language.statements.objects import (
@@ -33,14 +33,12 @@ from amem.language.statements.objects import (
     version_in,
     when_in,
 )
-from amem.language.statements.tense import TASTES, Aspect, times
+from amem.language.statements.tense import TASTES, Aspect, Scene, Shape, times
 from amem.note import Fact
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from amem.language.predicates import Predicate
-    from amem.language.statements.tense import Scene, Shape
 
 _pattern = Patterns("statements/relations")
 

@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from amem.language.numerals import MONTHS, SPELLED
-from amem.language.predicates import WE, same_value
+from amem.language.predicates import WE, Predicate, Predicates, same_value
 from amem.language.scripts import Patterns, read_list
 from amem.language.times import Named, Span, bare, before, longest, mentions
 from amem.note import Fact
@@ -19,7 +19,6 @@ from amem.note import Fact
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from amem.language.predicates import Predicate, Predicates
     from amem.language.statements.clauses import Cast, Subject
 
 _pattern = Patterns("statements/tense")
