@@ -115,7 +115,7 @@ def _answer_lines(memory: "AgenticMemorySystem", conversation: "Conversation", *
                 with redirect_stdout(sys.stderr) if as_json else nullcontext():
                     # A screen prints to what is standard output when it is made.
                     screen = Screen(zone(conversation.settings.timezone))
-                    run_command(memory, conversation, screen, line, _next_line)
+                    run_command(memory, conversation, screen, line)
             except Leave:
                 return code
             continue
@@ -153,8 +153,8 @@ def _say_reply(reply: "Reply") -> None:
         tell(f"the model broke off: {why}")
 
 
-def _next_line(prompt: str = "") -> str:
-    """The next line of standard input that is not empty, as it comes; '' at its end. Nobody there reads a prompt."""
+def _next_line() -> str:
+    """The next line of standard input that is not empty, as it comes; '' at its end."""
     from amem.interop.decoding import decode
 
     while line := sys.stdin.buffer.readline():

@@ -40,12 +40,21 @@ _KEYS = (
 
 
 def run_command(
-    memory: AgenticMemorySystem, conversation: Conversation, screen: Screen, text: str, ask: Callable[[str], str]
+    memory: AgenticMemorySystem,
+    conversation: Conversation,
+    screen: Screen,
+    text: str,
+    ask: Callable[[str], str] | None = None,
 ) -> None:
-    """Run a slash command; `ask` has the user type a line, and raises EOFError at the end. Raises Leave."""
+    """Run a slash command; `ask` has the user type a line, and raises EOFError at the end; in a pipe nobody is asked.
+
+    Raises Leave.
+    """
     for each in run(conversation, text, _KEYS):
         screen.show(memory, each)
-        if isinstance(each, Choices):
+        if isinstance(each, Choices) and ask is None:
+            screen.say("nothing was forgotten: /forget ID forgets one of them")
+        elif isinstance(each, Choices) and ask is not None:
             try:
                 notes = chosen(ask(_WHICH), each.candidates)
             except (EOFError, KeyboardInterrupt):

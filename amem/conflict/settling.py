@@ -238,9 +238,19 @@ def said_right_before(session: Session, note: MemoryNote) -> MemoryNote | None:
     return last if stands and states_something(last) else None
 
 
-def void(session: Session, note: MemoryNote, predicates: Predicates, operation: int) -> None:
-    """Take a note back as if it had never been so; what it had taken the place of stands again."""
+def void(
+    session: Session, note: MemoryNote, predicates: Predicates, operation: int, statements: Sequence[str] = ()
+) -> None:
+    """Take a note, or only these statements of it, back as if it had never been so.
+
+    What a whole note had taken the place of stands again.
+    """
     began = claim_of(session, note, 0).true_at
+    if statements:
+        told = marked(note, statements, until=began)
+        session.notes.change(note.id, {"overturned": plain("overturned", told)}, operation)
+        part = part_of(note, [each for each in told if each not in note.overturned])
+        return flag_what_leans(session, part, None, session.now, predicates, operation, whole=False)
     for id in session.notes.replaced_by([note.id]):
         free(session, id, operation)
         unlink_successors(session, id, operation)

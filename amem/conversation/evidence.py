@@ -201,8 +201,12 @@ class Evidence:
         if tells_who(self._question) and any(name in self._question for note in notes for name in note.entities):
             return None  # whoever has left is still who they are
         latest = max((self.at(note.id) for note in notes), default=self._now)
-        bearing = [each for note in notes for each in clauses(note.content) if self.terms & {*index_terms(each)}]
-        named = [name for note in notes for name in note.entities if name not in self._question]
+        held = {note.id: holding_text(note.content, note.overturned) for note in notes}
+        bearing = [each for text in held.values() for each in clauses(text) if self.terms & {*index_terms(each)}]
+        # Of whom nothing is told any more it is known that they are gone.
+        named = [
+            name for note in notes for name in note.entities if name not in self._question and name in held[note.id]
+        ]
         names = [name for name in named if any(name in each for each in bearing)] or named
         for name in names[:_MOST_NAMES]:
             found = self._memory.list(Filter(since=latest), limit=_MOST_OF_ONE, holding=[index_terms(name)])
@@ -249,10 +253,13 @@ class Evidence:
         terms = frozenset(index_terms(best.content))
         common = terms - self.terms if alike else terms
         asked = terms & self.terms
+        # What ended another statement of the note says nothing of a fact that stands.
+        ended = {each.by for each in self.notes[best.id].overturned if not quoted}
         return [
             hit
             for hit in self.hits.values()
             if hit.id not in rests
+            and hit.id not in ended
             and (hit.score >= _NEAR * best.score or self.corrects(hit) or self.changes(hit, best, quoted=quoted))
             and not is_of_another_owner(self._question, hit.content)
             and not asked.isdisjoint(index_terms(hit.content))

@@ -290,9 +290,9 @@ class Teacher:
         notes = taken_back(session, lot)
         if notes:
             own = session.begin("retract", "amem", "taken back while talking", parent=operation)
-            for note in notes:
-                void(session, note, self.collection.predicates(), own)
-        return [note.id for note in notes]
+            for note, statements in notes:
+                void(session, note, self.collection.predicates(), own, statements)
+        return [note.id for note, statements in notes if not statements]
 
     # -- new notes -------------------------------------------------------------------------------------------------
 

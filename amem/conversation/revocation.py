@@ -6,11 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from amem.conflict.cues import take_back_in, without_take_backs
+from amem.conflict.ending import bonds, statements_of, states_more
 from amem.conversation.messages import Transcript, message_of, without_forgotten, without_sentences
 from amem.conversation.reply import Candidate, Forgotten
 from amem.language import index_terms, query_terms, sentences
 from amem.note import MemoryNote, Message, Role, Source
 from amem.query import Query
+from amem.rendering import holding_text
 from amem.retrieval.confidence import Support, share_held, telling, weights_of
 from amem.storage.note_reading import MADE_FROM, read_sources
 from amem.storage.rows import listed
@@ -38,12 +40,13 @@ NAMED_WITHIN = 20
 _SHARED = 0.6
 
 
-def taken_back(session: Session, lot: Excerpt) -> list[MemoryNote]:
+def taken_back(session: Session, lot: Excerpt) -> list[tuple[MemoryNote, list[str]]]:
     """The notes that the people of a lot take back in it, and those of the lot that are taken back right after it.
 
-    A note that was also learnt from anything else than the words meant stays, and so does what a person let stand.
+    With each stand the statements of it that are taken back, none where that is all of it. A note that was also learnt
+    from anything else than the words meant stays, and so does what a person let stand.
     """
-    found: dict[str, MemoryNote] = {}
+    found: dict[str, tuple[MemoryNote, list[str]]] = {}
     for source in _people(session, lot):
         said = take_back_in(source.text)
         if said is None:
@@ -51,13 +54,24 @@ def taken_back(session: Session, lot: Excerpt) -> list[MemoryNote]:
         before = _before(session, source)
         if said.about:
             wanted = set(query_terms(said.about))
-            notes = [note for note in _made_from(session, before) if is_named(wanted, note.content)]
-        elif said.before:
+            held = ((note, holding_text(note.content, note.overturned)) for note in _made_from(session, before))
+            found |= {note.id: (note, _naming(wanted, text)) for note, text in held if is_named(wanted, text)}
+            continue
+        if said.before:
             notes = [note for note in _made_from(session, [source]) if _alike(note.content, said.before)]
         else:
             notes = _made_from(session, before[:1])
-        found |= {note.id: note for note in notes}
+        found |= {note.id: (note, []) for note in notes}
     return list(found.values())
+
+
+def _naming(wanted: set[str], text: str) -> list[str]:
+    """The statements of a text that have all the terms, or only whom they name beside what they say; none where the
+    text says nothing else."""
+    with_whom = [bond.text for _, bond in bonds(text) if not bond.had and is_named(wanted, bond.text)]
+    said = [each for each in statements_of(text) if is_named(wanted, each)]
+    found = [each for each in said if each in with_whom or not any(bond in each for bond in with_whom)]
+    return found if states_more(text, found) else []
 
 
 def is_named(wanted: set[str], text: str) -> bool:

@@ -91,11 +91,15 @@ class TestPipe:
         assert [each["question"] for each in turns(chat)] == ["Where does Ana live?", "/etc is a folder."]
         learnt = {note["content"] for note in chat.json("list")} - before
         assert not [each for each in learnt if each.startswith(("/why", "/undo", "/quit")) or "芒果" in each]
-        found = chat.json("search", "Ana")[0]["content"]
-        answered = chat("chat", "--json", input=f"/forget {found}\n1\nHello there.\n")
-        assert [json.loads(line)["question"] for line in answered.stdout.splitlines()] == ["Hello there."]
-        assert "forgot " in answered.stderr
-        assert found not in {note["content"] for note in chat.json("list")}
+
+    def test_a_pipe_is_not_asked_which_note_to_forget(self, chat: Cli) -> None:
+        found = chat.json("search", "Ana")[0]
+        answered = chat("chat", "--json", input=f"/forget {found['content']}\n1\nHello there.\n")
+        assert [json.loads(line)["question"] for line in answered.stdout.splitlines()] == ["1", "Hello there."]
+        assert "nothing was forgotten: /forget ID forgets one of them" in answered.stderr
+        assert found["id"][:8] in answered.stderr
+        assert "forgot " in chat("chat", "--json", input=f"/forget {found['id'][:8]}\n").stderr
+        assert found["content"] not in {note["content"] for note in chat.json("list")}
 
     def test_json_is_an_object_a_turn(self, chat: Cli) -> None:
         lines = chat.ok("chat", "--json", input="我喜欢喝什么？\nI bought a red bike in March.\n").splitlines()

@@ -9,6 +9,7 @@ import pytest
 from amem import AgenticMemorySystem, Filter
 from amem.conflict.cues import take_back_in
 from amem.note import Fact, Status
+from amem.rendering import holding_text
 from amem.testing import FrozenClock, HashEmbedder
 
 if TYPE_CHECKING:
@@ -102,6 +103,13 @@ def test_only_what_the_words_name_is_taken_back(memory: AgenticMemorySystem):
         ("My son Jonas is lactose intolerant.", "Forget that Jonas is lactose intolerant."),
         ("My salary is 4200 euros.", "Please forget my salary."),
         ("乐乐对牛奶过敏。", "忘掉乐乐对牛奶过敏这件事"),
+        ("Wouter sold his boat.", "forget everything about Wouter"),
+        ("My address is 5 Mill Lane.", "Delete my address"),
+        ("My job is driving a bus.", "I want you to forget my job"),
+        ("My phone number is 5551234.", "Could you please delete my phone number?"),
+        ("小王在广州开店。", "忘掉关于小王的一切"),
+        ("我的地址是中山路8号。", "删掉我的地址"),
+        ("我的生日是三月五号。", "把我的生日忘掉吧"),
     ],
 )
 def test_what_is_named_without_being_said_to_be_said_is_taken_back(
@@ -110,6 +118,47 @@ def test_what_is_named_without_being_said_to_be_said_is_taken_back(
     says(memory, said, "I live in Porto.")
     says(memory, words)
     assert standing(memory) == {"I live in Porto."}
+
+
+@pytest.mark.parametrize(
+    ("said", "words", "left"),
+    [
+        (
+            "I bought a house, I have two kids and my wife Ada is from Ghana.",
+            "never mind what I said about Ada",
+            "I bought a house, I have two kids",
+        ),
+        ("I live in Ghent with my partner Wouter.", "Forget everything about Wouter.", "I live in Ghent."),
+        ("我买了一套房子，有两个孩子，老婆阿梅是湖南人。", "忘掉关于阿梅的一切", "我买了一套房子，有两个孩子"),
+    ],
+)
+def test_of_a_note_of_several_statements_only_what_names_it_is_taken_back(
+    memory: AgenticMemorySystem, said: str, words: str, left: str
+) -> None:
+    says(memory, said)
+    assert says(memory, words).retracted == ()
+    (note,) = [each for each in memory.list(limit=10) if "episode" not in each.metadata]
+    assert note.content == said
+    assert holding_text(note.content, note.overturned).startswith(left)
+    assert not any(name in holding_text(note.content, note.overturned) for name in ("Ada", "Wouter", "阿梅"))
+    memory.undo()
+    assert memory.read(note.id).overturned == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Remove my name from the list.",
+        "Delete my old account on Friday.",
+        "I deleted my account.",
+        "Don't delete my address.",
+        "删掉了我的地址。",
+        "别删掉我的地址。",
+        "我把钥匙忘了。",
+    ],
+)
+def test_what_only_speaks_of_deleting_takes_nothing_back(words: str) -> None:
+    assert take_back_in(words) is None
 
 
 def test_a_chat_without_a_model_says_what_it_takes_back_keeps_or_leaves_out(memory: AgenticMemorySystem) -> None:
