@@ -39,9 +39,6 @@ AVOIDING = re.compile(r"\bavoid|忌|不吃", re.IGNORECASE)
 """It asks what is not eaten."""
 LIKING = re.compile(r"\b(?:like|love|enjoy)\b|(?<!不)喜欢", re.IGNORECASE)
 """It asks what is liked, which is not what is disliked."""
-_ALLOWED = _pattern("allowed")
-_LESS = _pattern("less")
-_REMEMBER = _pattern("remember")
 _MEAL_FOR = _pattern("meal_for")
 #: Words of a Chinese question that a statement need not hold.
 _PLAIN_ZH = _pattern("plain_zh")
@@ -52,9 +49,8 @@ def asks_yes_or_no(question: str) -> bool:
     return YES_NO.search(question) is not None and not OPEN.search(question)
 
 
-def asks_whether_allowed(question: str) -> bool:
-    """Whether a question asks if something may be done: "may we bring pets?", 我能喝啤酒吗."""
-    return _ALLOWED.search(question) is not None
+#: Whether a question asks if something may be done: "may we bring pets?", 我能喝啤酒吗.
+asks_whether_allowed = _pattern.says("allowed")
 
 
 def what_a_guest_eats(question: str) -> str:
@@ -65,14 +61,10 @@ def what_a_guest_eats(question: str) -> str:
     return f"What does {meal['whom']} not eat?" if meal["whom"] else f"{meal['whom_zh']}不能吃什么？"
 
 
-def asks_to_remember(text: str) -> bool:
-    """Whether a message asks for what it says to be kept: "remember my locker number is 212"."""
-    return _REMEMBER.search(text) is not None
-
-
-def says_to_do_less(text: str) -> bool:
-    """Whether a text advises against something, or to do it less: "go easy on beer", 少喝啤酒."""
-    return _LESS.search(text) is not None
+#: Whether a message asks for what it says to be kept: "remember my locker number is 212".
+asks_to_remember = _pattern.says("remember")
+#: Whether a text advises against something, or to do it less: "go easy on beer", 少喝啤酒.
+says_to_do_less = _pattern.says("less")
 
 
 def without_asking_zh(question: str) -> str:
@@ -85,16 +77,7 @@ def without_asking_zh(question: str) -> str:
 #: Who asks is whom the question is about, and not what somebody else told, gave or owns.
 _OF_ME = re.compile(r"\bI\b|我(?!们|的|家|和|跟)")
 _FROM_OTHERS = _pattern("from_others")
-_MINE = re.compile(
-    r"\b[Mm]y (?P<noun>\w+)(?=(?:['’]s name| called| named)?\W*$)"
-    r"|我家?的?(?P<zh>(?<=的)\w(?=叫)|生日|\w{2,4}?)(?=[是叫]?(?:什么|哪|谁|多少|几|在))"
-)
-_DEVICE = re.compile(
-    r"\b(?:what|which) (?:(?:kind|make|model|sort|brand) of )?(?:mobile )?phone\b(?! number)"
-    r"|什么(?:牌子的)?手机|哪[款部个]手机",
-    re.IGNORECASE,
-)
-_MOVING = re.compile(r"\bwhere (?:am|are|is|will) (?:\w+ ){1,3}?mov(?:e|ing)\b|搬[到去]哪|往哪儿?里?搬", re.IGNORECASE)
+_MINE = _pattern("mine")
 _MOVES = re.compile(
     r"\b(?:mov(?:e|es|ed|ing)|relocat\w+|leas(?:e|ed)|new (?:home|flat|house|place|apartment))\b|搬|迁|新家", re.I
 )
@@ -124,14 +107,10 @@ def is_of_another_owner(question: str, text: str) -> bool:
     return re.search(others, text, re.IGNORECASE) is not None
 
 
-def asks_for_a_device(question: str) -> bool:
-    """Whether a question is for what phone somebody has, and not for its number."""
-    return _DEVICE.search(question) is not None
-
-
-def asks_for_a_move(question: str) -> bool:
-    """Whether a question is for a move that lies ahead: "where am I moving?", 我要搬去哪里."""
-    return _MOVING.search(question) is not None
+#: Whether a question is for what phone somebody has, and not for its number.
+asks_for_a_device = _pattern.says("device")
+#: Whether a question is for a move that lies ahead: "where am I moving?", 我要搬去哪里.
+asks_for_a_move = _pattern.says("moving")
 
 
 def tells_of_a_move(text: str) -> bool:
@@ -146,12 +125,9 @@ def speaks_of_oneself(text: str) -> bool:
 
 # When something was so, from when to when.
 
-_WHEN = _pattern("when")
 
-
-def asks_when(question: str) -> bool:
-    """Whether a question asks when something was so, or for how long."""
-    return _WHEN.search(question) is not None
+#: Whether a question asks when something was so, or for how long.
+asks_when = _pattern.says("when")
 
 
 # Who somebody is.
@@ -196,8 +172,6 @@ _DETAILS = tuple(
     (re.compile(asked, re.IGNORECASE), re.compile(held, re.IGNORECASE))
     for asked, held in zip(_LINES[::2], _LINES[1::2], strict=True)
 )
-#: What has a name of its own, so that a sentence without one does not tell which it is.
-_NAMED_KIND = _pattern("named_kind")
 
 
 def details_asked(question: str) -> list[Callable[[str], object]]:
@@ -205,9 +179,8 @@ def details_asked(question: str) -> list[Callable[[str], object]]:
     return [held.search for asked, held in _DETAILS if asked.search(question)]
 
 
-def asks_for_a_name(question: str) -> bool:
-    """Whether a question asks which school, street or the like: the answer holds a name."""
-    return _NAMED_KIND.search(question) is not None
+#: Whether a question asks which school, street or the like: the answer holds a name.
+asks_for_a_name = _pattern.says("named_kind")
 
 
 # Which predicates a question asks about, by the words that the table has for them.

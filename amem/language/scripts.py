@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 # Which script a character belongs to, as far as amem treats scripts differently.
 
@@ -133,6 +133,11 @@ class Patterns:
 
     def __call__(self, name: str) -> re.Pattern[str]:
         return re.compile(self.text(name))
+
+    def says(self, name: str) -> Callable[[str], bool]:
+        """A function that tells whether a text holds a pattern."""
+        search = self(name).search
+        return lambda text: search(text) is not None
 
     def text(self, name: str) -> str:
         """A pattern as text, with what stands in braces written out."""

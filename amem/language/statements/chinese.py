@@ -55,9 +55,7 @@ _POINTER = re.compile(r"^(?:它|他|她|这|那|你|您|我(?!们?的)|什么|�
 _IN_LATIN = r"(?:(?![\u4e00-\u9fff])[\w.+#&'-])"
 _LATIN = re.compile(rf"[A-Za-z]{_IN_LATIN}*(?: (?:[A-Z0-9]{_IN_LATIN}*|of|de))*")
 _DWELLING = re.compile(r"[房家楼村镇城院]|公寓|小区|宿舍|住处|新居|居室|单间")
-_NO_PLACE = re.compile(
-    r"[家里楼上下边我你他她们个新一]|酒店|宿舍|学校|公司|医院|隔壁|对面|[客书]房|客厅|[主次]卧|卧室|国外|乡下|农村|火星|公寓$"
-)
+_NO_PLACE = _pattern("no_place")
 _CLASSIFIER = re.compile(r"^(?:一[个家间套所座名位种](?!人)|了|着)")
 
 
@@ -703,9 +701,7 @@ def _takeover(text: str, scene: Scene) -> list[Fact]:
 
 #: Around the thing whose version or date it is.
 _AFTER_THING = re.compile(r"(?:的?版本号?|的|已经?|把|将|现在|我们|把它|了|今天|昨天|刚刚?|正式)+$")
-_AFTER_EVENT = re.compile(
-    r"(?:从[^，]{1,10}|以后|今后|都|一律|时间|日期|的|已经?|把|将|现在|我们|把它|了|今天|昨天|刚刚?|正式)+$"
-)
+_AFTER_EVENT = _pattern("after_event")
 _BEFORE_THING = re.compile(r"^(?:每天的?|以后|今后|下次|我们|我|把|将|的|今天|昨天|刚刚?|请?记住|项目把)+")
 #: 瑜伽课换老师了，时间改成周四: whose time the next clause tells.
 _OF_EVENT = _pattern("of_event")
@@ -932,9 +928,7 @@ _PLANNED = _pattern("planned")
 _NOT = re.compile(r"(?:不再|不|没有?|未|从不|从没|并未|并不|不是)$")
 _FORMERLY = re.compile(r"(?<!\d)[5-9]\d年|以前|曾经?|过去|从前|之前(?!的)|原来|原先|当年|本来|一度|当时")
 #: Behind the verb these make it an aside about another time, or about something else than the subject.
-_ASIDE = re.compile(
-    r"还是|的(?:计划|提案|方案|想法|打算|建议|时候|话|那天|那年|那段|人|项目|团队|同事|朋友|消息(?!队列)|公司)|时[要会应]|的时[期间]"
-)
+_ASIDE = _pattern("aside")
 #: With these a time is when it began; without them, when it was so (1月我还住在北京).
 _FROM_THEN_ON = re.compile(r"现在|目前|如今|起|开始|以来|自从?|从|了|换成|改|搬到|一直")
 _FOR_NOW = re.compile(r"(?<!从)(?:今天|今晚|中午|晚上|昨天|昨晚|周末|这几天|这次|暂时|出差|先)(?!起|开始)")
@@ -953,9 +947,7 @@ _FROM_A_DAY = re.compile(r"(?:从|自)[^，]{1,10}(?:起|开始)|[月日号周�
 #: 我交了辞呈，最后一天是4月30日.
 _NOTICE_ZH = re.compile(r"(?:我|已经|终于|今天|昨天|刚刚?)*(?:交|提交?|递交?)了?(?:辞呈|离职(?:申请)?|辞职信?)了?")
 _LAST_DAY_ZH = re.compile(r"(?:我的?|上班)?(?:最后一天(?:上班)?是?|(?:[做干]|上班)到)(?P<day>.*(?:[月日号底]).*)")
-_MONTHLY = re.compile(
-    r"(?:房租|租金)?(?:每个?月|一个?月|月租)?(?P<o>[\d一二两三四五六七八九十百千万]+(?:块钱?|元)?)(?:一个?月|每个?月|/月)"
-)
+_MONTHLY = _pattern("monthly")
 #: 外公年轻时当过兵，后来在铁路局工作: all of it is told of those days.
 _LONG_AGO = re.compile(r"^[^，]{1,6}之前$|小时候|年轻时|年轻的?时候|(?<![月年天周])那(?:时|会儿)|上学时|读书时")
 _NOWADAYS = re.compile(r"现在|目前|如今|今年|最近|这几年")

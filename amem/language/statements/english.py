@@ -198,9 +198,7 @@ _DAY = _pattern("day")
 _NOTICE = _pattern("notice")
 _LAST_DAY = _pattern("last_day")
 #: "Moved to Leipzig, 1,100 euros a month".
-_MONTHLY = re.compile(
-    r"(?:it['’]s |at |for )?(?P<o>[€$£¥]?\d[\d.,]*(?: ?[€$£¥]| [a-z]+)?)(?: rent)? (?:a|per|each) month(?: warm| cold)?"
-)
+_MONTHLY = _pattern("monthly")
 _IS_ON = re.compile(r" (?:is|will be) (?:on )?\w")  # "my first day at Equinor is 1 August": still to come
 
 
@@ -273,10 +271,7 @@ _OF_A_THING = _pattern("of_a_thing")
 #: "Dentist on the 7th at ten": states nothing by itself, and is what "it" is on another day by the next sentence.
 _APPOINTED = _pattern("appointed")
 #: "Guitar lesson on Mondays at 4 pm": each week.
-_LESSON = re.compile(
-    r"\b(?:class|lessons?|practice|rehearsal|training|course|club|choir|session|meeting|stand-?up|sync|yoga|pilates)$",
-    re.IGNORECASE,
-)
+_LESSON = _pattern("lesson")
 
 
 def _weekly(text: str) -> tuple[tuple[str, str], tuple[str, str]]:

@@ -390,9 +390,7 @@ TITLED = _pattern("titled")
 _INSIDE = re.compile(r"(?:in|at|on) (?P<o>.+)")
 _ROOM = re.compile(r"(?:the |room |floor )")
 #: Before the name of a thing: "a second-hand Skoda", "the new blue Yaris".
-_BEFORE_NAME = re.compile(
-    r"(?:(?:an?|the|my|our) )?(?:(?!(?:for|in|at|on|by|with|to|of|from|until)\b)[a-z][a-z-]+ ){0,3}?(?=[A-Z0-9])"
-)
+_BEFORE_NAME = _pattern("before_name")
 _AMOUNT = _pattern("amount")
 _MONEY_ZH = _pattern("money_zh")
 #: A bound on the amount is not the amount.

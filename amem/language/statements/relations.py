@@ -455,10 +455,7 @@ _RATHER_THAN = re.compile(r"\b(?:instead of|in place of|rather than) (?P<x>.+)",
 
 
 #: What is about an illness, and not it.
-_ABOUT_IT = re.compile(
-    r" (?:appointments?|checks?|check-?ups?|medication|meds|tests?|clinic|nurse|reviews?|research|history|risk|group"
-    r"|pens?|pumps?|needles?)\b"
-)
+_ABOUT_IT = _pattern("about_it")
 _UNTIL = re.compile(r"\b(?:until|till)\b", re.IGNORECASE)
 #: "500 mg of metformin", "half a tablet of prednisone", "my statins".
 _DOSE = _pattern("dose")
@@ -519,9 +516,7 @@ def _leases(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene)
     return [Fact(subject.name, "address" if street else shape.predicate, place)]
 
 
-_FOR_A_WHILE = re.compile(
-    r"\bfor (?:a|the|\w+) (?:few )?(?:nights?|days?|weeks?|weekend|months?|summer|winter)\b", re.IGNORECASE
-)
+_FOR_A_WHILE = _pattern("for_a_while")
 _STAY = re.compile(r"\b(?:nights?|days?|weeks?|weekend|holidays?|vacation|summer|trip|conference)\b", re.IGNORECASE)
 
 
@@ -577,9 +572,7 @@ def _address(text: str, subject: Subject, scene: Scene, *, sure: bool) -> list[F
 
 
 #: To one of these one moves at work.
-_WITHIN = re.compile(
-    r"^(?:the |our )?(?:[A-Z][\w-]+ ){1,3}(?:team|office|branch|desk|group|squad|department|division|unit)\b"
-)
+_WITHIN = _pattern("within")
 
 
 def _moves(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:

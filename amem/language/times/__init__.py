@@ -67,13 +67,9 @@ _BEHIND = re.compile(r"\b(?:did|was|were|had|happened|made|went|ago|last)\b|了|
 WEEKDAY = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:周|星期|礼拜)[一二三四五六日天]", re.IGNORECASE)
 """A weekday and nothing else."""
 
-_TO_COME = _pattern("to_come")
 
-
-@lru_cache(maxsize=16)
-def may_be_ahead(text: str) -> bool:
-    """Whether a question may be for what is yet to be, so that a time to come need not be an earlier one."""
-    return _TO_COME.search(text) is not None
+#: Whether a question may be for what is yet to be, so that a time to come need not be an earlier one.
+may_be_ahead = lru_cache(maxsize=16)(_pattern.says("to_come"))
 
 
 @lru_cache(maxsize=16)
@@ -103,22 +99,17 @@ def asks_for_all(rest: str, *, roughly: bool = False) -> bool:
     return not any(map(str.isalnum, _ALL_ZH.sub("", _ALL.sub("", rest))))
 
 
-_DONE = _pattern("done")
-
-
 def tells_what_was(note: str) -> bool:
     """Whether a note tells of what is over."""
     return _BEHIND.search(note) is not None or tells_of_deed(note)
 
 
-def tells_of_deed(note: str) -> bool:
-    """Whether a note tells what was done, though it may name a day to come: "Booked the train for 12 December"."""
-    return _DONE.search(note) is not None
+#: Whether a note tells what was done, though it may name a day to come: "Booked the train for 12 December".
+tells_of_deed = _pattern.says("done")
 
 
 # Does it ask for all of a sort: what was done with somebody, which books were read?
 
-_DEEDS = _pattern("deeds")
 #: A work that a question names by its sort, what a note has that names one, and that it was read or seen.
 _PATTERNS = [line.partition("  ")[2] for _, line in read_list("works.txt")]
 _WORKS = [
@@ -159,9 +150,8 @@ def deed_asked(question: str) -> Callable[[str], bool] | None:
     return lambda note: told.search(note) is not None
 
 
-def asks_for_deeds(text: str) -> bool:
-    """Whether a question is for what was done: "what did I do with Otto?"."""
-    return _DEEDS.search(text) is not None
+#: Whether a question is for what was done: "what did I do with Otto?".
+asks_for_deeds = _pattern.says("deeds")
 
 
 def tells_of_work(question: str) -> Callable[[str], bool] | None:
@@ -174,14 +164,12 @@ def tells_of_work(question: str) -> Callable[[str], bool] | None:
 
 # What more a question wants than to know what was so.
 
-_DAY_OR_DEED = _pattern("day_or_deed")
 _EARLIER = _pattern("earlier")
 _TENSE = re.compile(r"\b(?:did|was|were)\b", re.IGNORECASE)
 
 
-def asks_for_a_day_or_deed(text: str) -> bool:
-    """Whether a question is for the day, the reason or what was done: nothing that was so for a while answers it."""
-    return _DAY_OR_DEED.search(text) is not None
+#: Whether a question is for the day, the reason or what was done: nothing that was so for a while answers it.
+asks_for_a_day_or_deed = _pattern.says("day_or_deed")
 
 
 def without_earlier(text: str) -> str | None:
@@ -212,8 +200,6 @@ def part_count(match: re.Match[str]) -> int:
     return {"few": 3, "几": 3, "couple of": 2}.get(said) or SPELLED.get(said) or int(said)
 
 
-#: One of these is in every time there is; most questions have none.
-_HINT = _pattern("hint")
 #: Behind what looks like a year: then it counts something ("in 2000 words").
 _COUNTED = re.compile(r" (?:words?|char|token|line|step|user|people|note|item|row|dollar|euro|km|mile|met|ms\b)")
 _YEAR = re.compile(r"\d{4}$")
@@ -221,9 +207,8 @@ _YEAR = re.compile(r"\d{4}$")
 _VERB = re.compile(r"\bto (?=(?:march|may)\b)")
 
 
-def may_name_a_time(text: str) -> bool:
-    """Whether anything in the text is a part of a time; soon seen, and false for most questions."""
-    return _HINT.search(text) is not None
+#: Whether anything in the text is a part of a time; soon seen, and false for most questions.
+may_name_a_time = _pattern.says("hint")
 
 
 def named(text: str, today: date) -> list[Named]:
