@@ -270,7 +270,8 @@ class _Type:
 def fitting(handed: Any) -> None:
     """Hold the fields of a dataclass that is handed in against their annotations. Raises InvalidInput."""
     for each in fields(handed):
-        _taken(each.name, getattr(handed, each.name), _types(str(each.type)))
+        if (value := getattr(handed, each.name)) is not each.default:
+            _taken(each.name, value, _types(str(each.type)))
 
 
 def _taken(name: str, value: Any, types: tuple[_Type, ...]) -> Any:

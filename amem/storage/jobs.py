@@ -27,7 +27,6 @@ class Job:
     kind: str
     note: str
     operation: int | None
-    attempts: int
     error: str
 
 
@@ -37,7 +36,7 @@ class Job:
 # the note has another text now. Whoever comes late finds that it is another's, and leaves it alone.
 
 _FREE = "(lease_until IS NULL OR lease_until <= :now)"
-_TAKE = "UPDATE jobs SET owner = :owner, lease_until = :until, attempts = attempts + 1"
+_TAKE = "UPDATE jobs SET owner = :owner, lease_until = :until"
 #: Jobs of deleted notes wait until those are restored.
 _WAITING = "FROM jobs JOIN notes ON notes.key = jobs.note WHERE jobs.kind = :kind AND notes.status <> 'deleted'"
 _THIS = "kind = :kind AND note = :note"
@@ -64,25 +63,25 @@ class Jobs(Part):
         taken = self._taken(owner, seconds)
         if not self._session.change(f"{_TAKE} WHERE {_THIS} AND ({_FREE} OR owner = :owner)", **this, **taken):
             return None
-        ((number, operation, attempts, error),) = self._session.rows(
-            f"SELECT id, operation, attempts, error FROM jobs WHERE {_THIS}", **this
+        ((number, operation, error),) = self._session.rows(
+            f"SELECT id, operation, error FROM jobs WHERE {_THIS}", **this
         )
-        return Job(number, kind, id, operation, attempts, error)
+        return Job(number, kind, id, operation, error)
 
     def lease(self, kind: str, owner: str, *, seconds: float, skip: Collection[int] = ()) -> Job | None:
         """Take the oldest job that nobody holds (or whose lease ran out); None when there is none.
 
         `skip` names jobs the caller has tried already. Jobs of deleted notes wait until those are restored.
         """
-        sql = f"SELECT jobs.id, notes.id, operation, attempts, error {_WAITING} AND {_FREE}"
+        sql = f"SELECT jobs.id, notes.id, operation, error {_WAITING} AND {_FREE}"
         sql += " AND jobs.id NOT IN (SELECT value FROM json_each(:skip)) ORDER BY jobs.id LIMIT 1"
         taken = self._taken(owner, seconds)
         found = self._session.rows(sql, kind=kind, skip=listed(skip), **taken)
         if not found:
             return None
-        ((number, note, operation, attempts, error),) = found
+        ((number, note, operation, error),) = found
         self._session.change(f"{_TAKE} WHERE id = :id", id=number, **taken)
-        return Job(number, kind, note, operation, attempts + 1, error)
+        return Job(number, kind, note, operation, error)
 
     def held(self, kind: str, id: str, owner: str) -> bool:
         """Whether this note's job is (still) the owner's."""
@@ -114,7 +113,7 @@ class Jobs(Part):
         return int(self._session.value(f"SELECT count(*) {_WAITING}", kind=kind))
 
     def _add(self, kind: str, note: int, operation: int | None, error: str) -> None:
-        row = {"kind": kind, "note": note, "operation": operation, "error": error, "attempts": 0}
+        row = {"kind": kind, "note": note, "operation": operation, "error": error}
         self._session.insert("jobs", row, either="IGNORE")
 
     def _taken(self, owner: str, seconds: float) -> dict[str, Any]:

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
-    from amem.note import Link
     from amem.storage.store import Session
 
 # What use says of links: how often the notes at their ends are recalled, and the weight that follows from it.

@@ -617,9 +617,6 @@ def _told(row: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:
 
 def read_sources(session: Session, rows: Iterable[Mapping[Any, Any]]) -> list[Source]:
     """Rows of the table as values, but for those that cannot be read."""
-    return session.readable(rows, lambda row: f"source {row['id']}", read_source)
-
-
-def read_source(row: Mapping[Any, Any]) -> Source:
-    """A row of the table as a value."""
-    return from_row(Source, row, at=read_time(row["at"]))
+    return session.readable(
+        rows, lambda row: f"source {row['id']}", lambda row: from_row(Source, row, at=read_time(row["at"]))
+    )

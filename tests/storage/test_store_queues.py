@@ -51,7 +51,7 @@ class TestJobs:
             second = session.jobs.lease("enrich", "other", seconds=60)
             assert first is not None
             assert second is not None
-            assert (second.id, second.note, second.attempts) == (first.id, id, 2)
+            assert (second.id, second.note) == (first.id, id)
             assert session.jobs.lease("enrich", "third", seconds=60) is None
             assert session.jobs.settle("enrich", id, "other")
             assert session.jobs.count("enrich") == 0
@@ -66,7 +66,7 @@ class TestJobs:
             assert session.jobs.lease("enrich", "one", seconds=60, skip=frozenset({job.id})) is None
             again = session.jobs.lease("enrich", "one", seconds=60)
         assert again is not None
-        assert (again.error, again.attempts) == ("the model is down", 2)
+        assert again.error == "the model is down"
 
     def test_one_kind_of_job_waits_once_per_note(self, store: Store) -> None:
         with store.write() as session:
