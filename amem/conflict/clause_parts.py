@@ -269,6 +269,8 @@ RELATIVES = KIN - words_of(
 )
 """Those of `KIN` of whom nobody is two to one person: who is a sister is no cousin."""
 _AND = frozenset({"and", "&", "和", "与", "跟"})
+#: 小侄子, 大姨.
+_BY_AGE = frozenset("小大二三")
 #: So many words may stand before the subject, and between "Leo's" and who is meant.
 _FROM_START, _TO_OWNED = 7, 3
 #: With one of these a clause about Leo's landlord is about Leo, too.
@@ -319,7 +321,9 @@ def people_of(words: Sequence[Word], named: Mapping[str, str]) -> frozenset[str]
             if _PRONOUNS[folded] not in THIRD or not ours:
                 found.add(_PRONOUNS[folded])
             break
-        elif folded not in _AND and (word.sort >= Sort.WEAK or (found and word.sort is not Sort.TIME)):
+        elif not (folded in _AND or (folded in _BY_AGE and following in _KIN)) and (
+            word.sort >= Sort.WEAK or (found and word.sort is not Sort.TIME)
+        ):
             break
     return frozenset(found)
 

@@ -218,6 +218,8 @@ _MANY = 40
 _CHARACTER = 2.0
 #: What a character is worth that a note holds beside other characters.
 _APART = 0.5
+#: What the only word of a question is worth in the other language, where the list gives one of its meanings.
+_UNSURE = 0.6
 #: What words weigh that go with any question.
 _PASSING = 0.3
 #: What stands over hits none of which surely answers.
@@ -324,10 +326,11 @@ class _Piece:
     terms: frozenset[str] = frozenset()
     pairs: tuple[str, ...] = ()
     others: tuple[str | frozenset[str], ...] = ()
+    sure: bool = True
 
     def held(self, terms: set[str], text: str) -> float:
         """How far a text with these of its terms holds it, 0..1: a character whose neighbours differ counts half."""
-        other = max((_named(each, terms, text) for each in self.others), default=0.0)
+        other = max((_named(each, terms, text) for each in self.others), default=0.0) * (1.0 if self.sure else _UNSURE)
         if self.terms:
             return max(other, len(self.terms & terms) / len(self.terms))
         if any(pair in text for pair in self.pairs):
@@ -368,13 +371,13 @@ def _characters(run: str) -> Iterator[_Piece]:
         yield _Piece(run[at], _CHARACTER, pairs=() if alone else tuple(around))
 
 
-def _translated(piece: _Piece, names: Mapping[str, Sequence[str]]) -> _Piece:
-    """The piece with what the words that it is of are called in the other language."""
+def _translated(piece: _Piece, names: Mapping[str, Sequence[str]], *, sure: bool) -> _Piece:
+    """The piece with what the words that it is of are called in the other language, and how `sure` these are."""
     text = piece.text.casefold()
     said = [each for each in names if text in (each if piece.pairs or not each.isascii() else each.casefold().split())]
     others = [other for each in said for other in names[each]]
     told = tuple(frozenset(index_terms(each)) if each.isascii() else each for each in others)
-    return replace(piece, others=told) if told else piece
+    return replace(piece, others=told, sure=sure) if told else piece
 
 
 class _Question:
@@ -399,7 +402,9 @@ class _Question:
             return frequencies.of(session, terms), frequencies.total
 
         self.total = frequencies.total
-        self.pieces = [_translated(piece, reading.translated) for piece in _pieces(asked, counted)]
+        # One word alone may be another in the other language: 弟弟 is no "Brother" who makes sewing machines.
+        several = len(reading.translated) > 1
+        self.pieces = [_translated(piece, reading.translated, sure=several) for piece in _pieces(asked, counted)]
         self.weight = sum(piece.weight for piece in self.pieces)
         others = [each for piece in self.pieces for each in piece.others if isinstance(each, frozenset)]
         self._terms = frozenset().union(*(piece.terms for piece in self.pieces), *others)

@@ -374,7 +374,7 @@ def _asks_for_an_end(question: str) -> bool:
 def _telling_first(each: Statement) -> set[str]:
     """What a statement is about before it says with whom, where or why."""
     first = read(_WITH.split(each.text)[0])
-    return (_telling(first[0]) if len(first) == 1 else set()) or _telling(each)
+    return (_telling(first[0]) if len(first) == 1 else set()) or _telling(each) or {*each.about}
 
 
 def _telling(each: Statement) -> set[str]:

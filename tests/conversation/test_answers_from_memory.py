@@ -1389,3 +1389,43 @@ def test_what_was_called_off_is_nothing_that_was_done_and_a_plan_is_told_as_one(
         f"- {planned}“I want to paint the kitchen on 12 September.” (2026-06-08) [1]",
         "- “Planted tulips with Ben.” (2026-09-20) [2]",
     ]
+
+
+@pytest.mark.parametrize(
+    ("said", "question"),
+    [
+        ({"开始每天走路上班，二十五分钟。": "2026-09-01"}, "我在哪里上班？"),
+        ({"小侄子对牛奶过敏，来家里别给他喝奶。": "2026-06-20"}, "我对牛奶过敏吗？"),
+        (
+            {"Bought a sewing machine from Brother, 1,480 yuan.": "2026-08-16", "今天很累。": "2026-08-21"},
+            "弟弟叫什么？",
+        ),
+    ],
+)
+def test_what_is_said_of_something_else_is_no_certain_answer(
+    memory: AgenticMemorySystem, said: dict[str, str], question: str
+) -> None:
+    told(memory, said)
+    assert ask(memory, question).support != "strong"
+
+
+@pytest.mark.parametrize(
+    ("said", "question", "answer"),
+    [
+        (
+            {"我又开始抽烟了。": "2026-02-21", "戒烟第一天。": "2026-07-01"},
+            "我抽烟吗？",
+            "现在不了：“戒烟第一天。” (2026-07-01) [1]",
+        ),
+        (
+            {"I vape again, stupid.": "2026-02-01", "No more vaping since Sunday.": "2026-04-16"},
+            "Do I vape?",
+            "No longer: “No more vaping since Sunday.” (2026-04-16) [1]",
+        ),
+    ],
+)
+def test_who_has_given_something_up_for_good_does_it_no_longer(
+    memory: AgenticMemorySystem, said: dict[str, str], question: str, answer: str
+) -> None:
+    told(memory, said)
+    assert ask(memory, question).text.startswith(answer)
