@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from amem.language import sentences
 from amem.language.lexicon import Sort, denied_by_affix, is_place, stem
-from amem.language.scripts import CHINESE_SINGLE_WORDS, read_list
+from amem.language.scripts import CHINESE_SINGLE_WORDS, LATIN, read_list
 from amem.language.sentence_parts import DENIAL, NO_MORE
 from amem.language.terms import contract
 from amem.language.word_reading import read
@@ -452,7 +452,7 @@ def translations(text: str) -> dict[str, tuple[str, ...]]:
     inside = {at for start, end in spans for at in range(start, end)}
     spans += [(at, at + 1) for at, each in enumerate(text) if each in CHINESE_SINGLE_WORDS and at not in inside]
     found = {text[start:end]: known.get(text[start:end], ()) for start, end in sorted(spans)}
-    spoken, end = list(_LATIN.finditer(text)), 0
+    spoken, end = list(LATIN.finditer(text)), 0
     for at, first in enumerate(spoken):
         for last in spoken[at : at + _MOST_WORDS][::-1]:
             said = text[first.start() : last.end()]
@@ -463,7 +463,6 @@ def translations(text: str) -> dict[str, tuple[str, ...]]:
     return {said: names for said, names in found.items() if names}
 
 
-_LATIN = re.compile(r"[A-Za-z][A-Za-z'’-]*")
 #: So many words has the longest English name of the list.
 _MOST_WORDS = 3
 #: The sections of the list of both languages that name everyday things.

@@ -30,6 +30,8 @@ _CJK = re.compile(f"[{CJK}]")
 #: No character of those scripts comes before it.
 _FIRST_CJK = "\u3005"
 _LETTER = re.compile(r"[^\W\d_]")
+LATIN = re.compile(r"[A-Za-z][A-Za-z'’-]*")
+"""A word in Latin letters."""
 
 _CJK_FROM = 0.3
 

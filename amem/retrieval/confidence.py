@@ -218,8 +218,6 @@ _MANY = 40
 _CHARACTER = 2.0
 #: What a character is worth that a note holds beside other characters.
 _APART = 0.5
-#: What the only word of a question is worth in the other language, where the list gives one of its meanings.
-_UNSURE = 0.6
 #: What words weigh that go with any question.
 _PASSING = 0.3
 #: What stands over hits none of which surely answers.
@@ -280,7 +278,7 @@ class Confidences:
         judged = [_judged(each) for each in signs]
         for place, (each, (_, _, note)) in enumerate(zip(judged, found, strict=True)):
             sure = each.support is Support.STRONG and not each.signs.lacks and each.signs.fact < 1.0
-            if sure and is_beside(text, note.content, note.speaker):
+            if sure and (question.may_mean_another(note) or is_beside(text, note.content, note.speaker)):
                 judged[place] = _judged(replace(each.signs, lacks=1.0))
         return judged
 
@@ -326,11 +324,10 @@ class _Piece:
     terms: frozenset[str] = frozenset()
     pairs: tuple[str, ...] = ()
     others: tuple[str | frozenset[str], ...] = ()
-    sure: bool = True
 
     def held(self, terms: set[str], text: str) -> float:
         """How far a text with these of its terms holds it, 0..1: a character whose neighbours differ counts half."""
-        other = max((_named(each, terms, text) for each in self.others), default=0.0) * (1.0 if self.sure else _UNSURE)
+        other = max((_named(each, terms, text) for each in self.others), default=0.0)
         if self.terms:
             return max(other, len(self.terms & terms) / len(self.terms))
         if any(pair in text for pair in self.pairs):
@@ -371,13 +368,13 @@ def _characters(run: str) -> Iterator[_Piece]:
         yield _Piece(run[at], _CHARACTER, pairs=() if alone else tuple(around))
 
 
-def _translated(piece: _Piece, names: Mapping[str, Sequence[str]], *, sure: bool) -> _Piece:
-    """The piece with what the words that it is of are called in the other language, and how `sure` these are."""
+def _translated(piece: _Piece, names: Mapping[str, Sequence[str]]) -> _Piece:
+    """The piece with what the words that it is of are called in the other language."""
     text = piece.text.casefold()
     said = [each for each in names if text in (each if piece.pairs or not each.isascii() else each.casefold().split())]
     others = [other for each in said for other in names[each]]
     told = tuple(frozenset(index_terms(each)) if each.isascii() else each for each in others)
-    return replace(piece, others=told, sure=sure) if told else piece
+    return replace(piece, others=told) if told else piece
 
 
 class _Question:
@@ -402,9 +399,8 @@ class _Question:
             return frequencies.of(session, terms), frequencies.total
 
         self.total = frequencies.total
-        # One word alone may be another in the other language: 弟弟 is no "Brother" who makes sewing machines.
-        several = len(reading.translated) > 1
-        self.pieces = [_translated(piece, reading.translated, sure=several) for piece in _pieces(asked, counted)]
+        self._one_translated = len(reading.translated) == 1
+        self.pieces = [_translated(piece, reading.translated) for piece in _pieces(asked, counted)]
         self.weight = sum(piece.weight for piece in self.pieces)
         others = [each for piece in self.pieces for each in piece.others if isinstance(each, frozenset)]
         self._terms = frozenset().union(*(piece.terms for piece in self.pieces), *others)
@@ -437,6 +433,17 @@ class _Question:
             few=max(0.0, 1.0 - self.total / _MANY),
             read=read,
         )
+
+    def may_mean_another(self, note: MemoryNote) -> bool:
+        """Whether a note holds nothing of the question but its one word that is known in the other language.
+
+        That gives one of its meanings: 弟弟 is no "Brother" who makes sewing machines.
+        """
+        if not self._one_translated:
+            return False
+        text = _searched(note)
+        terms, folded = held_terms(text, self._terms), text.casefold()
+        return not any(replace(piece, others=()).held(terms, folded) for piece in self.pieces)
 
     def without_missing(self, note: MemoryNote) -> str:
         """The question without what the note does not hold; '' where nothing is left."""
