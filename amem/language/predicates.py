@@ -6,7 +6,7 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -174,6 +174,8 @@ class Predicate:
     aliases: tuple[str, ...] = ()
     asks: tuple[str, ...] = ()
     hangs_on: str | None = None
+    ends: str | None = None
+    lasts: int | None = None
     value: str = "name"
     personal: bool = False
     safety: bool = False
@@ -326,8 +328,9 @@ def load_predicates(home: Path | None = None) -> Predicates:
     for name, row in (_read(own) if own.is_file() else {}).items():
         tables[name] = {**tables.get(name, {}), **row}
     for name, row in tables.items():
-        if name not in _APART and row.get("hangs_on", name) not in tables.keys() - {*_APART}:
-            raise _refused(own, name, f"hangs_on names {row['hangs_on']!r}, and there is no such predicate")
+        for key in ("hangs_on", "ends") if name not in _APART else ():
+            if row.get(key, name) not in tables.keys() - {*_APART}:
+                raise _refused(own, name, f"{key} names {row[key]!r}, and there is no such predicate")
     roles = {normalize(value): role for role, values in tables.pop(_ROLES, {}).items() for value in values}
     kinds = {
         normalize(each): (*general.split("/"),)
@@ -372,9 +375,7 @@ def _problem(name: str, row: Any) -> str:
         return "is not a table"
     if name in _APART:
         return "" if all(_texts(values) for values in row.values()) else "must hold lists of texts"
-    unknown = sorted(
-        row.keys() - {"one", "aliases", "asks", "hangs_on", "value", "personal", "safety", "known", "said"}
-    )
+    unknown = sorted(row.keys() - {field.name for field in fields(Predicate)} | row.keys() & {"name"})
     if unknown:
         return f"has no key {unknown[0]!r}"
     if row.get("one", False) not in (True, False, _BY_ROLE):
@@ -389,7 +390,10 @@ def _problem(name: str, row: Any) -> str:
             return f"{key} must be a list of texts"
     if len(row.get("said", "..")) != 2:
         return "said must be an English verb and a Chinese clause"
-    return "" if isinstance(row.get("hangs_on", ""), str) else "hangs_on must name a predicate"
+    if type(row.get("lasts", 1)) is not int or row.get("lasts", 1) < 1:
+        return "lasts must be a number of days"
+    wrong = [key for key in ("hangs_on", "ends") if not isinstance(row.get(key, ""), str)]
+    return f"{wrong[0]} must name a predicate" if wrong else ""
 
 
 def _spaced(predicate: str) -> str:

@@ -15,6 +15,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from amem.language import index_terms
+from amem.language.predicates import load_predicates
 from amem.language.scripts import Patterns
 from amem.language.times import named_in_note
 
@@ -31,7 +32,7 @@ _NO_WORDS = re.compile(r"\(\?!(?:[^()]|\([^()]*\))*\)|\(\?[a-z-]*:|\\.|\[[^\]]*\
 _ANYWHERE = frozenset(
     index_terms("a the is are was were am be been had has have her his my their our it that this at in on of for to")
 )
-_HEAD = re.compile(r"(?P<name>\w+) (?P<days>\d+|-)(?P<thing> of a thing)?")
+_HEAD = re.compile(r"(?P<name>\w+) (?P<days>\w+|-)(?P<thing> of a thing)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +63,16 @@ def _table() -> tuple[State, ...]:
 
 
 def _rows(lines: Iterable[str]) -> Iterator[State]:
+    rows = load_predicates().rows
     for line in lines:
         if not line or line.startswith("#"):
             continue
         head, _, sides = line.partition(": ")
         found = _HEAD.fullmatch(head)
         assert found is not None, head
-        lasts = None if found["days"] == "-" else timedelta(days=int(found["days"]))
+        row = rows.get(found["days"])
+        days = row.lasts if row else None if found["days"] == "-" else int(found["days"])
+        lasts = None if days is None else timedelta(days=days)
         stated, ended = sides.split(" | ")
         thing = found["thing"] is not None
         yield State(found["name"], lasts, thing, _phrases(stated), _phrases(ended), _terms(stated), _terms(ended))

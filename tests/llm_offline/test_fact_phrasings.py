@@ -603,3 +603,16 @@ def test_who_begins_a_line_says_all_of_it(text: str, whose: set[str]) -> None:
 def test_whom_a_clause_is_about_is_read_from_the_one_before(text: str, stated: set[tuple[str, str, str]]) -> None:
     facts = facts_in(Draft(text, at=SAID), load_predicates())
     assert {(fact.subject, fact.predicate, fact.object) for fact in facts if fact.holds} == stated
+
+
+@pytest.mark.parametrize(
+    "text", ["Lea had a baby boy.", "Lea gave birth to Otto.", "Lea gave birth.", "小雅生了个男孩。"]
+)
+def test_a_birth_ends_a_pregnancy(text: str) -> None:
+    facts = facts_in(Draft(text, at=SAID), load_predicates())
+    assert [fact.object for fact in facts if fact.predicate == "pregnancy" and not fact.holds] == [""]
+
+
+def test_a_pregnancy_and_an_age_are_so_for_as_long_as_the_table_says() -> None:
+    facts = facts_in(Draft("Lea is pregnant. Lea is 34.", at=SAID), load_predicates())
+    assert [(fact.valid_to - SAID).days if fact.valid_to else None for fact in facts] == [290, 366]

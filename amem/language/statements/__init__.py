@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from amem.language.statements import chinese, english
 from amem.language.statements.chinese import SURNAMES
 from amem.language.statements.clauses import Cast, stated
 from amem.language.statements.objects import fits
-from amem.language.statements.tense import Scene, moving_in
+from amem.language.statements.tense import Scene, with_its_times
 
 __all__ = ["facts_in"]
 
@@ -60,10 +61,12 @@ def facts_in(draft: Draft, predicates: Predicates) -> tuple[Fact, ...]:
         if mine is None:
             continue
         read = chinese.facts_of_sentence if sentence.chinese else english.facts_of_sentence
-        for fact in read(sentence, mine):
-            if not fits(fact, predicates):
-                continue
-            found.setdefault(moving_in(fact, ", ".join(clause.text for clause in sentence.clauses), draft.at))
+        whole = ", ".join(clause.text for clause in sentence.clauses)
+        for fact in (each for each in read(sentence, mine) if fits(each, predicates)):
+            row = predicates.rows.get(fact.predicate)
+            found.setdefault(with_its_times(fact, whole, draft.at, row.lasts if row else None))
+            if row is not None and row.ends and fact.holds:
+                found.setdefault(replace(fact, predicate=row.ends, object="", holds=False))
         if len(found) >= _MOST:
             break
     return tuple(found)[:_MOST]

@@ -723,7 +723,7 @@ def made(shape: Shape, subject: Subject, parts: dict[str, str], scene: Scene) ->
     value = parts.get("o") or parts.get("o2") or parts.get("o3") or ""
     value = "" if value in ("他", "她") and shape.aspect is Aspect.END else value  # 我和他分手了
     if kind == "child":
-        return [Fact(subject.name, "child", value), Fact(subject.name, "pregnancy", "", False)]
+        return [Fact(subject.name, "child", value)]
     if kind == "age":
         sure = parts.get("o") or subject.noun or subject.first or subject.name[0] in "小老阿"  # 体重六十了
         return [Fact(subject.name, "age", value)] if sure else []

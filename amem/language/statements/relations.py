@@ -521,10 +521,8 @@ _STAY = re.compile(r"\b(?:nights?|days?|weeks?|weekend|holidays?|vacation|summer
 
 
 def _children(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
-    """A child that is born, by name where that is told; with it a pregnancy is over."""
-    child = parts.get("name") or parts.get("o", "")
-    born = [Fact(subject.name, "child", child.strip(".,;"))] if child else []
-    return [*born, Fact(subject.name, "pregnancy", "", False)]
+    """A child that is born, by name where that is told."""
+    return [Fact(subject.name, "child", (parts.get("name") or parts["o"]).strip(".,;"))]
 
 
 #: "I don't drink coffee any more", but not "I don't drink coffee after five".

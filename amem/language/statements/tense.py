@@ -262,7 +262,7 @@ DATED = ("deadline", "date", "time", "birthday")
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 #: A day of the present tense that lies further back than this is one to come.
 MONTH = timedelta(days=31)
-_HALF_A_YEAR, _YEAR_LONG = timedelta(days=183), timedelta(days=366)
+_HALF_A_YEAR = timedelta(days=183)
 _ALMOST = re.compile(r"\b(?:almost|nearly) (?:\w+ed|quit|left|got|went|gave|bought)\b", re.IGNORECASE)
 
 
@@ -394,10 +394,10 @@ def announced_for(when: Times, text: str, said: datetime | None, *, lag: timedel
 _STARTS = _pattern("starts")
 
 
-def moving_in(fact: Fact, sentence: str, said: datetime | None) -> Fact:
-    """The fact with its time: a home that a lease is signed for is one from its start, an age is so for a year."""
-    if fact.predicate == "age" and said is not None:
-        return replace(fact, valid_to=(fact.valid_from or said) + _YEAR_LONG)
+def with_its_times(fact: Fact, sentence: str, said: datetime | None, lasts: int | None) -> Fact:
+    """The fact with its times: a home that a lease is signed for is one from its start; `lasts` is a number of days."""
+    if lasts is not None and said is not None and fact.holds and fact.valid_to is None:
+        return replace(fact, valid_to=(fact.valid_from or said) + timedelta(days=lasts))
     starts = _STARTS.search(sentence) if fact.predicate == "planned_home" else None
     day = (starts["day"] or starts["zh"]) if starts else ""
     since = announced_for(times(day, said), day, said).since if day else None
