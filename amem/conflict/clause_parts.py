@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 from amem.conflict.cues import concepts
 from amem.language.lexicon import Sort, lexicon, stem
 from amem.language.numerals import CARDINALS, ORDINALS, digits_of, month_number, weekday_number
-from amem.language.predicates import KIN_ZH, USER, WE
+from amem.language.predicates import USER, WE
 from amem.language.scripts import CJK, word_list, written_in_cjk
 from amem.language.scripts import words as words_of
+from amem.language.sentence_parts import names_somebody
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -279,9 +280,6 @@ _THEIRS = words_of("his her their him them he she 他 她")
 _TITLES = words_of("同学 老板 经理 领导")
 #: Who is meant by what they do; of the Chinese ones how the words end.
 _SOMEBODY = word_list("kin") | word_list("trades") | word_list("carers") | words_of("trainer guest")
-_SOMEBODY_ZH = re.compile(
-    rf"(?:{KIN_ZH}|{'|'.join(word_list('trades in chinese'))}|友|主任|员|师|[校店班队组院部科处局厂社村市]长)$"
-)
 
 
 def people_of(words: Sequence[Word], named: Mapping[str, str]) -> frozenset[str]:
@@ -354,7 +352,7 @@ def _somebody_of(words: Sequence[Word], at: int) -> int | None:
 def _is_somebody(word: Word) -> bool:
     """Whether a noun names somebody by what they are to somebody, or do."""
     folded = word.text.casefold()
-    return folded in _KIN or folded in _SOMEBODY or (word.cjk and _SOMEBODY_ZH.search(folded) is not None)
+    return folded in _KIN or folded in _SOMEBODY or (word.cjk and names_somebody(folded))
 
 
 def _is_noun_beside(word: Word) -> bool:
@@ -586,7 +584,7 @@ def values_of(text: str) -> frozenset[Value]:
     return frozenset([_value(match) for match in _values_in(_ISO.sub(_spelt_out, text))])
 
 
-_ISO = re.compile(r"\b(?P<year>20\d\d)-(?P<month>0[1-9]|1[0-2])-(?P<day>[0-3]\d)\b")
+_ISO = re.compile(r"(?<!\d)(?P<year>20\d\d)-(?P<month>0[1-9]|1[0-2])-(?P<day>[0-3]\d)(?!\d)")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "june", "july", "aug", "sept", "oct", "nov", "dec")
 
 

@@ -28,7 +28,7 @@ from amem.language import normalize, written_in_cjk
 from amem.language.lexicon import is_everyday
 from amem.language.predicates import USER, WE
 from amem.language.scripts import words
-from amem.language.sentence_parts import DENIAL
+from amem.language.sentence_parts import DENIAL, from_then_on, season_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -131,7 +131,7 @@ def gained(one: Statement, other: Statement) -> Mapping[str, frozenset[str]]:
 
 
 #: Left out where two Chinese clauses are laid side by side; and what stands before what somebody or something is.
-_FILLERS = re.compile(r"现在|如今|目前|已经|[了。！!]")
+_FILLERS = ("现在", "如今", "目前", "已经", "了", "。", "！", "!")
 _IS = ("是", "叫", "姓", "属")
 _LONGEST_SWAPPED = 8
 
@@ -140,13 +140,19 @@ def _swapped(one: Statement, other: Statement) -> list[str]:
     """What a Chinese clause has where another, else the same, has something else: 工资卡是建行的, 工资卡是招行的了."""
     if one.frame is not None or other.frame is not None or one.negative or other.negative:
         return []
-    first, second = (_FILLERS.sub("", each.text) for each in (one, other))
+    first, second = (_bare(each.text) for each in (one, other))
     start, end = _common(first, second), _common(first[::-1], second[::-1])
     end = min(end, len(first) - start, len(second) - start)
     mine, yours = first[start : len(first) - end], second[start : len(second) - end]
     told = first[:start].endswith(_IS) or (other.text.rstrip("。").endswith("了") and start > 2)
     short = max(len(mine), len(yours)) <= _LONGEST_SWAPPED
     return [yours] if told and short and mine and yours and not values_of(mine + yours) else []
+
+
+def _bare(text: str) -> str:
+    for filler in _FILLERS:
+        text = text.replace(filler, "")
+    return text
 
 
 def _common(one: str, other: str) -> int:
@@ -244,7 +250,7 @@ def _times_named(text: str) -> frozenset[str]:
 _DAY = re.compile(
     r"(?P<this>\bthis (?=(?:mon|tues|wednes|thurs|fri|satur|sun)day)|[这本](?:周|星期|礼拜)(?=[一二三四五六日天]))"
     r"|(?P<of>\b(?:yesterday|today|tonight|this (?:morning|afternoon|evening))['’]s\b|[昨今]天的"
-    r"|\bon (?:christmas|new year['’]?s|easter|good friday)\b|除夕|元旦|国庆节|中秋节|圣诞节)"
+    r"|\bon (?:christmas|boxing day|new year['’]?s|easter|good friday)\b|除夕|元旦|国庆节|中秋节|圣诞节)"
     r"|\b(?:yesterday|tomorrow|last night|this (?:morning|afternoon|evening)|for the day)\b"
     r"|[昨明][天晚]|今早|今天(?:早上|上午|中午|下午|晚上)|今晚",
     re.IGNORECASE,
@@ -264,22 +270,21 @@ def only_once(old: Statement, new: Statement, cues: Collection[Cue]) -> bool:
         usual = {value for value in old.values if value.sort == "weekday"}
         named = {value for value in values_of(new.around[day.end() - 1 :]) if value.sort == "weekday"}
         return bool(usual & named) if usual else not (cues or old.event)
-    if (
-        day is not None
-        and not day.start()
-        and _clocks(old)
-        and _clocks(new)
-        and not _FROM_THEN.match(new.around, day.end())
-    ):
+    begins = day if day is not None and not day.start() else _TODAY.match(new.around)
+    if begins is not None and _clocks(old) and _clocks(new) and not from_then_on(new.around, begins.end()):
         return True  # 明天早会改到十点
     if old.event:
         days = all(any(each.sort == "day" for each in one.values) for one in (old, new))
         values = min(sum(map(len, gained(*both).values())) for both in ((old, new), (new, old)))
         return not cues and (days or (new.event and values > 1))
-    if new.event and not cues:
-        dated = any(each.sort in _DAYS for each in new.values)
-        if _TODAY.search(new.text) or (dated and any(word in old.around.casefold() for word in _ROUTINE)):
-            return True
+    dated = any(each.sort in _DAYS for each in new.values)
+    numbers = all(any(each.sort == "number" for each in one.values) for one in (old, new))
+    since = "since" in new.opener.casefold()
+    if new.event and dated and numbers and not since and not set(cues) - {Cue.AFRESH}:
+        return True  # "on Friday the class started at nine"
+    usual = dated and any(word in old.around.casefold() for word in _ROUTINE)
+    if new.event and not cues and (usual or _TODAY.search(new.text)):
+        return True
     return day is not None and (bool(day["of"]) or not cues) and day[0] not in old.around
 
 
@@ -289,21 +294,16 @@ def one_of_many(old: Statement, new: Statement) -> bool:
     return once and any(word in old.around.casefold() for word in _ROUTINE)
 
 
-_FROM_THEN = re.compile("起|开始|以后|之后|后")
-#: How a sentence begins that is of a season or a month: "In winter the pool opens at 10".
-_SEASON = re.compile(r"in (?:winter|summer|spring|autumn|[A-Z][a-z]{2,8}) |[冬夏春秋][天季]|寒假|暑假", re.IGNORECASE)
-
-
 def _clocks(statement: Statement) -> bool:
     return any("clock" in value.units for value in statement.values)
 
 
 def only_in_season(old: Statement, new: Statement) -> bool:
     """Whether the later statement is of one season or month of each year, which the earlier one does not name."""
-    found = _SEASON.match(new.around)
-    if found is None or new.event or new.cues & (EXPLICIT | {Cue.NOW}):
+    season = season_of(new.around)
+    if season is None or new.event or new.cues & (EXPLICIT | {Cue.NOW}):
         return False
-    return found[0].casefold() not in old.around.casefold() and not any(each.sort == "month" for each in old.values)
+    return season not in old.around.casefold() and not any(each.sort == "month" for each in old.values)
 
 
 @lru_cache(maxsize=1024)
@@ -599,7 +599,8 @@ def _has_reason(old: Statement, new: Statement, around: _Sentence) -> bool:
         return False
     if Cue.MORE in new.cues and not new.cues & EXPLICIT and not turned(old, new):
         return False  # "supports iOS as well now"
-    if new.negative and new.cues & _NEWS and not new.cues & OVER and DENIAL.search(new.text):
+    news = new.cues & _NEWS or "rising" in new.poles
+    if news and not new.cues & OVER and new.negative and DENIAL.search(new.text):
         return False  # "the meeting has not been moved to Friday"
     told = (new.cues | around.cues) - (old.cues & _SINCE)
     if not told & SAYS_SO and not new.ended and contrast(old, new):

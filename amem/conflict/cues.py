@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from amem.language import sentences
 from amem.language.lexicon import Sort, denied_by_affix, is_place, stem
 from amem.language.scripts import CHINESE_SINGLE_WORDS, LATIN, read_list
-from amem.language.sentence_parts import DENIAL, NO_MORE
+from amem.language.sentence_parts import DENIAL, NO_MORE, trouble_over
 from amem.language.terms import contract
 from amem.language.word_reading import read
 
@@ -41,20 +41,6 @@ _FROM_ON = re.compile(
     r"\bwe (?:move|migrate|switch) (?:the|our|all)\b[^.;,]{1,60} to\b"
     r"|\bfrom \w+(?: \w+)? on(?:wards?)?\b|\b(?:cut|brought|raised|reduced|lowered|moved|put)\b.{1,40}\bto \d"
     r"|\bnew \w+(?: for [\w ]{1,20})? is (?-i:[A-Z])|起改|起[改由为]|新[^，。]{1,4}[是叫姓]",
-    re.IGNORECASE,
-)
-#: "Fixed the export bug", 接口的问题解决了: what was wrong is over, whatever it did.
-_TROUBLE = r"(?:bugs?|errors?|issues?|problems?|leaks?|faults?|glitch(?:es)?|outage)"
-_MENDED = r"(?:fixed|solved|resolved|sorted|mended|repaired)"
-_TROUBLE_OVER = re.compile(
-    rf"\b{_MENDED}\b.{{1,40}}\b{_TROUBLE}\b|\b{_TROUBLE}\b.{{1,40}}\b(?:{_MENDED}|gone)\b"
-    r"|(?:问题|故障|漏洞|报错|毛病).{0,6}(?:解决|修好|修复|搞定|排除)|(?:解决|修好|修复|搞定|排除)了.{0,12}(?:问题|故障|漏洞|毛病)",
-    re.IGNORECASE,
-)
-#: What somebody else tells is not sure: 听邻居说.
-_HEARSAY = re.compile(
-    r"听[^，。]{1,6}(?:说|讲)"
-    r"|\b(?:some(?:one|body)|people|a (?:friend|neighbour|colleague)|they)\b[^,.;]{0,20} (?:said|says|told)\b",
     re.IGNORECASE,
 )
 _UNTIL = re.compile(r"\b(?:until|till)\b|直到|为止", re.IGNORECASE)
@@ -151,18 +137,13 @@ def spread(clause: str, *, past: bool) -> frozenset[Cue]:
         found.add(Cue.CHANGES)
     if past and _UNTIL.search(clause):
         found.add(Cue.OVER)
-    if _TROUBLE_OVER.search(clause):
+    if trouble_over(clause):
         found.add(Cue.ENDS)
     if _ONCE_MORE.search(clause):
         found.add(Cue.RETURNS)
     if clause.rstrip("。！!～~").endswith("了"):
         found.add(Cue.AFRESH)
     return frozenset(found)
-
-
-def hearsay(clause: str) -> bool:
-    """Whether a clause is what somebody else says."""
-    return _HEARSAY.search(clause) is not None
 
 
 def is_state(pair: str) -> bool:

@@ -561,6 +561,7 @@ def _difference(old: Statement, new: Statement, features: Mapping[str, float], p
     turned_, explicit = bool(features["turned"]), bool(features["explicit"])
     clear = bool(features["opposed"] or features["now"])
     clear |= explicit and bool(turned_ or ((features["number"] or features["name"]) and _share_a_thing(old, new)))
+    clear |= explicit and bool(features["target"]) and features["thing kept"] == 1.0 and Cue.CHANGES in new.cues
     clear |= turned_ and _came_about(old, new)
     clear |= bool(features["name"]) and _ends_in_le(new) and not _ends_in_le(old)  # 工资卡是农行的了
     return Difference(old, new, probability, explicit, turned_, clear)
@@ -568,7 +569,9 @@ def _difference(old: Statement, new: Statement, features: Mapping[str, float], p
 
 def _came_about(old: Statement, new: Statement) -> bool:
     """Whether what was sought or awaited is there, or who had no car bought one."""
-    lacked = old.negative and not new.negative and cover(old.about, new.about) == 1.0
+    told = new.frame is None or new.frame.verb != "be"
+    lacked = old.negative and not new.negative and told and new.people <= old.people
+    lacked = lacked and cover(old.about, new.about) == 1.0
     return (old.pending and new.achieved) or lacked
 
 

@@ -21,7 +21,7 @@ from amem.conflict.cues import DENYING, EXPLICIT, Cue, Mark, chinese_names, conc
 from amem.language import written_in_cjk
 from amem.language.lexicon import Sort, lexicon
 from amem.language.scripts import words as words_of
-from amem.language.sentence_parts import Clause, Stance, clauses, stances
+from amem.language.sentence_parts import Clause, Stance, achieved, clauses, hearsay, moves_house, pending, stances
 from amem.language.word_reading import Word, names
 from amem.language.word_reading import read as read_words
 
@@ -34,20 +34,6 @@ if TYPE_CHECKING:
 # One thing that a note states, as far as its words tell.
 
 _BECAUSE = re.compile(r"\W*(?:because\b|since\b.* (?:was|were)\b|因为|由于)", re.IGNORECASE)
-
-
-_PENDING = re.compile(
-    r"\b(?:(?:waiting|looking|searching|hunting) (?:for|on)|trying to (?:find|get|sell)|pending|in progress|yet to"
-    r"|under (?:construction|repair|review)|on order|still (?:open|unsolved|outstanding|being \w+))\b"
-    r"|(?:还|正)?在(?:找|等|修|装修|办|申请|排队|谈|维修|施工|审核|审批)(?![到好完])|还没(?:修|办|找|批|等|装|下来|到)|尚未|待(?:审|修|处理|批)",
-    re.IGNORECASE,
-)
-_ACHIEVED = re.compile(
-    r"\b(?:found|got|received|bought|rented|arrived|came|come through|fixed|solved|resolved|finished|done|sold"
-    r"|delivered|approved|granted|closed|merged|repaired|mended|picked up|ready|signed|here)\b"
-    r"|[^，。不没还](?:[到好成完通妥]|下来|出来|上线|解决|批准|通过|通车)了|(?:找|租|买|等|拿|收|领)到",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +94,12 @@ class Statement:
     @property
     def pending(self) -> bool:
         """Whether it says that something is sought, awaited or being done: "still waiting for my visa", 还在找房子."""
-        return _PENDING.search(self.text) is not None
+        return pending(self.text)
 
     @property
     def achieved(self) -> bool:
         """Whether it says that something was found, came about or is done: "my visa has come through", 租到房子了."""
-        return _ACHIEVED.search(self.text) is not None
+        return achieved(self.text)
 
     @property
     def past(self) -> bool:
@@ -447,7 +433,7 @@ def _statement(
     people = people_of(words, named)
     if _is_home(text, words, frame, people):
         telling.setdefault(_LIVE, _WEIGHT[Sort.WEAK])
-    planned = _is_open(marked) or cues.hearsay(text)
+    planned = _is_open(marked) or hearsay(text)
     return Statement(
         text,
         said=said and not planned,
@@ -473,7 +459,6 @@ def _statement(
 #: The key of living somewhere; words for it that are cues or too short to tell; and what moves to a day is no home.
 _LIVE = concepts("live")[0]
 _HOME_ZH = words_of("住 住在 住到 住进 居住 搬到 搬去 搬进 搬来 搬至 搬家")
-_HOME = re.compile(r"\bmoved? (?:back |out |up |down )?(?:to|into|in|house|flats?)\b", re.IGNORECASE)
 _WHEN = frozenset({"weekday", "month", "day"})
 
 
@@ -481,7 +466,7 @@ def _is_home(text: str, words: Sequence[Word], frame: Frame | None, people: Coll
     """Whether a clause tells where somebody lives: "we've moved to Hull", 我们住九楼."""
     if frame is None:
         return any(word.text in _HOME_ZH for word in words)
-    if not people or frame.verb != "move" or _HOME.search(text) is None:
+    if not people or frame.verb != "move" or not moves_house(text):
         return False
     return _WHEN.isdisjoint(value.sort for value in values_of(text)) or text.count(" ") > 4
 

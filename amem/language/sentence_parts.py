@@ -446,3 +446,51 @@ def _is_telling(token: str) -> bool:
 def limited(sentence: str) -> bool:
     """Whether a sentence says something for a time, of a part, beside something else, or not for sure."""
     return _LIMITED.search(sentence) is not None
+
+
+# What a clause says of a change, by its turns of phrase.
+
+_PENDING, _ACHIEVED, _TROUBLE_OVER = (_pattern(name) for name in ("pending", "achieved", "trouble_over"))
+_HEARSAY, _MOVES_HOUSE, _SOMEBODY = (_pattern(name) for name in ("hearsay", "moves_house", "somebody_zh"))
+_SEASON, _FROM_THEN, _FROM_NOW = (_pattern(name) for name in ("season", "from_then", "from_now"))
+
+
+def pending(clause: str) -> bool:
+    """Whether a clause says that something is sought, awaited or being done: "waiting for my visa", 还在找房子."""
+    return _PENDING.search(clause) is not None
+
+
+def achieved(clause: str) -> bool:
+    """Whether a clause says that something was found, came about or is done: "has come through", 租到房子了."""
+    return _ACHIEVED.search(clause) is not None
+
+
+def trouble_over(clause: str) -> bool:
+    """Whether a clause says that what was wrong is mended: "fixed the export bug", 接口的问题解决了."""
+    return _TROUBLE_OVER.search(clause) is not None
+
+
+def hearsay(clause: str) -> bool:
+    """Whether a clause is what somebody says, nobody knows who: "someone said", 听邻居说."""
+    return _HEARSAY.search(clause) is not None
+
+
+def moves_house(clause: str) -> bool:
+    """Whether a clause has words for moving to another home: "we've moved to Hull"."""
+    return _MOVES_HOUSE.search(clause) is not None
+
+
+def names_somebody(noun: str) -> bool:
+    """Whether a Chinese noun ends as those for people do: 病友, 班主任, 护士."""
+    return _SOMEBODY.search(noun) is not None
+
+
+def season_of(sentence: str) -> str | None:
+    """The season or month that a sentence begins with, case-folded: "in winter"; None for other sentences."""
+    found = _SEASON.match(sentence)
+    return None if found is None else found[0].casefold()
+
+
+def from_then_on(sentence: str, end: int) -> bool:
+    """Whether a sentence with a day that stops at `end` says that it is so from then on."""
+    return _FROM_THEN.match(sentence, end) is not None or _FROM_NOW.search(sentence) is not None
