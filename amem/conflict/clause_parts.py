@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from amem.conflict.cues import concepts
 from amem.language.lexicon import Sort, lexicon, stem
 from amem.language.numerals import CARDINALS, ORDINALS, digits_of, month_number, weekday_number
-from amem.language.predicates import USER, WE
+from amem.language.predicates import KIN_ZH, USER, WE
 from amem.language.scripts import CJK, word_list, written_in_cjk
 from amem.language.scripts import words as words_of
 from amem.language.sentence_parts import names_somebody
