@@ -282,8 +282,8 @@ def only_once(old: Statement, new: Statement, cues: Collection[Cue]) -> bool:
     since = "since" in new.opener.casefold()
     if new.event and dated and numbers and not since and not set(cues) - {Cue.AFRESH}:
         return True  # "on Friday the class started at nine"
-    usual = dated and any(word in old.around.casefold() for word in _ROUTINE)
-    if new.event and not cues and (usual or _TODAY.search(new.text)):
+    routine = dated and any(word in old.around.casefold() for word in _ROUTINE)
+    if new.event and not cues and (routine or _TODAY.search(new.text)):
         return True
     return day is not None and (bool(day["of"]) or not cues) and day[0] not in old.around
 
