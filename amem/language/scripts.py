@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 # Which script a character belongs to, as far as amem treats scripts differently.
 
@@ -135,6 +135,10 @@ class Patterns:
 
     def __call__(self, name: str) -> re.Pattern[str]:
         return re.compile(self.text(name))
+
+    def with_names(self, name: str, names: Iterable[str]) -> re.Pattern[str]:
+        """A pattern with names in place of its ``_names_``."""
+        return re.compile(self.text(name).replace("_names_", "|".join(map(re.escape, names))))
 
     def says(self, name: str) -> Callable[[str], bool]:
         """A function that tells whether a text holds a pattern."""

@@ -114,40 +114,13 @@ def _uses(found: re.Match[str], predicates: Predicates) -> str:
 @lru_cache(maxsize=8)
 def _new_ones(names: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
     """Match "Got a new boss, " before a name, and 换了新老板，叫."""
-    listed = "|".join(map(re.escape, names))
-    english = (
-        r"(?P<before>(?:^|[.!?;,\n]|\b(?:and|but))[^\S\n]*)"
-        r"(?:(?:(?:i|we)(?:['’](?:ve|m|re)| have| am| are)? )?(?:just |also )?"
-        r"(?:got|have|hired|found|met|there(?:['’]s| is)|(?:training|working) with) (?:my |our |an? )|my |our )?"
-        rf"new (?P<name>{listed})(?P<whose>)(?: today| yesterday)?"
-        r"(?:,(?: an?(?= (?:mr|mrs|ms|dr)\b))?|:| -| –| —|,? (?:called|named)) "
-        r"(?=(?-i:(?:Dra?\.? |[A-Z])[\w'’-]+(?: [A-Z][\w'’-]+)?)\s*(?:[.,;!\n(]|$|(?:and|who|from)\b))"
-    )
-    switched = (
-        r"(?P<before>(?:^|[.!?;,\n]|\b(?:and|but))[^\S\n]*)(?:(?:i|we)(?:['’]ve| have)? )?(?:switched|changed|swapped) "
-        rf"(?:my |our )?(?P<name>{listed}|bank|gym)s?(?P<whose>)(?:[:,;]| -| –| —)? "
-        r"(?:(?:now|to|it['’]s|i['’]m|we['’]re|with) )+"
-        r"(?=(?-i:(?:Dra?\.? |[A-Z])[\w'’-]+))"
-    )
-    chinese = (
-        r"(?P<before>(?:^|[。！？；\n]|[，,](?=我|公司|部门|[来换有找]了))[^\S\n]*)(?:我们?|公司|部门)?(?:又|刚|最近|今天|上周)*(?:(?:来|换|有|找)了?)?(?:一?[个位])?"
-        rf"新(?:来的?)?(?P<name>{listed})(?P<whose>)(?:了?[，,:：]\s?(?:名?叫|是)|叫|(?=姓[\u4e00-\u9fff])|是(?!谁|什么|哪|从|个|位|我|一)|[，,:：]\s?(?=[{SURNAMES}][\u4e00-\u9fff]{{1,2}}(?:[。！，,]|$)))"
-    )
-    return tuple(re.compile(each, re.IGNORECASE) for each in (english, switched, chinese))
+    return tuple(_pattern.with_names(each, names) for each in ("new_one", "switched_to", "new_one_zh"))
 
 
 #: What somebody does for one, and what he or she is by it: "Mila trains me now", 现在由小李带我训练.
 _SERVES = dict(line.split("  ", 1) for _, line in read_list("services.txt"))
 _DOES = "|".join(f"(?P<{role}>{does})" for role, does in _SERVES.items())
-_NAME_ZH = _pattern.text("name_zh")
-_SERVED = re.compile(
-    r"(?P<before>(?:^|[.!?;,。！？；，\n]|\b(?:and|but|so)\b)[^\S\n]*(?:现在|目前|以后|改|都|就|从[^，。]{1,6}起)*)由?"
-    rf"(?P<who>(?-i:[A-Z])[\w'’-]+(?: (?-i:[A-Z])[\w'’-]+)?|{_NAME_ZH})(?:老师|教练|师傅)?"
-    r"(?: (?:is|now|currently)|现在|目前|来)*(?P<not> (?:no longer|stopped)|不再?)? ?"
-    rf"(?:{_DOES})了?(?: these days)?"
-    r"(?=[.,;!?。！？；，\n]|$| (?:now|again|these days|from|since|instead|and|but|at|on|every|twice)\b)",
-    re.IGNORECASE,
-)
+_SERVED = re.compile(_pattern.text("served").replace("_names_", _DOES))
 
 
 def _served(found: re.Match[str]) -> str:
@@ -169,14 +142,7 @@ def _personal(predicates: Predicates) -> tuple[str, ...]:
 @lru_cache(maxsize=8)
 def _labels(names: tuple[str, ...]) -> re.Pattern[str]:
     """Matches "New vet for Zhima in Lisbon:" where a sentence begins with it."""
-    listed = "|".join(map(re.escape, names))
-    return re.compile(
-        rf"(?P<before>(?:^|[.!?] |[。！？\n])[^\S\n]*)(?:[-*•] )?(?:记一下)?"
-        rf"(?:(?:my|our|new|changed|我的|新的?)\s?){{0,2}}(?P<name>{listed})"
-        r"(?: (?:for|of) (?P<whose>[^\W\d_][\w'’-]*)(?: ?\([^()\n]{1,30}\))?)?(?: in [^\W\d_][\w-]*)?"
-        r"\s*[:：]\s*(?=\S)",
-        re.IGNORECASE,
-    )
+    return _pattern.with_names("labelled", names)
 
 
 def _statement(found: re.Match[str]) -> str:

@@ -374,9 +374,6 @@ def _owned(text: str, scene: Scene) -> Subject | None:
 
 # What 是 states of a role: 我的房东是老陈, 老陈是我的房东, 房租涨到4200元, for every Chinese name in the table.
 
-_SOMETHING_USED = "数据库|缓存|编辑器|消息队列"
-_STAGES = r"(?:现在|目前|已经?|早就|也|每个?月|一个月|终于|要(?=[\d一二两三四五六七八九]))*"
-_CHANGES = "换成|变成|改成|改为|改到|改由|涨到|涨成|升到|降到|调到|调整到|搬到|搬去|换到"
 #: Verbs among the table's names, and predicates that chinese words of their own are read for (facts_chinese.txt).
 _NO_NAMES = ("家", "叫", "名字")
 _ELSEWHERE = ("works_at", "deadline", "date", "version")
@@ -385,11 +382,7 @@ _ADDRESS = _pattern("address")
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _SCHOOL = re.compile(r"[\u4e00-\u9fffA-Za-z\d]{1,14}?(?:小学|中学|高中|初中|幼儿园|大学|学院|学校)")
 _PERSON = _pattern("person")
-#: A name right behind a role: 房东 Amélia 太太送来, 房东老陈, 教练刘伟让我; a Chinese one has to end before a verb.
 _TITLES = _pattern.text("titles")
-_NAMED = _pattern.text("named")
-#: 房租四千, 房租每月两千八: an amount right behind a role, told by its hundreds or thousands.
-_SUM = "[一二两三四五六七八九十]{1,3}[百千万]"
 #: 陈老师 is who somebody is, and no trade.
 _BY_SURNAME = re.compile(rf"[{SURNAMES}](?:{_TITLES})")
 _NO_PERSON = re.compile(r"^(?:一[个位名]|个|谁|这|那|女|男|好|很|我|你|他|她)")
@@ -485,18 +478,7 @@ def _names(predicates: Predicates) -> tuple[str, ...]:
 
 @lru_cache(maxsize=8)
 def _compiled(names: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    roles = "|".join(map(re.escape, names))
-    says = re.compile(
-        rf"(?P<who>[^，]{{0,20}}?)(?:新|现任)?(?P<role>{roles}){_STAGES}(?P<not>不再)?(?:从[^，]{{1,8}}?(?=涨|升|降|调))?"
-        rf"(?:(?P<is>是|叫做?|为|在|位于|(?=姓[\u4e00-\u9fff]))|(?P<change>{_CHANGES})了?|(?=\s?(?:[\d€$£¥]|[\w.+-]+@))|(?P<sum>)(?={_SUM})|(?P<apposed>)(?=\s?{_NAMED}))\s*(?P<o>.+)"
-    )
-    mine = re.compile(
-        rf"(?P<what>[^，是]{{1,20}}?)\s*(?:现在|已经?|又|也|还|仍然?)*(?P<is>不再是|是|成了|成为了?)\s*(?P<whose>我们?家?的|我们?(?=新)|[^，是的]{{1,8}}的)(?:新来的|新任的?|新|主|现任)?"
-        rf"(?P<noun>{roles}|{_SOMETHING_USED})"
-    )
-    other = re.compile(
-        rf"(?P<who>[^，]{{0,12}}?)(?:最近|刚刚?|已经|又|今天|上周|上个?月)*(?:(?:换|改)(?:了|过)?(?:个|新)*(?P<role>{roles})|(?P<role2>{roles})(?:换人?|改|变))了?"
-    )
+    says, mine, other = (_pattern.with_names(each, names) for each in ("role_is", "is_the_role", "role_changed"))
     return says, mine, other
 
 
@@ -612,11 +594,7 @@ def _dosed(before: str, scene: Scene) -> list[Fact]:
 
 #: 咖啡戒掉了, 我把咖啡戒了 as 戒了咖啡; of 老王戒了 nothing tells what.
 _GIVES_UP = frozenset("戒喝抽")
-_GIVEN_UP = re.compile(
-    rf"(?:{_WHO}(?:现在|已经|终于|彻底|把|早就)*)?(?P<o>[^，]{{1,6}}?)"
-    r"(?:(?:现在|已经|终于|彻底|也|都|早就|给)*戒(?:掉|断)?了|(?:现在|已经|也|都|早就|以后|再也)*不再?[喝抽]了)"
-    rf"|(?:{_WHO.replace('who', 'who2')})?(?:从来|一直|平时|现在|都|也)*不[喝抽](?P<o2>[^，了]{{1,4}})"
-)
+_GIVEN_UP = _pattern("given_up")
 
 
 def _given_up(clause: str, scene: Scene) -> str:
@@ -995,10 +973,7 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
 
 
 #: 和弟弟通了电话, 见了小王, 刘老师来了: somebody else, whom what follows without a subject may be about.
-_SOMEBODY = re.compile(
-    rf"[他她]|{KIN_ZH}|[{SURNAMES}](?:{_TITLES}|总|[姐哥姨叔])"
-    rf"|(?P<called>[小老阿]{_GIVEN})|(?:[见和跟与给陪找约]|[遇碰][到见])了?(?P<met>[{SURNAMES}](?:{_GIVEN}){{1,2}}?)|(?P<latin>[A-Z][a-z]+)"
-)
+_SOMEBODY = _pattern("somebody")
 _OURSELVES = re.compile("[我咱俺]|本人")
 
 
@@ -1155,10 +1130,7 @@ def _as_told(text: str, scene: Scene) -> str:
 #: 小何之后，组长是老梁.
 _BEFORE_OR_AFTER = re.compile("之[前后]|以[前后]|走[了后]|来之前")
 #: 下班路上碰到老同学阿峰: who 他 is by the next clause.
-_MET = re.compile(
-    rf"(?:[碰遇见][到见]|[和跟与给找约陪]|见)了?老?(?:(?:{KIN_ZH})?(?P<who>[{SURNAMES}](?:{_TITLES}|[姐哥姨叔总])|{_NAME_ZH})|(?P<kin>{KIN_ZH}))"
-    "(?=$|[吃聊打发通视喝见看说逛去]|一起|今天)"
-)
+_MET = _pattern("met")
 
 
 def _introduce(text: str, scene: Scene) -> None:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from amem.language.lexicon import is_person, lexicon, stem
-from amem.language.numerals import MONTHS
 from amem.language.predicates import USER, WE
 from amem.language.scripts import Patterns, read_list, word_list, words
 from amem.language.statements.clauses import Clause, Sentence, Subject
@@ -54,28 +53,7 @@ _pattern = Patterns("statements/english")
 
 # What may stand before an English statement and is no part of it: "By the way, last month ...", "I'm" for "I am".
 
-_MONTHS = "|".join(MONTHS)
-_NAMED = rf"(?:{_MONTHS}|(?:mon|tues|wednes|thurs|fri|satur|sun)day)"
-_DATED = (
-    rf"(?:{_NAMED}(?: \d{{1,2}}(?:st|nd|rd|th)?)?(?:,? \d{{4}})?"
-    rf"|\d{{1,2}}(?:st|nd|rd|th)? (?:of )?(?:{_MONTHS})(?:,? \d{{4}})?"
-    r"|(?:19|20)\d\d(?:-\d\d(?:-\d\d)?)?)"
-)
-_LEAD = re.compile(
-    r"(?:(?:so|well|oh|ok(?:ay)?|yes|yeah|no|hey|hi|also|and|but|then|btw|by the way|fyi|actually|anyway|finally|now"
-    r"|nowadays|these days|currently|recently|today|as of (?:today|now)|at the moment|right now|good news|big news|news"
-    r"|update|reminder|decision|note|remember|please (?:remember|note)|note that|remember that|guess what|in fact"
-    r"|honestly|for the record|again|luckily|sadly|unfortunately|in the end|eventually|officially|personally"
-    r"|scratch that|sorry|correction|(?:it )?turns out(?: that)?"
-    r"|(?:(?:i|we) )?(?:just |only )?(?:found out|learnt|learned)(?: that)?"
-    r"|after (?:the|my|our) [a-z-]+|(?:earlier )?this (?:week|month|year)|yesterday"
-    r"|last (?:week|month|year|night|spring|summer|autumn|fall|winter)"
-    r"|(?:back )?(?:in|since|on|from|until|as of) (?:early |late |mid-?)?"
-    rf"{_DATED}(?: (?:to|until|till) {_DATED})?"
-    r"|(?:since|as of) (?:yesterday|today|last (?:night|week|month|year)|this (?:morning|week|month|year))"
-    r"|(?:\d+|an?|two|three|four|five|six|seven|eight|nine|ten) (?:day|week|month|year)s? ago)\b[,:!]?\s+)+",
-    re.IGNORECASE,
-)
+_LEAD = _pattern("lead")
 _SHORT = [
     (re.compile(pattern, re.IGNORECASE), f" {full}" if pattern[0] in "'n" else full)
     for pattern, _, full in (line.partition("  ") for _, line in read_list("short_forms.txt"))
