@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from amem.language import sentences
 from amem.language.lexicon import Sort, denied_by_affix, is_place, stem
-from amem.language.scripts import CHINESE_SINGLE_WORDS, LATIN, read_list
+from amem.language.scripts import CHINESE_SINGLE_WORDS, LATIN, Patterns, read_list
 from amem.language.sentence_parts import DENIAL, NO_MORE, trouble_over
 from amem.language.terms import contract
 from amem.language.word_reading import read
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from amem.language.word_reading import Reading, Word
 
 
+_pattern = Patterns("conflict/cues")
+
 # Words that turn what a sentence says, found by the word lists beside this module: cues and pairs of opposites.
 
 _CLITIC = re.compile(r"['’](?:d|ll)\b", re.IGNORECASE)
@@ -30,26 +32,12 @@ _APOSTROPHES = ("'", "’")
 _MAY, _WILL = "May", "Will"
 _JOINED = re.compile(r"(?:['’]\w{1,2})?\s?")
 #: Verbs with something between their two words ("took the soup off the menu"); "I've left Acme".
-_TAKEN_OFF = re.compile(
-    r"\b(?:took|taken|called|turned|switched|shut|threw|thrown|gave|given|let|phased)\b(?! (?:off|down|out|away|up))"
-    r".{1,40}\b(?:off|down|out|away|lapse|go)\b"
-    r"|(?-i:\b(?:[Ww]e|[Hh]e|[Ss]he|[Tt]hey|[A-Z]\w*)(?:['’](?:ve|s)| have| has)? left (?=[A-Z]))",
-    re.IGNORECASE,
-)
-_HANDED_TO = re.compile(r"\b(?:handed|passed|gave|given|transferred)\b.{1,40}\bto [A-Z]|交给|让给|转给")
-_FROM_ON = re.compile(
-    r"\bwe (?:move|migrate|switch) (?:the|our|all)\b[^.;,]{1,60} to\b"
-    r"|\bfrom \w+(?: \w+)? on(?:wards?)?\b|\b(?:cut|brought|raised|reduced|lowered|moved|put)\b.{1,40}\bto \d"
-    r"|\bnew \w+(?: for [\w ]{1,20})? is (?-i:[A-Z])|起改|起[改由为]|新[^，。]{1,4}[是叫姓]",
-    re.IGNORECASE,
-)
-_UNTIL = re.compile(r"\b(?:until|till)\b|直到|为止", re.IGNORECASE)
-_ONCE_MORE = re.compile(r"又(?![一有是])\S{1,6}[了上回起](?![一两几])")
-_MAIN = re.compile(
-    r"\b(?:primary|main|default|only|sole|exclusively|standard(?:i[sz]ed)?|our \w+(?: \w+)? is)\b"
-    r"|主要|默认|唯一|首选|主力|主用|统一|全部|都用|只用|(?:的|项目)\S{1,6}是",
-    re.IGNORECASE,
-)
+_TAKEN_OFF = _pattern("taken_off")
+_HANDED_TO = _pattern("handed_to")
+_FROM_ON = _pattern("from_on")
+_UNTIL = _pattern("until")
+_ONCE_MORE = _pattern("once_more")
+_MAIN = _pattern("main")
 #: With one of these a Chinese word denies what the rest of it says.
 DENYING = frozenset("不没未别无")
 #: Nobody reads further for one word.
