@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from amem.conflict.clause_parts import THIRD
@@ -16,6 +17,7 @@ from amem.conflict.statements import read
 from amem.language import index_terms, query_terms
 from amem.language.asking import (
     NUMBER,
+    asked_for,
     asks_for_a_move,
     asks_for_a_name,
     asks_yes_or_no,
@@ -42,7 +44,16 @@ from amem.note import Fact, Kind, MemoryNote, Status
 from amem.query import Filter
 from amem.rendering import holding_text
 from amem.retrieval.confidence import CALIBRATION
-from amem.retrieval.entailment import Premise, Verdict, asks_for_kin, deciding, deciding_then, is_over, terms_of_people
+from amem.retrieval.entailment import (
+    Premise,
+    Verdict,
+    asks_for_kin,
+    deciding,
+    deciding_then,
+    is_beside,
+    is_over,
+    terms_of_people,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence, Set
@@ -76,6 +87,16 @@ _FORBIDS = frozenset(("allergic_to", "intolerant_to", "cannot_eat", "avoids"))
 _LATEST = 1_000
 #: So many letters of a term a text holds in any of its forms.
 _STEM = 4
+
+
+class Shortfall(StrEnum):
+    """Why a note that comes near is no certain answer."""
+
+    OTHERS = "it is said of somebody else"
+    TIME = "it was noted at another time"
+    DETAIL = "it may lack the kind of detail that is asked for"
+    PART = "it holds only a part of what is asked with"
+    LITTLE = "it holds little of what is asked with"
 
 
 class Evidence:
@@ -124,6 +145,20 @@ class Evidence:
             if (signs := hit.explanation.signs) and (signs.held >= _SOME or signs.cosine >= _RELATED)
         ]
         return max(held, key=lambda hit: hit.confidence).id if held else None
+
+    def shortfall(self, id: str, period: Period | None) -> Shortfall | None:
+        """Why a hit that comes near is no certain answer; None where nothing tells."""
+        note, signs = self.notes[id], self.hits[id].explanation.signs
+        if is_beside(self._question, note.content, note.speaker):
+            return Shortfall.OTHERS
+        since, until = (None, None) if period is None else (period.since, period.until)
+        if (since is not None and self.at(id) < since) or (until is not None and self.at(id) >= until):
+            return Shortfall.TIME
+        if signs is None:
+            return None
+        if signs.lacks and asked_for(self._question):
+            return Shortfall.DETAIL
+        return None if signs.held >= ALL else Shortfall.PART if signs.held >= HELD else Shortfall.LITTLE
 
     # What makes a fact, or the words of a note, doubtful.
 

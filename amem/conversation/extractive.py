@@ -11,11 +11,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from amem.clock import zone
-from amem.conversation.evidence import ALL, HELD, Evidence
+from amem.conversation.evidence import ALL, HELD, Evidence, Shortfall
 from amem.conversation.listing import notes_of_a_deed, notes_of_a_sort, notes_of_a_time, of_a_time, only_plans, timely
 from amem.conversation.reply import lines_for
 from amem.language import index_terms
-from amem.language.asking import asks_when, tells_who
+from amem.language.asking import asked_for, asks_when, tells_who
 from amem.language.states import leads_on
 from amem.language.times import asks_ahead, named_in_note, starts_ahead
 from amem.note import MemoryNote, Overturned, Status
@@ -182,6 +182,8 @@ def extract(
         support = Support.WEAK if answer.doubted and support is Support.STRONG else support
     if filled.period is None and support is Support.STRONG and not causal and answer.quote_leaving():
         support = Support.WEAK
+    if support is Support.WEAK and not far:
+        answer.tell_why(filled.period)
     if asides:
         answer.add_facts(asides)
         support = Support.WEAK if support is Support.NONE else support
@@ -373,6 +375,23 @@ class _Answer:
         lead = "" if doubt and lead in self.words.verdicts else lead
         self.say(f"{lead}{now}{self.words.before if now else ''}{quote}{cited}{doubt}")
         self._quoted = True
+
+    def tell_why(self, period: Period | None) -> None:
+        """Say why the one note that is quoted as the nearest is no certain answer, where nothing else tells."""
+        ids = [*self._rests]
+        if self.doubted or len(ids) != 1 or not self._quoted or ids[0] not in self._found.hits:
+            return
+        why = self._found.shortfall(ids[0], period)
+        words = {
+            Shortfall.OTHERS: self.words.of_others,
+            Shortfall.TIME: self.words.of_another_time,
+            Shortfall.DETAIL: self.words.without_detail.format(asked_for(self._question)),
+            Shortfall.PART: self.words.in_part,
+            Shortfall.LITTLE: self.words.in_little,
+        }
+        if why is not None:
+            self._clauses[-1] += words[why]
+            self._quoted = False
 
     def quote_unread(self) -> None:
         """Quote the hits that hold all that is asked, and state nothing that is read as a fact."""

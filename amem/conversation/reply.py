@@ -49,6 +49,11 @@ class Lines:
     far: str
     uncertain: str
     outdated: str
+    of_others: str
+    of_another_time: str
+    without_detail: str
+    in_part: str
+    in_little: str
     before: str
     later: str
     then: str
@@ -132,6 +137,11 @@ ENGLISH = Lines(
     far="Nothing certain; nearest, though far off: ",
     uncertain="Nothing certain",
     outdated=", but this may be out of date: ",
+    of_others=", but this is said of somebody else",
+    of_another_time=", but this was noted at another time",
+    without_detail=", but this may not say {}",
+    in_part=", but this may be only a part of what is asked",
+    in_little=", but this shares few words with the question",
     before="before that: ",
     later="later: ",
     then="then",
@@ -174,6 +184,11 @@ CHINESE = Lines(
     far="没有确定的答案，相差较远、但最接近的是：",
     uncertain="没有确定的答案",
     outdated="，但可能已过时：",
+    of_others="，但说的是别人",
+    of_another_time="，但这是另一个时间记的",
+    without_detail="，但不一定说到{}",
+    in_part="，但可能只说到所问的一部分",
+    in_little="，但用词与问题不同",
     before="此前：",
     later="后来：",
     then="那时",

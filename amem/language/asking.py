@@ -174,6 +174,15 @@ _DETAILS = tuple(
 )
 
 
+def asked_for(question: str) -> str:
+    """The words by which a question asks for a kind of detail ("when", 多少钱); '' where it has none."""
+    found = _ASKED_FOR.search(question)
+    return found[0].lower() if found else ""
+
+
+_ASKED_FOR = _pattern("asked_for")
+
+
 def details_asked(question: str) -> list[Callable[[str], object]]:
     """For each kind of detail that a question asks for, what tells whether a text holds one."""
     return [held.search for asked, held in _DETAILS if asked.search(question)]

@@ -260,10 +260,10 @@ _KNOWN = 0.5
 def _translated(reading: Reading, embedder: Embedder) -> Reading:
     """The reading of a question that some notes are in another language than, with what its words are there."""
     found = translations(reading.lexical) if len(reading.text) <= LONGEST else {}
-    # 芝麻 is somebody's cat, and no sesame; alone it may be a name that nobody has noted yet.
     names = {said: others for said, others in found.items() if normalize(said) not in reading.names}
     read = replace(reading, foreign=True, translated=names)
-    if names and [*names] != [reading.text] and dense_trust(embedder, reading.text) < _KNOWN:
+    # One word alone may be a name that is also a word: 芝麻 is somebody's cat, and sesame no question.
+    if len(names) > 1 and dense_trust(embedder, reading.text) < _KNOWN:
         read = replace(read, meaning=" ".join(each[0] for each in names.values()))
     return read
 

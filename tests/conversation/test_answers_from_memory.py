@@ -1429,3 +1429,25 @@ def test_who_has_given_something_up_for_good_does_it_no_longer(
 ) -> None:
     told(memory, said)
     assert ask(memory, question).text.startswith(answer)
+
+
+@pytest.mark.parametrize(
+    ("said", "question", "why"),
+    [
+        (
+            {"Ben is allergic to penicillin.": "2026-07-09"},
+            "Am I allergic to penicillin?",
+            "this is said of somebody else.",
+        ),
+        ({"小侄子对牛奶过敏。": "2026-06-20"}, "我对牛奶过敏吗？", "，但说的是别人。"),
+        ({"Knee is fine again, no more physio.": "2026-06-20"}, "Who is my physio?", ", but this may not say who."),
+        ({"果果的大提琴课改到周四下午五点。": "2026-06-20"}, "果果几岁了？", "，但不一定说到几岁。"),
+    ],
+)
+def test_a_doubt_says_why_in_the_language_of_the_question(
+    memory: AgenticMemorySystem, said: dict[str, str], question: str, why: str
+) -> None:
+    told(memory, said)
+    found = ask(memory, question)
+    assert found.support == "weak"
+    assert found.text.endswith(why)
