@@ -6,7 +6,7 @@ import math
 import re
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import groupby, takewhile
 from typing import TYPE_CHECKING
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from amem.conflict.candidates import Claim
+    from amem.conflict.clause_parts import Value
     from amem.conflict.statements import Statement
 
 
@@ -118,16 +119,25 @@ def gained(one: Statement, other: Statement) -> Mapping[str, frozenset[str]]:
     swapped = _swapped(one, other)
     if not other.values and not other.names and not swapped:
         return {}
-    found: dict[str, set[str]] = {}
-    if other.values:
-        held, kept = ({(value.sort, value.text) for value in each.values} for each in (one, other))
+    found: dict[str, frozenset[str]] = {}
+    if other.values and other.values != one.values:
+        held, kept = _told(one.values), _told(other.values)
         lost = [value for value in one.values if (value.sort, value.text) not in kept]
-        for value in other.values:
-            if (value.sort, value.text) not in held and all(map(value.numbers_the_same, lost)):
-                found.setdefault(value.sort, set()).add(value.text)
+        came = [
+            value
+            for value in other.values
+            if (value.sort, value.text) not in held and all(map(value.numbers_the_same, lost))
+        ]
+        found = {each.sort: frozenset([value.text for value in came if value.sort == each.sort]) for each in came}
     if names := [key for key in other.names if key not in one.about] or swapped:
-        found["name"] = set(names)
-    return {sort: frozenset(values) for sort, values in found.items()}
+        found["name"] = frozenset(names)
+    return found
+
+
+# A statement is held against many others.
+@lru_cache(maxsize=2048)
+def _told(values: frozenset[Value]) -> frozenset[tuple[str, str]]:
+    return frozenset([(value.sort, value.text) for value in values])
 
 
 #: Left out where two Chinese clauses are laid side by side; and what stands before what somebody or something is.
@@ -140,7 +150,9 @@ def _swapped(one: Statement, other: Statement) -> list[str]:
     """What a Chinese clause has where another, else the same, has something else: 工资卡是建行的, 工资卡是招行的了."""
     if one.frame is not None or other.frame is not None or one.negative or other.negative:
         return []
-    first, second = (_bare(each.text) for each in (one, other))
+    first, second = _bare(one.text), _bare(other.text)
+    if first[:1] != second[:1]:
+        return []  # as of most pairs
     start, end = _common(first, second), _common(first[::-1], second[::-1])
     end = min(end, len(first) - start, len(second) - start)
     mine, yours = first[start : len(first) - end], second[start : len(second) - end]
@@ -149,6 +161,7 @@ def _swapped(one: Statement, other: Statement) -> list[str]:
     return [yours] if told and short and mine and yours and not values_of(mine + yours) else []
 
 
+@lru_cache(maxsize=2048)
 def _bare(text: str) -> str:
     for filler in _FILLERS:
         text = text.replace(filler, "")
@@ -490,13 +503,11 @@ class _Clauses:
 
     def __init__(self, text: str) -> None:
         around = _sentences(text)
-        said = read(text)
-        every = [_Clause(each, around[each.sentence], normalize(each.text)) for each in said]
+        every = [_Clause(each, around[each.sentence], normalize(each.text)) for each in read(text)]
         self.count = len(every)
         self._ending = [each for each in every if each.may_end]
         self._falling = [each for each in every if each.may_fall]
         self._ends, self._falls = _keys(self._ending), _keys(self._falling)
-        self._said = [each for each in said if each.said]
 
     def touching(self, olds: _Clauses) -> Iterator[tuple[_Clause, Iterator[_Clause]]]:
         """Each that could end clauses of an earlier note, with those that it, or its sentence, shares a word with, or
@@ -513,16 +524,6 @@ class _Clauses:
                     if told >> at & 1 or (opposed >> at & 1 and _by_opposites(old.statement, new.statement))
                 ),
             )
-
-    @cached_property
-    def _by_word(self) -> dict[str, int]:
-        """Where what it says stands, by words and by characters of Chinese words."""
-        return _masks(_pieces(each.about) for each in self._said)
-
-    def comparable(self, olds: _Clauses) -> Iterator[tuple[Statement, Statement]]:
-        """What an earlier note and this one say, two by two, where they may be about one thing."""
-        for place, mask in _met(self._by_word, olds._by_word).items():
-            yield from ((old, self._said[place]) for at, old in enumerate(olds._said) if mask >> at & 1)
 
 
 def _keys(clauses: Sequence[_Clause]) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
@@ -573,7 +574,15 @@ _clauses = lru_cache(maxsize=1024)(_Clauses)
 
 def comparable(earlier: Claim, later: Claim) -> Iterator[tuple[Statement, Statement]]:
     """What the two say, an earlier statement with a later one, where they may be about one thing."""
-    return _clauses(later.content).comparable(_clauses(earlier.content))
+    olds, news = read(earlier.content), read(later.content)
+    for place, mask in _met(_said_by(later.content), _said_by(earlier.content)).items():
+        yield from ((old, news[place]) for at, old in enumerate(olds) if mask >> at & 1)
+
+
+@lru_cache(maxsize=1024)
+def _said_by(text: str) -> dict[str, int]:
+    """By words, and by characters of Chinese words, a mask of the statements of a text that say something."""
+    return _masks(_pieces(each.about) if each.said else () for each in read(text))
 
 
 def _may_fall(old: _Clause, new: _Clause) -> bool:

@@ -585,8 +585,8 @@ def _ends_in_le(statement: Statement) -> bool:
 class _Trees:
     """``judge.json``: `start` and `trees`, lists of nodes [feature, threshold, left, right] and leaves [value].
 
-    All nodes stand in one row of arrays, and every tree of every row of features goes down a level at once; a leaf
-    leads to itself.
+    All nodes stand in one row of arrays, two places each, whose children are the left and the right one; every tree of
+    every row of features goes down a level at once, and a leaf leads to itself.
     """
 
     def __init__(self, start: float, trees: Sequence[Sequence[Sequence[float]]]) -> None:
@@ -598,13 +598,11 @@ class _Trees:
             for tree, place in zip(trees, places.tolist(), strict=False)
             for at, node in enumerate(tree, place)
         ]
-        features, thresholds, left, right, values = zip(*nodes, strict=True)
+        features, thresholds, left, right, values = (np.repeat(each, 2) for each in zip(*nodes, strict=True))
         self._start = start
-        self._roots = places[:-1]
-        self._features = np.array(features, dtype=np.intp)
-        self._thresholds = np.array(thresholds)
-        self._left, self._right = np.array(left, dtype=np.intp), np.array(right, dtype=np.intp)
-        self._values = np.array(values)
+        self._roots = 2 * places[:-1]
+        self._features, self._thresholds, self._values = features.astype(np.intp), thresholds, values
+        self._children = 2 * np.where(np.arange(len(left)) % 2, right, left).astype(np.intp)
         self._levels = max(_depth(tree) for tree in trees)
 
     def probabilities(self, rows: Sequence[Sequence[float]]) -> list[float]:
@@ -616,7 +614,7 @@ class _Trees:
         values, at = table.ravel(), self._roots[np.newaxis]
         for _ in range(self._levels):
             told = values.take(starts + self._features.take(at))
-            at = np.where(told <= self._thresholds.take(at), self._left.take(at), self._right.take(at))
+            at = self._children.take(at + (told > self._thresholds.take(at)))
         # One by one in the order of the trees: another order rounds otherwise.
         totals = [sum(each, self._start) for each in self._values.take(at).tolist()]
         return [1 / (1 + math.exp(-total)) for total in totals]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sqlite3
 from collections import Counter
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from amem import AgenticMemorySystem, load_settings
 from amem.conflict import statements
+from amem.errors import InvalidInput
 from amem.interop.importing import Importer
 from amem.interop.items import Incoming
 from amem.interop.reader import read_path
@@ -262,3 +264,26 @@ def test_what_is_kept_of_a_text_is_what_was_read(text: str):
     assert held is not None
     assert statements.unpack(text, held)
     assert statements.read(text) == read
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_the_collector_of_cycles_waits_for_a_batch_and_stands_as_before_afterwards(tmp_path: Path, collects: bool):
+    seen = []
+
+    class Watching(HashEmbedder):
+        def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            seen.append(gc.isenabled())
+            return super().embed(texts)
+
+    with AgenticMemorySystem(settings=load_settings(tmp_path, llm_backend="offline"), embedder=Watching()) as memory:
+        if not collects:
+            gc.disable()
+        try:
+            memory.add_notes(["Ana likes opera.", "Bo moved to Porto."])
+            assert gc.isenabled() is collects
+            with pytest.raises(InvalidInput):
+                memory.add_notes(["Ana likes jazz.", ""])
+            assert gc.isenabled() is collects
+        finally:
+            gc.enable()
+    assert seen == [False]

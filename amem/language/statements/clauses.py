@@ -61,13 +61,14 @@ def stated(text: str) -> Iterator[Sentence]:
     """The sentences of a text that state something."""
     plain = _QUOTED.sub(_unquoted, _PASTED.sub(f" {GAP} ", text[:_WINDOW]))
     every = sentences(plain)
+    joking = "/s" in plain or _JOKE.search(plain) is not None
     end = 0
     for at, sentence in enumerate(every):
         start = plain.find(sentence, end)
         goes_on = at > 0 and "\n" not in plain[end:start]
         end = start + len(sentence)
-        meant = at + 1 == len(every) or not _JOKE.search(every[at + 1])
-        if len(sentence) <= _LONGEST_SENTENCE and meant and _states(sentence):
+        joke = joking and any(map(_JOKE.search, every[at : at + 2]))
+        if len(sentence) <= _LONGEST_SENTENCE and not joke and _states(sentence):
             line = _LINE.match(sentence) if ":" in sentence or "：" in sentence else None
             body = sentence if line is None else sentence[line.end() :]
             who = None if line is None else line["who"]
@@ -78,7 +79,7 @@ def stated(text: str) -> Iterator[Sentence]:
 
 
 def _states(sentence: str) -> bool:
-    return not (_QUESTION.search(sentence) or _SUPPOSED.search(sentence) or _JOKE.search(sentence))
+    return not (_QUESTION.search(sentence) or _SUPPOSED.search(sentence))
 
 
 def _unquoted(found: re.Match[str]) -> str:
