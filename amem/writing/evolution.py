@@ -164,11 +164,9 @@ def drop_guesses(
     session: Session, one: str, other: str, operation: int, keep: Container[tuple[str, str, LinkType]] = ()
 ) -> None:
     """Take away what machines guessed of the two notes, in either direction, but for the links to `keep`."""
-    for source, target in ((one, other), (other, one)):
-        for type in GUESSED:
-            held = session.links.get(source, target, type)
-            if held is not None and not is_persons_word(held.made_by) and (source, target, type) not in keep:
-                session.links.remove(source, target, type, operation)
+    for link in session.links.among([one, other], list(GUESSED)):
+        if not is_persons_word(link.made_by) and (link.source, link.target, link.type) not in keep:
+            session.links.remove(link.source, link.target, link.type, operation)
 
 
 _MOST_TAGS = 16
