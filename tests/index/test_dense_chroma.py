@@ -374,14 +374,14 @@ def test_what_cannot_be_stored_in_time_at_closing_is_not_begun(
 
 
 def test_while_somebody_writes_for_long_chroma_is_fed_only_where_it_is_asked_for(feed: MemoryFeed, tmp_path: Path):
+    import chromadb  # noqa: F401  # which the thread would wait for
+
     feed.add(clustered(COUNT))
-    leg = DenseLeg(feed, folder=tmp_path, base="chroma", pause=0)
-    with leg.fed_later():
+    with on_chroma(feed, tmp_path) as leg, leg.fed_later():
         leg.refresh()
-        leg.close()
-    assert not (tmp_path / "chroma").exists()
-    with on_chroma(feed, tmp_path) as other, other.fed_later():
-        assert other.wait_for_chroma(60), other.status()
+        time.sleep(1.5)
+        assert not (tmp_path / "chroma").exists()
+        assert leg.wait_for_chroma(60), leg.status()
 
 
 def test_an_exact_base_never_imports_chroma(tmp_path: Path):
