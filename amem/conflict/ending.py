@@ -255,10 +255,26 @@ def keys_of(bond: Bond, said: Statement) -> frozenset[str]:
     return frozenset({*named, *filter(None, (bond.role, bond.name.casefold()))})
 
 
-def bond_with(content: str, name: str) -> str | None:
-    """The words of the content that say what somebody of this name is to somebody; None without any."""
-    wanted = normalize(name)
-    return next((bond.text for _, bond in bonds(content) if bond.role and normalize(bond.name) == wanted), None)
+def part_stating(content: str, value: str) -> str | None:
+    """The words of the content that state a value, as they may end while the rest stands; None where none do.
+
+    That is what somebody of this name is to somebody, or the statement without whom it names: "I live in Ghent" of "I
+    live in Ghent with my wife Ada", "lives in Basel" of "My sister Mia lives in Basel".
+    """
+    wanted = normalize(value)
+    named = [(said, bond) for said, bond in bonds(content) if bond.role and bond.name]
+    own = next((bond.text for _, bond in named if normalize(bond.name) == wanted), None)
+    whole = own or statement_of(content, value)
+    if own is not None or whole is None:
+        return own
+    for said, bond in named:
+        before, _, behind = whole.partition(bond.text)
+        opens = not before and not bond.had
+        rests = [behind.strip().removeprefix(bond.name)] if opens else [] if bond.had else [before, behind]
+        rest = next((each.strip(_ENDS) for each in rests if wanted in normalize(each)), "")
+        if rest and said.text in whole:
+            return rest
+    return whole
 
 
 def statements_of(content: str) -> list[str]:

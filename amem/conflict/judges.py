@@ -34,7 +34,7 @@ from amem.conflict.compare import (
     without,
 )
 from amem.conflict.cues import Cue
-from amem.conflict.ending import bond_with, bonds, cut, keys_of, naming, quote, stated, statement_of, states_more
+from amem.conflict.ending import bonds, cut, keys_of, naming, part_stating, quote, stated, states_more
 from amem.conflict.statements import quotes, read
 from amem.errors import AmemError
 from amem.language import is_cjk, normalize, written_in_cjk
@@ -103,7 +103,7 @@ def judge_by_slot(earlier: Claim, later: Claim, predicates: Predicates) -> Verdi
 def _quotes(claim: Claim, facts: Iterable[Fact]) -> tuple[str, ...]:
     """The statements of a note that state these facts, in its words; of a list whose other items hold, the item."""
     fallen = list(facts)
-    found = {each: bond_with(claim.content, each.object) or statement_of(claim.content, each.object) for each in fallen}
+    found = {each: part_stating(claim.content, each.object) for each in fallen}
     for fact, statement in found.items():
         listed = (fact.subject, fact.predicate)
         others = [each for each in claim.facts if each.holds and (each.subject, each.predicate) == listed]
@@ -544,6 +544,12 @@ def _says_just_this(old: Statement, new: Statement) -> bool:
     return same and sum(old.about.values()) >= 1 and old.said
 
 
+def _says_off(old: Statement, new: Statement) -> bool:
+    """Whether the later statement says nothing but that the thing is off of which the earlier one is said."""
+    same = bool(new.thing) and new.thing[-1:] == old.thing[-1:] and old.said and not old.event
+    return same and bool(new.cues & OVER) and not new.values and new.about.keys() <= {*new.thing}
+
+
 def _share_a_thing(old: Statement, new: Statement) -> bool:
     """Whether both are about something beside units: "the rent goes up to 1,240 euros" tells nothing of a bike."""
     units = {unit for each in (*old.values, *new.values) for unit in each.units}
@@ -557,6 +563,8 @@ def _difference(old: Statement, new: Statement, features: Mapping[str, float], p
         and not (features["sometimes"] or old.event)
         and _says_just_this(old, new)
     ):
+        probability = max(probability, _OPPOSITE)
+    if features["turned"] and _says_off(old, new):
         probability = max(probability, _OPPOSITE)
     turned_, explicit = bool(features["turned"]), bool(features["explicit"])
     clear = bool(features["opposed"] or features["now"])

@@ -330,7 +330,13 @@ class _Answer:
         best = max(near, key=lambda hit: hit.confidence)
         # What was noted last of the same was so then.
         alike = [hit for hit in near if period is not None and found.holds(hit.id) >= found.holds(best.id) > 0]
-        self.quote(max(alike, key=lambda hit: at(hit.id), default=best).id, self.words.nearest, doubts=False)
+        told = max(alike, key=lambda hit: at(hit.id), default=best).id
+        after = found.notes[told].superseded_by if period is None else None
+        if after is None or found.note(after) is None:
+            self.quote(told, self.words.nearest, doubts=False)
+        else:
+            self.quote(after, self.words.nearest, doubts=False)
+            self.quote(told, self.words.before, doubts=False)
         return True
 
     def _is_taken_back(self, id: str) -> bool:

@@ -253,9 +253,13 @@ def _look_up(token: str) -> tuple[str, str, Sort, bool, bool, bool, bool, bool]:
     return key, bare, _sort(folded, key), known, False, verb, *named
 
 
+#: Characters of a day or month cut short.
+_SHORT_DAY = 3
+
+
 def _sort(folded: str, key: str) -> Sort:
     lists = lexicon()
-    if key in lists.times:
+    if key in lists.times and not (len(key) == _SHORT_DAY and folded.endswith(("ing", "ings"))):  # no wedding is a Wed
         return Sort.TIME
     cue = key in lists.cues
     if lists.is_noun_trigger(folded):

@@ -406,3 +406,59 @@ def test_a_note_that_says_nothing_without_whom_it_names_is_superseded(memory: Ag
     note = add(memory, "小贺和小钟在谈恋爱。", "2026-01-05")
     add(memory, "小贺和小钟分手了。", "2026-06-22")
     assert memory.read(note).status is Status.SUPERSEDED
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "part", "question", "answer"),
+    [
+        (
+            "I live in Ghent with my partner Wouter.",
+            "I moved to Oslo.",
+            "I live in Ghent",
+            "Who is my partner?",
+            "Wouter",
+        ),
+        ("I live with my wife Ada in Ghent.", "I moved to Oslo.", "in Ghent", "Who is my wife?", "married to Ada"),
+        (
+            "My wife Ada works at Shell.",
+            "Ada works at Nokia now.",
+            "works at Shell",
+            "Who is my wife?",
+            "married to Ada",
+        ),
+        ("我妹妹小美住在杭州。", "小美搬到宁波了。", "住在杭州", "小美住在哪里？", "宁波"),
+        ("我和老婆阿梅住在青岛。", "我搬到烟台了。", "住在青岛", "我住在哪里？", "烟台"),
+    ],
+)
+def test_whom_a_note_names_beside_a_statement_stands_when_that_ends(
+    memory: AgenticMemorySystem, old: str, new: str, part: str, question: str, answer: str
+) -> None:
+    note = add(memory, old, "2026-01-05")
+    add(memory, new, "2026-06-22")
+    held = memory.read(note)
+    assert (held.status, [each.text for each in held.overturned]) == (Status.ACTIVE, [part])
+    said = memory.answer(question).text
+    assert answer in said
+    assert "used to be" not in said
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "question"),
+    [
+        ("Our wedding is on 5 June in Siena, with 80 guests.", "The wedding is off.", "When is our wedding?"),
+        ("我们的婚礼定在六月五日，请了八十位客人。", "婚礼取消了。", "婚礼什么时候？"),
+    ],
+)
+def test_a_day_is_told_with_what_speaks_against_it(
+    memory: AgenticMemorySystem, old: str, new: str, question: str
+) -> None:
+    add(memory, old, "2026-01-05")
+    add(memory, new, "2026-05-22")
+    assert new in memory.answer(question).text
+
+
+def test_what_took_the_place_of_the_nearest_note_is_told_with_it(memory: AgenticMemorySystem) -> None:
+    add(memory, "I have a dog called Rex.", "2026-01-05")
+    add(memory, "Rex died.", "2026-05-22")
+    told = memory.answer("Do I have a dog?").text
+    assert told.endswith("“Rex died.” (2026-05-22) [1]; before that: “I have a dog called Rex.” (2026-01-05) [2]")
