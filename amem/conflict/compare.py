@@ -209,8 +209,8 @@ def turned(old: Statement, new: Statement) -> bool:
 
     What has the lesser word of a pair affirms nothing that the other denies: "isn't here", "is absent".
     """
-    if old.pending and new.achieved:
-        return shared(without(old.about, old.people), new.about) >= 1
+    if old.pending and new.achieved and shared(without(old.about, old.people), new.about) >= 1:
+        return True
     if old.poles.keys() & new.poles.keys():
         # Of two pairs that one word denies ("not safe in the dark") it means one.
         return bool(opposed(old, new)) and not (old.negative != new.negative and _alike(old, new))

@@ -299,6 +299,8 @@ def test_what_is_said_of_somebodys_friend_says_nothing_of_that_somebody(
         ("我每天抽半包烟。", "戒烟半年了。"),
         ("表哥在找铺面。", "表哥租到铺面了。"),
         ("西门桥在修。", "西门桥通车了。"),
+        ("小明还在找工作。", "小明找到工作了。"),
+        ("我们住九楼。", "我们住十一楼了。"),
         ("我欠小丁三百。", "小丁的钱还清了。"),
         ("奶奶的存折是建行的。", "奶奶的存折是招行的了。"),
         ("舅妈不同意搬家。", "舅妈同意搬家了。"),
@@ -442,6 +444,10 @@ def test_a_page_is_judged_by_how_it_begins() -> None:
         ("我住在郑州。", "我暂时住在合肥。"),
         ("我的老板是陈建国。", "我的老板是老陈。"),
         ("项目截止日是五月十号。", "客户求我们把项目截止日推迟到五月二十号"),
+        ("I play tennis.", "On Fridays I stopped playing tennis."),
+        ("I take ibuprofen.", "Back then I didn't take ibuprofen."),
+        ("我住在西安。", "方案B：我住在兰州。"),
+        ("缓存用的是Memcached。", "草稿：缓存换成了Redis。"),
     ],
 )
 def test_another_thing_a_time_of_day_and_what_is_only_said_or_wished_hide_nothing(earlier: str, later: str):
