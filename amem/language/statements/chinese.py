@@ -1057,7 +1057,9 @@ def _of_role(text: str, scene: Scene) -> list[Fact]:
     if subject is not None and subject.name == f"{scene.cast.me.name}的{match['role']}":
         subject = scene.cast.me  # 房东换人了，新房东姓贺
     if subject is not None and subject is before and match["change"] and not subject.first:
-        return []  # 老韩要走，教练换成林佳音: whose coach, nothing tells
+        if not _GOES.search(scene.heard):
+            return []  # 老韩摔伤了，教练换成林佳音: whose coach, nothing tells
+        subject = scene.cast.me  # 老韩要回青岛，教练换成林佳音
     home = row.hangs_on == "lives_in" and not _FOR_SOMEBODY.match(scene.heard)
     mine = row.personal and (scene.opening or home or (not scene.others and row.name != "salary"))
     if subject is None and value and not who and (mine or (scene.opening and row.hangs_on == "works_at")):
@@ -1085,6 +1087,7 @@ def _of_role(text: str, scene: Scene) -> list[Fact]:
     return _timed(found, shape, text, scene, negated=bool(match["not"]), formerly=formerly)
 
 
+_GOES = re.compile("要回|走了?$|要走|离职|辞职|退休|调[走到去]|离开|不[干做]了")
 #: 陪妈妈看房，房东姓李: hers.
 _FOR_SOMEBODY = re.compile("[陪帮替给听跟和]")
 
