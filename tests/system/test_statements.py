@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from amem_tui.browse.note_pages import load_note, read_note
-from amem_tui.history.field_changes import compared
+from amem_tui.history.history_room import compared
 from amem_tui.page import Block
 
 from amem import Filter

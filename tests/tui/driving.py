@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from amem_tui.browse.note_list import NoteList
 from amem_tui.browse.note_pane import NotePane
 from amem_tui.browser_app import NotesApp
-from amem_tui.key_queue import OneKeyAtATime
+from amem_tui.keymap import OneKeyAtATime
 from textual import events
 from textual._context import active_app
 from textual.css.query import NoMatches
@@ -19,7 +19,7 @@ from textual.widgets import OptionList, Static
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from amem_tui.word_line import WordLine
+    from amem_tui.rooms import WordLine
     from textual.app import App
     from textual.message_pump import MessagePump
     from textual.pilot import Pilot

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from amem_tui.browse.note_pane import NotePane
-from amem_tui.word_line import TabStrip
+from amem_tui.rooms import TabStrip
 from driving import listed, opened, settled, wait_until
 
 if TYPE_CHECKING:

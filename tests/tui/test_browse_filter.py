@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from amem_tui.browse.search_line import SearchLine
+from amem_tui.browse.sidebar import SearchLine
 from conftest import CAT, KETTLE, TEA
 from driving import browsing, hint, listed, opened, screen_text, titles, wait_until
 from textual.widgets import Input

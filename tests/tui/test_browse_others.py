@@ -42,7 +42,7 @@ async def test_new_notes_move_nothing_that_one_looks_at_and_those_out_of_sight_a
         for number in range(3):
             other.add(f"Written elsewhere {number}", time="2026-03-09")
         await wait_until(pilot, lambda: here.count == 153)
-        await wait_until(pilot, lambda: "by ▲ scribe" in toasts(pilot))
+        await wait_until(pilot, lambda: "by scribe" in toasts(pilot))
         assert here.line is not None
         assert here.line.title == read == opened(pilot)
         assert here.cursor - int(here.scroll_y) == above

@@ -9,6 +9,7 @@ import pytest
 from amem_tui.browse.note_list import FOUND, Row, author, below, laid_out
 from amem_tui.browse.sidebar import Condition, Conditions
 from rich.cells import cell_len
+from textual.content import Content
 
 from amem.note import Kind, Status
 
@@ -26,7 +27,16 @@ ROW = Row(
 
 
 def text(row: Row, width: int, **told: int) -> str:
-    return "".join(piece for piece, _ in laid_out(row, width, marked=False, year=told.get("year", 2026)))
+    return laid_out(row, width, marked=False, year=told.get("year", 2026)).plain
+
+
+def looks(line: Content) -> list[tuple[str, str]]:
+    """The pieces of a line, each with its style."""
+    return [(line.plain[span.start : span.end], str(span.style)) for span in line.spans]
+
+
+def excerpt(*pieces: tuple[str, bool]) -> Content:
+    return Content.assemble(*((text, FOUND if matched else "") for text, matched in pieces))
 
 
 @pytest.mark.parametrize("width", [12, 20, 26, 30, 38, 45, 60, 100, 200])
@@ -75,16 +85,17 @@ def test_people_agents_and_machines_look_different() -> None:
     assert [author(actor) for actor in ("user", "user:ana", "agent:x", "agent", "offline", "")] == [
         "person", "person", "agent", "agent", "machine", "machine",
     ]  # fmt: skip
-    looks = [
-        laid_out(replace(ROW, author=who), 60, marked=False, year=2026)[1] for who in ("person", "agent", "machine")
+    found = [
+        looks(laid_out(replace(ROW, author=who), 60, marked=False, year=2026))[1]
+        for who in ("person", "agent", "machine")
     ]
-    assert len({text for text, _ in looks}) == len({look for _, look in looks}) == 3
+    assert len({text for text, _ in found}) == len({look for _, look in found}) == 3
 
 
 def test_what_was_superseded_looks_so() -> None:
-    pieces = laid_out(replace(ROW, title="Old", status=Status.SUPERSEDED), 60, marked=True, year=2026)
-    assert any("strike" in look and "Old" in text for text, look in pieces)
-    assert pieces[0][0] == "✓"
+    line = laid_out(replace(ROW, title="Old", status=Status.SUPERSEDED), 60, marked=True, year=2026)
+    assert any("strike" in look and "Old" in text for text, look in looks(line))
+    assert line.plain.startswith("✓")
 
 
 def test_a_period_ends_where_the_next_begins() -> None:
@@ -112,39 +123,39 @@ def test_the_second_line_of_a_hit_shows_the_words_that_matched(width: int) -> No
     far = "Monday was long, and then it rained, and nobody came to the bakery on the corner before noon "
     for before, word in ((far, "kettle"), ("周一很长，后来下雨了，没有人来，" * 3, "芝麻"), ("", "kettle")):
         row = replace(
-            ROW, title="Journal", score=0.5, excerpt=((before, False), (word, True), (" and so on" * 9, False))
+            ROW, title="Journal", score=0.5, excerpt=excerpt((before, False), (word, True), (" and so on" * 9, False))
         )
         line = below(row, width)
-        assert sum(cell_len(part) for part, _ in line) == width
+        assert line.cell_length == width
         if width >= 26:
-            assert (word, FOUND) in line
+            assert (word, FOUND) in looks(line)
 
 
 def test_a_hit_that_begins_with_its_sentence_marks_the_words_in_its_title() -> None:
     row = replace(ROW, title="I left Kestrel in May. Pieter was kind about it and asked for notes.", score=0.5)
-    row = replace(row, excerpt=(("I left ", False), ("Kestrel", True), (" in May.", False), (" …", False)))
-    assert ("Kestrel", FOUND) in laid_out(row, 50, marked=False, year=0)
-    assert "".join(part for part, _ in below(row, 50)).strip().startswith("May. Pieter was kind")
+    row = replace(row, excerpt=excerpt(("I left ", False), ("Kestrel", True), (" in May.", False), (" …", False)))
+    assert ("Kestrel", FOUND) in looks(laid_out(row, 50, marked=False, year=0))
+    assert below(row, 50).plain.strip().startswith("May. Pieter was kind")
 
 
 def test_a_hit_whose_first_line_says_all_tells_why_it_was_found() -> None:
     row = replace(ROW, title="Buy milk", score=0.5, why="1st by words (milk).")
-    row = replace(row, excerpt=(("Buy ", False), ("milk", True)))
-    assert "1st by words (milk)" in "".join(part for part, _ in below(row, 60))
+    row = replace(row, excerpt=excerpt(("Buy ", False), ("milk", True)))
+    assert "1st by words (milk)" in below(row, 60).plain
 
 
 def test_the_second_line_of_a_hit_goes_on_where_its_title_was_cut() -> None:
     text = "Told Pieter that I leave Kestrel Freight at the end of May because of the nights on call."
     first, rest = text.split("Kestrel")
     row = replace(ROW, title=text, score=0.5, pinned=False, waiting=False)
-    row = replace(row, excerpt=((first, False), ("Kestrel", True), (rest, False)), why="1st by words (kestrel).")
+    row = replace(row, excerpt=excerpt((first, False), ("Kestrel", True), (rest, False)), why="1st by words (kestrel).")
     for width in (45, 60, 78):
         line, under = laid_out(row, width, marked=False, year=0), below(row, width)
-        assert cell_len("".join(part for part, _ in line)) == width
-        assert cell_len("".join(part for part, _ in under)) == width
-        assert any(part == "Kestrel" and look == FOUND for part, look in [*line, *under])
-        title = "".join(part for part, _ in line)[5:].partition("…")[0].strip()
-        goes_on = "".join(part for part, _ in under).strip().removesuffix("…").rstrip()
+        assert line.cell_length == width
+        assert under.cell_length == width
+        assert ("Kestrel", FOUND) in [*looks(line), *looks(under)]
+        title = line.plain[5:].partition("…")[0].strip()
+        goes_on = under.plain.strip().removesuffix("…").rstrip()
         assert goes_on in text
         assert text.index(goes_on) <= len(title) + 1
-    assert "1st by words" in "".join(part for part, _ in below(row, 160))
+    assert "1st by words" in below(row, 160).plain

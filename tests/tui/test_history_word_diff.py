@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from amem_tui.history.field_changes import changed_text, compared, items
+from amem_tui.history.history_room import changed_text, compared, items
 
 from amem.clock import zone
 from amem.note_changes import DiffKind, condensed, field_words, list_diff, word_diff

@@ -11,7 +11,7 @@ from amem_tui.browser_app import NotesApp
 from amem_tui.dialogs import HelpScreen
 from amem_tui.keymap import ROOM_KEYS, as_textual_wants, every_key, own_keys
 from amem_tui.log.log_room import LogScreen
-from amem_tui.rooms import ROOMS
+from amem_tui.rooms import ROOMS, NotesScreen
 from driving import screen_text, wait_until
 
 from amem.errors import InvalidInput
@@ -52,10 +52,11 @@ def test_every_key_does_something_that_its_screen_can_do() -> None:
         "collections": "amem_tui.switchers:CollectionsScreen",
         "fork": "amem_tui.history.fork_screen:ForkScreen",
     }
-    for name, where in (rooms | sheets).items():
-        screen = resolve_name(where)
+    for name, place in (rooms | sheets).items():
+        screen = resolve_name(place)
         for binding in ROOM_KEYS[name]:
-            assert hasattr(screen, f"action_{binding.action.removeprefix('app.').partition('(')[0]}"), binding
+            where, _, action = binding.action.partition("(")[0].rpartition(".")
+            assert hasattr(NotesScreen if where == "screen" else screen, f"action_{action}"), binding
 
 
 def test_the_page_lists_every_key_that_there_is() -> None:

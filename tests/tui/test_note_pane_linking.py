@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from amem_tui.browse.note_pane import LinkPicker
-from amem_tui.word_line import TabStrip
+from amem_tui.rooms import TabStrip
 from conftest import CAT, KETTLE, TEA
 from driving import browsing, options, said, screen_text, settled, toasts, wait_until
 from pane_driving import flat, go_to, pane, turn_to

@@ -8,7 +8,7 @@ import pytest
 from amem_tui.browse.note_pages import NAMES
 from amem_tui.history.history_room import HistoryScreen
 from amem_tui.page import ToNote
-from amem_tui.word_line import tab_labels
+from amem_tui.rooms import tab_labels
 from conftest import CAT, KETTLE, TEA
 from driving import browsing, listed, opened, screen_text, settled, titles, toasts, wait_until
 from pane_driving import TABS, flat, go_to, labels, page, pane, read, turn_to

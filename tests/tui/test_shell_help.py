@@ -62,7 +62,7 @@ async def test_help_names_the_keys_of_the_room_then_those_of_every_room_and_the_
         for what in ("Log", "Undo this one", "Graph", "Everywhere", "New note", "Go to a note", "Quit"):
             assert what in told
         assert "● a person wrote it" in " ".join(told.split())
-        assert "λ\u00a0code" in told
+        assert "λ code" in told
         await settled(pilot)
         top = screen_text(pilot)
         await pilot.press("down", "j", "pagedown", "space")

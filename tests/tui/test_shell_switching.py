@@ -299,7 +299,7 @@ async def test_the_frame_is_there_while_the_collection_is_still_being_opened(
         return opening(settings, create=create)
 
     app = NotesApp(settings=memory.settings, opening=slowly)
-    async with app.run_test(size=(100, 30)) as pilot:
+    async with app.run_test(size=(120, 30)) as pilot:
         await wait_until(pilot, lambda: "Opening" in screen_text(pilot) and "Browse" in screen_text(pilot))
         await pilot.press("n", *"White")
         assert len(app.screen_stack) == 1

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import pytest
+from amem_tui import switchers
+from amem_tui.dialogs import found_by
+from amem_tui.timeline.timeline_room import TimelineScreen
 from conftest import KETTLE
 from driving import browsing, listed, opened, screen_text, titles, wait_until
 from textual import events
@@ -14,6 +18,7 @@ if TYPE_CHECKING:
     from textual.pilot import Pilot
 
     from amem.memory_system import AgenticMemorySystem
+    from amem.storage.note_lists import Card
 
 
 def burst(pilot: Pilot[None], *keys: str) -> None:
@@ -66,3 +71,16 @@ async def test_what_a_key_sets_off_may_fail_and_is_heard_of(
         monkeypatch.setattr(pilot.app, "action_switch_note", fails)
         burst(pilot, "ctrl+k")
         await wait_until(pilot, lambda: [type(each) for each in heard] == [ZeroDivisionError])
+
+
+async def test_words_typed_right_behind_the_key_of_the_palette_are_looked_up_before_enter_chooses(
+    memory: AgenticMemorySystem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slowly(*args: object, **named: object) -> list[Card]:
+        time.sleep(0.4)
+        return found_by(*args, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(switchers, "found_by", slowly)
+    async with browsing(memory) as pilot:
+        burst(pilot, "ctrl+p", *"timeline", "enter")
+        await wait_until(pilot, lambda: isinstance(pilot.app.screen, TimelineScreen))

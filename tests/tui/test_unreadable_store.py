@@ -268,7 +268,7 @@ def test_a_log_that_is_full_is_begun_anew(tmp_path: Path) -> None:
     with logging_to_home(tmp_path):
         logging.getLogger("amem").warning("something")
     assert (tmp_path / FILE_NAME).stat().st_size < 1000
-    assert (tmp_path / "tui.log.old").stat().st_size == 1_000_001
+    assert (tmp_path / "tui.log.1").stat().st_size == 1_000_001
 
 
 def test_the_log_holds_no_key_and_drives_no_terminal_that_shows_it(

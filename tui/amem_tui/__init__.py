@@ -13,8 +13,7 @@ __all__ = ["run"]
 def run(settings: Settings, *, create: bool = True) -> int:
     """Open the settings' collection, browse it until the person quits, and return an exit code.
 
-    Raises AmemError when the collection cannot be opened (without `create`, when there is none), and InvalidInput,
-    before anything is drawn, for a theme or for keys that cannot be used.
+    Raises AmemError when it cannot be opened or is not there (without `create`), and InvalidInput for a theme or keys.
     """
     import sys
 

@@ -26,12 +26,10 @@ from amem_tui.switchers import PROVIDERS, CollectionsScreen
 from amem_tui.themes import ThemedApp, known_theme
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
-    from textual.actions import ActionParseResult
     from textual.app import ComposeResult
     from textual.binding import Binding, BindingType
-    from textual.dom import DOMNode
     from textual.screen import Screen
 
     from amem.memory_system import AgenticMemorySystem
@@ -49,7 +47,7 @@ def open_collection(settings: Settings, *, create: bool = True) -> AgenticMemory
 
 
 #: Actions of the app that need an open collection, and those of them whose keys work above any sheet as well.
-_ABOUT_NOTES = frozenset({"visit", "new", "switch_note", "switch_collection", "command_palette", "redo", "keys"})
+_ABOUT_NOTES = frozenset({"visit", "new", "switch_note", "switch_collection", "command_palette", "keys"})
 #: What a window's menu offers, and the app's actions that do it.
 _CHOSEN = {"new": "new", "search": "find_notes", "collections": "switch_collection"}
 #: Seconds between two looks at whether what was chosen can be done.
@@ -61,8 +59,8 @@ _ABOVE_ALL = frozenset({"switch_note", "switch_collection", "command_palette"})
 class NotesApp(ThemedApp, FailureHandling):
     """Browse `memory`, which stays the caller's to close, or the collection of `settings`, which the app opens itself.
 
-    `opening` opens a collection by its settings, `create` whether the first may be made; others' writes are looked
-    for every `follow_every` seconds. Raises InvalidInput for a theme or for keys that cannot be used.
+    `create` says whether the first may be made; others' writes are looked for every `follow_every` seconds. Raises
+    InvalidInput for a theme or for keys that cannot be used.
     """
 
     TITLE = "amem"
@@ -100,7 +98,6 @@ class NotesApp(ThemedApp, FailureHandling):
         self.failure: AmemError | None = None
 
     def compose(self) -> ComposeResult:
-        """What is seen until the collection is open."""
         if self._client is not None:
             return
         yield RoomBar(self.settings.collection, START, room_keys(self.settings.tui_keys))
@@ -108,7 +105,6 @@ class NotesApp(ThemedApp, FailureHandling):
 
     def on_mount(self) -> None:
         self.set_keymap(as_textual_wants(self._own_keys))
-        self.watch_theme()
         self._handle_signals()
         if self._client is None:
             self._begin()
@@ -172,7 +168,6 @@ class NotesApp(ThemedApp, FailureHandling):
             await self.run_action(action)
 
     def action_find_notes(self) -> None:
-        """Search, from whatever room this is."""
         self.visit(START)
         cast("BrowseScreen", self.get_screen(START)).action_search()
 
@@ -200,7 +195,6 @@ class NotesApp(ThemedApp, FailureHandling):
         return super().takes_keys and self._client is not None
 
     def ends(self, key: str) -> bool:
-        """But for leaving."""
         return self._client is None and key in _OUT
 
     @property
@@ -226,9 +220,10 @@ class NotesApp(ThemedApp, FailureHandling):
         self.visit(START)
         cast("BrowseScreen", self.get_screen(START)).turn_to(id)
 
-    def write_note(self, note: MemoryNote | None) -> None:
-        """Open the form for a note; None begins a new one."""
+    def write_note(self, note: MemoryNote | None = None) -> None:
         self.push_screen(NoteForm(self.client, note))
+
+    action_new = write_note
 
     def write_elsewhere(self, note: MemoryNote) -> None:
         """Open a note's text in the person's own editor, and save what it leaves."""
@@ -251,7 +246,6 @@ class NotesApp(ThemedApp, FailureHandling):
         return self._opening(self.settings.replaced(collection=name), create=False)
 
     async def open_again(self) -> None:
-        """Open anew what stands in the collection's place now, perhaps put back from a copy."""
         await self._move_to(self.settings.collection, create=False)
 
     async def _move_to(self, name: str, *, create: bool = True) -> None:
@@ -296,31 +290,13 @@ class NotesApp(ThemedApp, FailureHandling):
             return action == "switch_collection" and isinstance(self.screen, UnreadableScreen)
         return self._client is not None
 
-    async def run_action(
-        self,
-        action: str | ActionParseResult,
-        default_namespace: DOMNode | None = None,
-        namespaces: Mapping[str, DOMNode] | None = None,
-    ) -> bool:
-        """Do what a key says; keys that were typed faster than a room could be furnished do nothing in it."""
-        if isinstance(default_namespace, NotesScreen) and not default_namespace.is_mounted:
-            return True
-        return await super().run_action(action, default_namespace, namespaces)
-
     action_visit = visit
-
-    def action_new(self) -> None:
-        self.write_note(None)
 
     def action_switch_note(self) -> None:
         self.push_screen(NotePicker(self.client))
 
     def action_switch_collection(self) -> None:
         self.push_screen(CollectionsScreen(self.client))
-
-    def action_redo(self) -> None:
-        if isinstance(self.screen, NotesScreen):
-            self.screen.action_redo()
 
     def action_keys(self) -> None:
         if isinstance(self.screen, NotesScreen):
@@ -337,9 +313,11 @@ class NotesApp(ThemedApp, FailureHandling):
         for command in super().get_system_commands(screen):
             if command.title != "Keys":  # help shows them better
                 yield command
+        told = set[str]()
         for active in screen.active_bindings.values():
             binding, owner = active.binding, active.node
-            if owner in (screen, self) and active.enabled and binding.description and binding.id:
+            if owner in (screen, self) and active.enabled and binding.description and binding.id not in {None, *told}:
+                told.add(str(binding.id))
                 yield SystemCommand(
                     binding.description,
                     f"Key {self.get_key_display(binding)}",

@@ -22,7 +22,6 @@ _TOLD = 4
 
 
 def delete_notes(memory: AgenticMemorySystem, ids: Sequence[str]) -> str:
-    """Hide notes, all in one go."""
     titles = titles_of(memory, ids)
     gone = memory.delete_notes(ids)
     if not gone:
@@ -32,14 +31,12 @@ def delete_notes(memory: AgenticMemorySystem, ids: Sequence[str]) -> str:
 
 
 def bring_back(memory: AgenticMemorySystem, id: str) -> str:
-    """Show a hidden note again."""
     memory.restore(id)
     titles = titles_of(memory, [id])
     return f"Brought back {_quoted(titles[id])}" if id in titles else "It was destroyed meanwhile"
 
 
 def pin(memory: AgenticMemorySystem, id: str) -> str:
-    """Keep a note from fading, or let it fade again."""
     note = memory.read(id)
     if note is None:
         raise NoteNotFound("this note is not here any more")
@@ -78,7 +75,6 @@ def undo(memory: AgenticMemorySystem, operation: int | None = None) -> str:
 
 
 def redo(memory: AgenticMemorySystem) -> str:
-    """Do again what was undone from here last."""
     undone_by = memory.own_undone()
     if undone_by is None:
         return "Nothing was undone from here that could be redone."
@@ -86,18 +82,15 @@ def redo(memory: AgenticMemorySystem) -> str:
 
 
 def roll_back(memory: AgenticMemorySystem, id: str, version: int) -> str:
-    """Set a note back to an earlier version."""
     fields = memory.rollback(id, version)
     return f"Back to version {version}: set {', '.join(fields) or 'nothing'}; u undoes it"
 
 
 def accept(memory: AgenticMemorySystem, review: int) -> str:
-    """Apply a proposed change."""
     return f"Accepted: set {', '.join(memory.accept(review)) or 'nothing new'}"
 
 
 def reject(memory: AgenticMemorySystem, review: int) -> str:
-    """Turn a proposed change down."""
     memory.reject(review)
     return "Rejected; the note stays as it is"
 
@@ -116,18 +109,15 @@ def reinstate(memory: AgenticMemorySystem, id: str) -> str:
 
 
 def retract(memory: AgenticMemorySystem, id: str) -> str:
-    """Retract a note, with nothing in its place."""
     taken = memory.retract(id)
     return f"{_titles(memory, [id])[id]} {'is no longer current' if taken else 'was no longer current'}"
 
 
 def keep(memory: AgenticMemorySystem, id: str) -> str:
-    """Keep a note current in spite of what contradicts it."""
     return f"Kept {_titles(memory, [id])[id]}" if memory.keep(id) else "Nothing contradicts it any more"
 
 
 def keep_both(memory: AgenticMemorySystem, earlier: str, later: str) -> str:
-    """Keep two notes that disagree both current."""
     if memory.keep(earlier) or memory.keep(later):
         return "Both are current"
     return "Both are current already and give two values for one thing: say which is right"

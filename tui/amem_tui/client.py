@@ -50,7 +50,7 @@ def settle(answer: Future[Answer], work: Callable[[], Answer]) -> None:
 class Refresher:
     """Looks as often as somebody wants to know, one look at a time, and rests as long as a slow look took.
 
-    `start` runs what it is given beside all else, as `Widget.run_worker` does; that ends when nothing more is wanted.
+    `start` runs what it is given beside all else, as `Widget.run_worker` does.
     """
 
     def __init__(self, look: Look, start: Callable[[Look], object]) -> None:
@@ -88,9 +88,9 @@ class CollectionChanged(Message):
 
 
 class CollectionClient:
-    """One open collection, shared by the app's rooms; `note` is the id of the note that is open, if one is.
+    """One open collection, shared by the app's rooms; `note` is the id of the open note.
 
-    Once it is `left` for another collection, its rooms are about to be gone and need show nothing more.
+    Once it is `left` for another collection its rooms need show nothing more.
     """
 
     def __init__(self, app: NotesApp, memory: AgenticMemorySystem) -> None:
@@ -103,7 +103,6 @@ class CollectionClient:
         self._failing = False
 
     async def ask(self, work: Callable[Given, Answer], *args: Given.args, **named: Given.kwargs) -> Answer:
-        """Do the work in a thread, so that the interface stays awake."""
         return await asyncio.to_thread(work, *args, **named)
 
     async def carry_out(self, change: Callable[Given, str], *args: Given.args, **named: Given.kwargs) -> bool:

@@ -72,10 +72,9 @@ class Question(ModalScreen[bool]):
 
 
 class Prompt(ModalScreen[None]):
-    """Asks for a line, which begins as `value`.
+    """Asks for a line, which begins as `value`; `keys` says below it what can be pressed.
 
-    `do` does something with it and returns why that could not be done, "" when it was; it is told whether this line
-    was refused before. `keys` says below the line what can be pressed.
+    `do` returns why nothing could be done with the line, "" when it was; it is told whether that was refused before.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Cancel")]
@@ -149,13 +148,13 @@ class Lines(OptionList, inherit_bindings=False):
 
     _MOVES = ("cursor_up", "cursor_down", "page_up", "page_down", "first", "last")
     BINDINGS: ClassVar[list[BindingType]] = cursor_keys(*_MOVES)
+    BINDING_GROUP_TITLE = "In the list"
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id, compact=True, markup=False)
 
     @property
     def chosen(self) -> str | None:
-        """The id of the line under the cursor; None when there is none."""
         option = self.highlighted_option
         return None if option is None else option.id
 
@@ -183,7 +182,6 @@ class Lines(OptionList, inherit_bindings=False):
 
 
 def remark_line(words: str, look: str = "$muted") -> Option:
-    """A line of a list that says something of it, and cannot be chosen."""
     return Option(Content.styled(words, look), disabled=True)
 
 
@@ -229,9 +227,8 @@ class Picker(ModalScreen[str | None]):
         super().__init__()
         self._heading, self._choices, self._chosen, self._words = heading, choices, chosen, words
         self._prompt, self._find, self._live = prompt, find, live
-        #: What was looked for, and whether enter was pressed before it was found.
+        #: What was looked for.
         self._looked: str | None = None if live else ""
-        self._hurried = False
         for key, id in (keys or {}).items():
             self._bindings.bind(key, f"dismiss({id!r})", show=False)
 
@@ -276,9 +273,7 @@ class Picker(ModalScreen[str | None]):
         if self._find is None and self._typed:
             self.picked(self._typed)
         elif self._find is not None and self._typed != self._looked:
-            self._hurried = self._live  # typed faster than looked up: what is highlighted is not what is meant
-            if not self._live:
-                self._look(self._typed, self._find)
+            self._look(self._typed, self._find)
         elif (chosen := self.query_one("#choices", OptionList).highlighted_option) is not None and chosen.id:
             self.picked(chosen.id)
 
@@ -297,9 +292,6 @@ class Picker(ModalScreen[str | None]):
             return
         self._show(choices, words)
         self._looked = text
-        if self._hurried:
-            self._hurried = False
-            self.action_choose()
 
     def action_step(self, by: int) -> None:
         shown = self.query_one("#choices", OptionList)
@@ -307,7 +299,7 @@ class Picker(ModalScreen[str | None]):
             shown.highlighted = max(0, min(shown.highlighted + by, shown.option_count - 1))
 
 
-_KINDS = "  ".join(f"{glyph}\u00a0{kind}" for kind, glyph in GLYPHS.items())
+_KINDS = "\n".join("- " + "\\" * glyph.isascii() + f"{glyph} {kind}" for kind, glyph in GLYPHS.items())
 _SIGNS = f"""
 ### Signs
 
@@ -336,7 +328,7 @@ class HelpScreen(ModalScreen[None]):
             bindings = node._bindings.copy()
             bindings.apply_keymap(below.app._keymap)
             for key, binding in bindings:
-                told = binding if (key, binding.action) in active else replace(binding, tooltip="(not now)")
+                told = replace(binding, tooltip="" if (key, binding.action) in active else "(not now)")
                 if binding.description and (binding.id or not binding.action.startswith(_TEXTUALS_OWN)):
                     self._keys[f"{node} {key} {binding.action}"] = ActiveBinding(node, told, True, told.tooltip)
 
@@ -349,7 +341,7 @@ class HelpScreen(ModalScreen[None]):
         with VerticalScroll(id="help") as box:
             box.border_title, box.border_subtitle = "Keys", "escape closes"
             yield KeyPanel()
-            yield Markdown(f"{_SIGNS}{self._below.HELP or ''}\n\n{_KINDS}")
+            yield Markdown(f"{_SIGNS}{self._below.HELP or ''}\n### Kinds\n\n{_KINDS}")
 
 
 #: Of every scrolling widget, and said by the arrow keys themselves.

@@ -8,6 +8,7 @@ import select
 import shlex
 import threading
 from contextlib import contextmanager
+from logging.handlers import RotatingFileHandler
 from typing import TYPE_CHECKING, ClassVar, TextIO, cast
 
 from rich.text import Text
@@ -21,7 +22,7 @@ from amem.errors import AmemError, StorageBusy, StorageCorrupt, StorageFull, Sto
 from amem.server_call import VisibleLines
 from amem_tui.client import CollectionChanged, words
 from amem_tui.formatting import clean, one_line
-from amem_tui.key_queue import OneKeyAtATime
+from amem_tui.keymap import OneKeyAtATime
 from amem_tui.page import Page, labelled, remark, space
 from amem_tui.rooms import KeyFooter, NotesScreen
 
@@ -44,7 +45,7 @@ _FULL = 1_000_000
 _log = logging.getLogger("amem.tui")
 
 
-class _PrivateFile(logging.FileHandler):
+class _PrivateFile(RotatingFileHandler):
     """A log that its owner alone can read, made when there is something to write."""
 
     def _open(self) -> TextIOWrapper:
@@ -56,13 +57,7 @@ class _PrivateFile(logging.FileHandler):
 @contextmanager
 def logging_to_home(home: Path, *secrets: str) -> Iterator[None]:
     """While the browser runs, warnings of amem and its own mishaps go to ``<home>/tui.log``, without `secrets`."""
-    path = home / FILE_NAME
-    try:
-        if path.stat().st_size > _FULL:
-            path.replace(path.with_suffix(".log.old"))
-    except OSError:
-        pass  # there is none yet, or its folder is read-only; then nothing is written
-    handler = _PrivateFile(path, encoding="utf-8", delay=True)
+    handler = _PrivateFile(home / FILE_NAME, maxBytes=_FULL, backupCount=1, encoding="utf-8", delay=True)
     handler.setLevel(logging.WARNING)
     handler.setFormatter(VisibleLines("%(asctime)s %(levelname)s %(name)s %(message)s", *secrets))
     amem = logging.getLogger("amem")
@@ -79,7 +74,6 @@ def log_error(error: BaseException) -> None:
 
 
 def error_words(error: BaseException, home: Path) -> str:
-    """An exception as a person may be told of it."""
     said = one_line(str(error))
     what = f"{type(error).__name__}: {said}" if said else type(error).__name__
     return f"Something unforeseen went wrong, {what}\nIt is written down in {home / FILE_NAME}."
@@ -96,10 +90,9 @@ _HEADINGS = {
 
 
 class UnreadableScreen(ModalScreen[None]):
-    """`for_now`: the collection is tried again every moment, and this goes by itself when it answers.
+    """`for_now`: the collection is tried again every moment, and this goes when it answers.
 
-    Otherwise only some of it fails: one may go on without. Whoever pushed it dismisses it; what was being typed below
-    it is still there then.
+    Otherwise only some of it fails: one may go on without. What was being typed below it is still there then.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -123,7 +116,6 @@ class UnreadableScreen(ModalScreen[None]):
         self.say(self._error)
 
     def say(self, error: AmemError) -> None:
-        """Tell of this failure now, which may be another than before."""
         self._error = error
         command = shlex.join(["amem", "--home", str(self._home), "--collection", self._collection, "doctor"])
         waiting = " It is tried again every moment; this goes by itself when it answers." if self.for_now else ""
@@ -162,7 +154,7 @@ class UnreadableScreen(ModalScreen[None]):
 _TOASTS, _LINES = 3, 9
 
 
-class FailureHandling(OneKeyAtATime[None]):
+class FailureHandling(OneKeyAtATime):
     """The part of the app that bad news comes to; `_client` is the open collection, None while there is none."""
 
     _client: CollectionClient | None
@@ -177,7 +169,6 @@ class FailureHandling(OneKeyAtATime[None]):
         raise NotImplementedError
 
     def announce(self) -> None:
-        """Tell the room in front that somebody wrote; the others look when they are entered."""
         for screen in self.screen_stack:
             if isinstance(screen, NotesScreen):
                 screen.post_message(CollectionChanged())
@@ -220,7 +211,6 @@ class FailureHandling(OneKeyAtATime[None]):
         self.announce()
 
     def do_without(self, words: str) -> None:
-        """Go on without what fails with these words."""
         self._done_without.add(words)
         self._end_of_trouble()
 
@@ -287,10 +277,9 @@ _HUNG_UP = 129
 
 @contextmanager
 def leaving_on_hang_up(input: TextIO | None, leave: Callable[[], object]) -> Iterator[None]:
-    """Within the block, call `leave` from a thread when the other end of `input`, a terminal or a page, is gone.
+    """Call `leave` from a thread when the other end of `input`, a terminal or a page, is gone meanwhile.
 
-    The process then ends within seconds, whether the block does or not. Any other input may end as it likes. Without
-    ``poll``, as on Windows, nothing is watched.
+    The process then ends within seconds, whatever it does. Without ``poll``, as on Windows, nothing is watched.
     """
     shown = input is not None and (input.isatty() or "TEXTUAL_DRIVER" in os.environ)
     if input is None or not shown or not hasattr(select, "poll"):

@@ -68,7 +68,6 @@ def titles_of(memory: AgenticMemorySystem, ids: Iterable[str | None]) -> dict[st
 
 
 def link_words(type: LinkType) -> str:
-    """A type of links as a person says it: ``caused by``."""
     return type.replace("_", " ")
 
 
@@ -99,12 +98,16 @@ def moment(at: datetime | None, zone: tzinfo) -> str:
 
 def maker(actor: str) -> Content:
     """Who did it: people as a green ●, programs that act for them as a blue ▲, machines that judge as a gold ◆."""
+    sign, colour = SIGNS[author(actor)]
+    return Content.styled(f"{sign} {maker_name(actor)}", colour)
+
+
+def maker_name(actor: str) -> str:
+    """``you``, the name of another person or agent, or that of the model or rule."""
     name = clean(actor) or "amem"
-    who = author(name)
-    sign, colour = SIGNS[who]
-    if who != "machine":
-        name = name.split(":", 1)[1] if ":" in name else "you" if who == "person" else "agent"
-    return Content.assemble((f"{sign} {name}", colour))
+    if author(name) == "machine":
+        return name
+    return name.partition(":")[2] or ("you" if name.startswith("user") else "agent")
 
 
 # Commands of ``amem`` as the browser shows them: copied into a shell, they are about the collection that is open.

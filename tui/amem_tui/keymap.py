@@ -1,15 +1,21 @@
-"""Every key there is, by what it does (``keys.toml``), and a person's own keys in place of them."""
+"""Every key there is (``keys.toml``), a person's own in place of them, and keys worked off in their order."""
 
 from __future__ import annotations
 
+import asyncio
 import tomllib
 import unicodedata
+from contextlib import suppress
 from difflib import get_close_matches
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from textual import events
+from textual.app import App
 from textual.binding import Binding
+from textual.command import CommandPalette
 from textual.keys import KEY_NAME_REPLACEMENTS, REPLACED_KEYS, Keys, key_to_character
+from textual.message import Message
 
 from amem.errors import InvalidInput
 
@@ -17,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from textual.binding import BindingType
+    from textual.message_pump import MessagePump
 
 
 def _read() -> dict[str, list[Binding]]:
@@ -47,7 +54,6 @@ def every_key() -> dict[str, Binding]:
 
 
 def room_keys(wanted: Mapping[str, str]) -> dict[str, str]:
-    """The key that leads to each room; where there are several, the first."""
     known = every_key()
     rooms = {room: known[f"app.{room}"] for room in ROOM_KEYS if f"app.{room}" in known}
     return {room: wanted.get(f"app.{room}", binding.key).split(",")[0].strip() for room, binding in rooms.items()}
@@ -77,10 +83,7 @@ def own_keys(wanted: Mapping[str, str], where: str = "config.toml") -> dict[str,
 
 
 def as_textual_wants(own: Mapping[str, str]) -> dict[str, str]:
-    """A person's keys as a keymap of Textual.
-
-    Textual takes a key from all that share it when one of them gets another: those that keep it are named as well.
-    """
+    """A person's keys as a keymap of Textual, which takes a key from all that share it: keepers are named."""
     known = every_key()
     left = {key for name in own for key in known[name].key.split(",")}
     staying = {name: binding.key for name, binding in known.items() if left & set(binding.key.split(","))}
@@ -119,7 +122,6 @@ def _is_key(said: str) -> bool:
 
 
 def _parts(key: str) -> list[str]:
-    """Modifiers and the key itself: ``ctrl``, ``d``."""
     bare = key.strip()
     return bare.split("+") if len(bare) > 1 else [bare]
 
@@ -132,3 +134,91 @@ def _alike(name: str, known: Mapping[str, Binding]) -> str:
         each for each in known if last and each.endswith(f".{last}")
     ]
     return f"there is {', '.join((near or list(known))[:6])}."
+
+
+# Textual hands every key at once to the widget that has the keyboard now. Where keys come faster than they are worked
+# off, as in a fast typist's "/kettle" on a busy machine, the letters would go to the list that "/" was about to leave.
+#: Seconds to wait for a key whose widget is at work, or is going away with what the key closed.
+_PATIENCE = 0.25
+#: How often an echo follows: a key sets off messages of its own (something was submitted; it is to be searched for).
+_ROUNDS = 4
+#: Seconds between two looks whether a screen is there.
+_AGAIN = 0.01
+
+
+class Echo(Message, bubble=True):
+    """Follows a key through the same queues; when it has reached the app, the key is done with."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.arrived = asyncio.Event()
+
+
+class OneKeyAtATime(App[None]):
+    """An app that loses no key that was typed ahead."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._typed: asyncio.Queue[events.Key] = asyncio.Queue()
+        self._typing: asyncio.Task[None] | None = None
+        #: The key that is worked off, and the how manieth it is.
+        self.key, self.keys_pressed = "", 0
+
+    @property
+    def takes_keys(self) -> bool:
+        """Whether what is in front is there yet, and not `settling`: about to show what the next key is meant for."""
+        return self.screen.is_mounted and not getattr(self.screen, "settling", False)
+
+    @property
+    def typing(self) -> bool:
+        return self._typing is not None and not self._typing.done()
+
+    def _awaits(self, key: str) -> bool:
+        """Whether a worker opens what the key is meant for, or looks for what enter is to choose in a dialog."""
+        at_work = [each for each in self.workers if not each.is_finished]
+        here = [each for each in at_work if each.node is self.screen]
+        found = not any(isinstance(each.node, CommandPalette) or each.group == "find" for each in here)
+        return any(each.group == "opening" for each in at_work) or (key == "enter" and not found)
+
+    def ends(self, key: str) -> bool:
+        """Whether a key need not wait, since it leads out of what keys would have to wait for."""
+        return False
+
+    async def on_event(self, event: events.Event) -> None:
+        if not isinstance(event, events.Key) or event.is_forwarded or self.ends(event.key):
+            return await super().on_event(event)
+        self._typed.put_nowait(event)
+        if not self.typing:
+            self._typing = asyncio.create_task(self._work_off())
+
+    async def _work_off(self) -> None:
+        try:
+            while not self._typed.empty():
+                key = self._typed.get_nowait()
+                while not self.takes_keys or self._awaits(key.key):
+                    if not self.is_running:
+                        return
+                    await asyncio.sleep(_AGAIN)
+                self.key, self.keys_pressed = key.key, self.keys_pressed + 1
+                there: MessagePump = self.focused or self.screen
+                await super().on_event(key)
+                for _ in range(_ROUNDS):
+                    if not await self._echoes(there):
+                        break
+        except Exception as error:  # nobody waits for this task, and would hear of it
+            self._handle_exception(error)
+
+    async def _echoes(self, there: MessagePump) -> bool:
+        """Whether all that stood in the queues between there and here is done with; False where nothing comes back."""
+        echo = Echo()
+        if not there.post_message(echo):
+            return False
+        for _ in range(round(_PATIENCE / _AGAIN)):
+            with suppress(TimeoutError):
+                await asyncio.wait_for(echo.arrived.wait(), _AGAIN)
+            if echo.arrived.is_set() or not there.is_running:
+                break
+        return echo.arrived.is_set()
+
+    def on_echo(self, echo: Echo) -> None:
+        echo.arrived.set()

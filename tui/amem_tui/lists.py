@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
+from textual.content import Content
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
@@ -20,13 +21,10 @@ from amem_tui.themes import toned
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rich.style import Style
     from textual import events
     from textual.binding import BindingType
 
 
-#: A piece of a line, and how it looks, as a style of Textual: ``("Buy milk", "bold $accent")``.
-Piece = tuple[str, str]
 #: A line that is begun late begins with a word where one does within so many characters.
 _WORD = 12
 
@@ -38,46 +36,30 @@ def fit(text: str, width: int) -> str:
     return set_cell_size(set_cell_size(text, max(0, width - 1)).rstrip() + "…", width)
 
 
-def split_at(pieces: Sequence[Piece], characters: int) -> tuple[list[Piece], list[Piece]]:
-    """The pieces of a line up to so many characters, and the others."""
-    first: list[Piece] = []
-    rest: list[Piece] = []
-    for text, look in pieces:
-        first += [(text[:characters], look)] if text[:characters] else []
-        rest += [(text[characters:], look)] if text[characters:] else []
-        characters = max(0, characters - len(text))
-    return first, rest
+def fitted(text: Content, width: int) -> tuple[Content, Content]:
+    """The text in exactly `width` cells, padded or cut with an ellipsis, and what was cut, from a word on."""
+    if text.cell_length <= width:
+        return text.truncate(width, pad=True), Content()
+    end = len(fit(text.plain, width).rstrip()) - 1
+    space = text.plain.rfind(" ", max(0, end - _WORD), end + 1)
+    return (text[:end] + "…").truncate(width, pad=True), text[space + 1 if space >= 0 else end :]
 
 
-def fitted(pieces: Sequence[Piece], width: int) -> tuple[list[Piece], list[Piece]]:
-    """The pieces in exactly `width` cells, padded or cut with an ellipsis, and what was cut, from a word on."""
-    whole = "".join(text for text, _ in pieces)
-    if cell_len(whole) <= width:
-        return [*pieces, (" " * (width - cell_len(whole)), "")], []
-    kept = fit(whole, width).rstrip()
-    end = len(kept) - 1
-    space = whole.rfind(" ", max(0, end - _WORD), end + 1)
-    ellipsis = "…" + " " * (width - cell_len(kept))
-    return [*split_at(pieces, end)[0], (ellipsis, pieces[-1][1])], split_at(pieces, space + 1 if space >= 0 else end)[1]
-
-
-def begun_late(pieces: Sequence[Piece], width: int, *, show: str) -> list[Piece]:
-    """The pieces in exactly `width` cells, begun late enough to see the first that looks as `show`."""
-    whole = "".join(text for text, _ in pieces)
-    looks = [look for _, look in pieces]
-    ahead = "".join(text for text, _ in pieces[: looks.index(show)]) if show in looks else ""
-    before = cell_len(ahead)
+def begun_late(text: Content, width: int, *, show: str) -> Content:
+    """The text in exactly `width` cells, begun late enough to see the first words of the style `show`."""
+    plain, first = text.plain, min((span.start for span in text.spans if span.style == show), default=0)
+    before = cell_len(plain[:first])
     # A third of the line is what came before: as much as it takes to read the word in its place.
-    skip = min(before - width // 3, cell_len(whole) - width + 1) if before > width // 2 else 0
+    skip = min(before - width // 3, text.cell_length - width + 1) if before > width // 2 else 0
     if skip <= 0:
-        return fitted(pieces, width)[0]
-    start = next((n for n, cells in enumerate(accumulate(map(cell_len, whole)), 1) if cells >= skip), len(whole))
-    space = ahead.find(" ", start, start + _WORD)
-    return [("…", ""), *fitted(split_at(pieces, max(start, space + 1))[1], width - 1)[0]]
+        return fitted(text, width)[0]
+    start = next((n for n, cells in enumerate(accumulate(map(cell_len, plain)), 1) if cells >= skip), len(plain))
+    space = plain.find(" ", start, min(first, start + _WORD))
+    return "…" + fitted(text[max(start, space + 1) :], width - 1)[0]
 
 
 class CursorList(ScrollView, can_focus=True):
-    """Entries by their place from 0, each `row_height` lines high, whose lines a subclass draws (`pieces`)."""
+    """Entries by their place from 0, each `row_height` lines high, whose lines a subclass draws (`content`)."""
 
     @dataclass
     class Moved(Message):
@@ -96,12 +78,12 @@ class CursorList(ScrollView, can_focus=True):
     COMPONENT_CLASSES: ClassVar[set[str]] = {"list--cursor"}
 
     BINDINGS: ClassVar[list[BindingType]] = cursor_keys("step(-1)", "step(1)", "leap(-1)", "leap(1)", "go(0)", "go(-1)")
+    BINDING_GROUP_TITLE = "In the list"
     cursor: reactive[int] = reactive(0)
 
     def __init__(self, *, row_height: int = 1, id: str | None = None) -> None:
         super().__init__(id=id)
         self._row_height = row_height
-        self._looks: dict[str, Style] = {}
         self.entries: Sequence[Any] = ()
         self.empty = ""
 
@@ -115,15 +97,13 @@ class CursorList(ScrollView, can_focus=True):
 
     @property
     def line(self) -> Any:
-        """The entry under the cursor, when it is here."""
         return self.entry_at(self.cursor)
 
-    def pieces(self, place: int, part: int, width: int) -> Sequence[Piece]:
-        """Line `part` (0 is the first) of an entry: pieces of text in at most `width` cells."""
+    def content(self, place: int, part: int, width: int) -> Content:
+        """Line `part` (0 is the first) of an entry, in at most `width` cells."""
         raise NotImplementedError
 
     def came(self) -> None:
-        """The cursor was moved, and is in sight."""
         if self.line is not None:
             self.post_message(self.Moved(self, self.line))
 
@@ -146,7 +126,6 @@ class CursorList(ScrollView, can_focus=True):
 
     @property
     def seen(self) -> range:
-        """The places that are on screen."""
         last = self._at_line(max(1, self.size.height) - 1)[0]
         return range(self._at_line(0)[0], min(self.count, last + 1))
 
@@ -190,7 +169,6 @@ class CursorList(ScrollView, can_focus=True):
         self.clicked(at.x, again=again, double=event.chain > 1)
 
     def go(self, place: int, by: int = 1) -> None:
-        """Move the cursor to a place, or as near to it as there is one."""
         if self.count:
             self.cursor = self.resting(self._within(place), by)
 
@@ -200,22 +178,15 @@ class CursorList(ScrollView, can_focus=True):
     def _resized(self) -> None:
         self.virtual_size = Size(0, self.count * self._row_height)
 
-    def notify_style_update(self) -> None:
-        super().notify_style_update()
-        self._looks.clear()
-
     def render_line(self, y: int) -> Strip:
         (place, part), width, base = self._at_line(y), self.scrollable_content_region.width, self.rich_style
         if place >= self.count:
             words = f" {self.empty}" if self.empty and not self.count and y == 0 else ""
-            return Strip([Segment(fit(words, width), self._over("$muted", base))])
-        if place == self.cursor:
-            base = self.get_component_rich_style("list--cursor")
-        segments = [Segment(text, self._over(look, base)) for text, look in self.pieces(place, part, width) if text]
+            row = Content.styled(fit(words, width), "$muted")
+        else:
+            base = self.get_component_rich_style("list--cursor") if place == self.cursor else base
+            row = self.content(place, part, width)
+        pieces = row.render(end="", parse_style=self._get_style)
+        # The looks on the row's own background, so that they can be read there.
+        segments = [Segment(text, toned(base, look.rich_style)) for text, look in pieces]
         return Strip(segments).adjust_cell_length(width, base).simplify()
-
-    def _over(self, look: str, base: Style) -> Style:
-        """The look on the row's own background, so that it can be read there."""
-        if look not in self._looks:
-            self._looks[look] = self._get_style(look).rich_style
-        return toned(base, self._looks[look]) if look else base

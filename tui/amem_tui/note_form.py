@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
-from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -36,17 +36,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What a person writes of a note, to be saved without undoing what others did.
+    """What a person writes of a note; `base` is the note as it was when the form was opened, None for a new one.
 
-    `base` is the note as it was when the form was opened, None for a new one. `given` are the fields that the person
-    filled in or changed; the others are left to the analyst, or as they are.
+    `given` are the fields that the person filled in or changed: the others are left to the analyst, or as they are.
     """
 
     base: MemoryNote | None
     given: Mapping[str, Any]
 
     def save(self, memory: AgenticMemorySystem) -> tuple[str, str]:
-        """Store it, without waiting for a model; (the note's id, what came of it).
+        """Store it without waiting for a model; (the note's id, what came of it).
 
         Raises StaleNote when somebody else changed a field that is changed here, and NoteNotFound.
         """
@@ -56,26 +55,25 @@ class Draft:
             return receipt.id, _received(receipt, fields, command(memory.settings, "enrich"))
         if not self.given:
             return self.base.id, "Nothing was changed"
-        gone = NoteNotFound("this note was deleted meanwhile", hint="ctrl+n saves your text as a new note")
         if (now := memory.read(self.base.id)) is None:
-            raise gone
+            raise _gone()
         if stale := [name for name in self.given if getattr(now, name) != getattr(self.base, name)]:
             raise StaleNote(
                 f"somebody changed the {' and '.join(stale)} of this note meanwhile",
                 hint="ctrl+t shows what it is now, ctrl+n saves yours as a new note",
             )
-        changed = copy(now)
-        for name, value in self.given.items():
-            setattr(changed, name, value)
-        if not memory.update(changed, wait=False):
-            raise gone
-        return changed.id, f"Changed “{one_line(title(changed.content), 50)}”"
+        if not memory.update(self.base.id, wait=False, **self.given):
+            raise _gone()
+        return self.base.id, f"Changed “{one_line(title(self.given.get('content', now.content)), 50)}”"
+
+
+def _gone() -> NoteNotFound:
+    return NoteNotFound("this note was deleted meanwhile", hint="ctrl+n saves your text as a new note")
 
 
 def labels(typed: str) -> list[str]:
     """Tags or keywords as they are typed: ``tea, #green kettle`` is "tea" and "green kettle"."""
-    parts = (part.strip().lstrip("#").strip() for part in typed.replace("，", ",").replace("、", ",").split(","))
-    return [part for part in parts if part]
+    return [label for part in re.split("[,，、]", typed) if (label := part.strip().lstrip("#").strip())]
 
 
 def _received(receipt: Receipt, fields: Mapping[str, Any], enrich: str) -> str:
@@ -85,11 +83,8 @@ def _received(receipt: Receipt, fields: Mapping[str, Any], enrich: str) -> str:
     found = [("link", receipt.links, ""), ("neighbour", receipt.evolved, " updated")]
     found += [("older note", receipt.superseded, " superseded"), ("change", receipt.queued, " to review")]
     parts = ["Stored", *(f"{counted(len(each), what)}{done}" for what, each, done in found if each)]
-    if receipt.enrichment is Enrichment.PENDING:
-        parts.append("analysis follows by itself")
-    elif receipt.enrichment is not Enrichment.DONE:
-        parts.append(f"analysis waits ({enrich})")
-    return ", ".join(parts)
+    later = {Enrichment.DONE: [], Enrichment.PENDING: ["analysis follows by itself"]}
+    return ", ".join([*parts, *later.get(receipt.enrichment, [f"analysis waits ({enrich})"])])
 
 
 def write_in_editor(app: App[Any], text: str) -> tuple[str, str]:
@@ -113,10 +108,7 @@ _PINNED = {False: "not pinned", True: "pinned"}
 
 
 class NoteForm(ModalScreen[None]):
-    """`note` is the one to edit, None for a new one; `text` stands in place of its own.
-
-    With `at_once` it is saved as it stands, and only seen when that is refused.
-    """
+    """Edits `note`, or writes a new one. `text` stands in place of its own and is saved `at_once`, unless refused."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*ROOM_KEYS["form"]]
 
@@ -127,6 +119,7 @@ class NoteForm(ModalScreen[None]):
         self._client, self._note, self._at_once = client, note, at_once
         self._held = "" if note is None else note.content
         self._text = self._held if text is None else text
+        self._draft = TextArea(id="form-draft", tab_behavior="focus", placeholder="What is worth remembering")
         self._ready = self._saving = self._asked = False
         self._conflict: AmemError | None = None
         self._owned: dict[str, str] = {}
@@ -136,8 +129,7 @@ class NoteForm(ModalScreen[None]):
         note = self._note
         with Vertical(id="sheet") as sheet:
             sheet.border_title = "New note" if note is None else "Edit note"
-            placeholder = "What is worth remembering"
-            yield TextArea(typeable(self._text), id="form-draft", tab_behavior="focus", placeholder=placeholder)
+            yield self._draft
             with Horizontal(classes="line"):
                 yield Static(classes="of", id="of-kind")
                 yield Select[Kind](
@@ -165,12 +157,11 @@ class NoteForm(ModalScreen[None]):
             yield Input(said, placeholder=_LINES[name], id=f"form-{name}", compact=True)
 
     def on_mount(self) -> None:
+        self._write(self._text)
         self._before = self._values()
         if self._text != self._held:  # it comes from an editor, where the person has changed it
             self._before["content"] = self._held
-        draft = self.query_one("#form-draft", TextArea)
-        draft.move_cursor(draft.document.end)
-        self.set_focus(draft)
+        self.set_focus(self._draft)
         self._ready = True
         self._sign_fields()
         if self._note is not None:
@@ -215,7 +206,7 @@ class NoteForm(ModalScreen[None]):
     def _values(self) -> dict[str, Any]:
         kind = self.query_one("#form-kind", Select).value
         return {
-            "content": self.query_one("#form-draft", TextArea).text,
+            "content": self._draft.text,
             "kind": None if kind is Select.NULL else kind,
             "tags": labels(self.query_one("#form-tags", Input).value),
             "keywords": labels(self.query_one("#form-keywords", Input).value),
@@ -224,14 +215,12 @@ class NoteForm(ModalScreen[None]):
         }
 
     def _given(self) -> dict[str, Any]:
-        """What the person filled in or changed."""
         now = self._values()
         changed = {name: value for name, value in now.items() if value != self._before[name]}
         return {"content": now["content"]} | changed if self._note is None else changed
 
     @property
     def unsaved(self) -> str:
-        """What would be lost with the form, and how it is not; "" when nothing would."""
         return "Not saved: ctrl+s saves." if self._ready and self._values() != self._before else ""
 
     def action_save(self) -> None:
@@ -268,18 +257,16 @@ class NoteForm(ModalScreen[None]):
         assert self._note is not None
         now = await self._client.ask(self._client.memory.read, self._note.id)
         if now is None:
-            self._conflict = NoteNotFound("this note was deleted meanwhile", hint="ctrl+n saves it as a new note")
+            self._conflict = _gone()
             self._notice(words(self._conflict), error=True)
             return
-        text = self.query_one("#form-draft", TextArea).text
-        versions = f"As it is now\n\n{clean(now.content)}\n\nAs you have it\n\n{clean(text)}"
+        versions = f"As it is now\n\n{clean(now.content)}\n\nAs you have it\n\n{clean(self._draft.text)}"
         saves = Question("Changed meanwhile", versions, key="ctrl+s", yes="saves yours in its place", no="goes back")
         if await self.app.push_screen_wait(saves):
             self._note = now  # seen, and to be overwritten knowingly; undo brings it back
             self.action_save()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A choice between two versions is offered when there are two."""
         if not self._ready:
             return action == "leave"
         if action == "other_version":
@@ -287,14 +274,16 @@ class NoteForm(ModalScreen[None]):
         return action != "as_new" or self._conflict is not None
 
     def action_editor(self) -> None:
-        draft = self.query_one("#form-draft", TextArea)
         with self._client.refusals():
-            text, problem = write_in_editor(self.app, draft.text)
-            if text != draft.text:
-                draft.text = typeable(text)
-                draft.move_cursor(draft.document.end)
+            text, problem = write_in_editor(self.app, self._draft.text)
+            if text != self._draft.text:
+                self._write(text)
             if problem:
                 self._notice(problem, error=True)
+
+    def _write(self, text: str) -> None:
+        self._draft.text = typeable(text)
+        self._draft.move_cursor(self._draft.document.end)
 
     def action_leave(self) -> None:
         if self.unsaved and not self._asked and not self._saving:

@@ -1,15 +1,13 @@
-"""Pages: blocks of text with places that lead elsewhere, their lines at a width, and the widget that shows them.
-
-The widget draws the lines that are in view, and moves among the places.
-"""
+"""Pages: blocks of text with places that lead elsewhere, their lines at a width, and the widget that shows them."""
 
 from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
-from rich.cells import cell_len
+from rich.cells import cell_len, chop_cells
 from rich.segment import Segment
 from textual import events, on, work
 from textual.binding import Binding, BindingType
@@ -98,10 +96,9 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A stretch of text. `first` and `rest` stand before its first line and the others.
+    """A stretch of text; `first` and `rest` stand before its first line and the others.
 
-    `verbatim` keeps blanks and breaks inside words; an `entry` is chosen as a whole and leads where its first place
-    does.
+    `verbatim` keeps blanks and breaks inside words; an `entry` is chosen as a whole.
     """
 
     text: Content
@@ -288,7 +285,8 @@ def wrapped(text: Content, places: Sequence[Place], width: int, *, verbatim: boo
         plain = part.plain
         cuts = []
         if cell_len(plain) > width:
-            cuts = list(_anywhere(plain, width)) if verbatim else breaks(plain, width, first=width)
+            anywhere = accumulate(map(len, chop_cells(plain, width)[:-1]))
+            cuts = list(anywhere) if verbatim else breaks(plain, width, first=width)
         at = 0
         for line in part.divide(cuts) if cuts else [part]:
             end = at + len(line.plain)
@@ -302,16 +300,6 @@ def wrapped(text: Content, places: Sequence[Place], width: int, *, verbatim: boo
             yield Line(shown, tuple(inside))
             at = end
         start += len(plain) + 1
-
-
-def _anywhere(text: str, width: int) -> Iterator[int]:
-    """Breaks as soon as a line is full."""
-    taken = 0
-    for place, cells in enumerate(map(cell_len, text)):
-        if taken + cells > width and place:
-            yield place
-            taken = 0
-        taken += cells
 
 
 def _bounded(lead: Content, width: int) -> Content:
@@ -335,6 +323,7 @@ class Page(ScrollView, can_focus=True):
         *cursor_keys("step(-1)", "step(1)", "page_up", "page_down", "edge(-1)", "edge(1)"),
         Binding("enter", "follow", "Follow", show=False),
     ]
+    BINDING_GROUP_TITLE = "In the text"
     COMPONENT_CLASSES: ClassVar[set[str]] = {"page--chosen"}
 
     @dataclass
@@ -358,7 +347,6 @@ class Page(ScrollView, can_focus=True):
         self._choosing = False
         self._about: object = None
         self._chosen: int | None = None
-        self._strips: dict[int, Strip] = {}
 
     @property
     def text(self) -> str:
@@ -373,8 +361,7 @@ class Page(ScrollView, can_focus=True):
     ) -> None:
         """Show other blocks; `choose` begins with the first place chosen.
 
-        `keep` leaves the place where it was, as does a page that is `about` the same as before. One that is not on the
-        screen yet is laid out once its width is known.
+        The place stays with `keep`, or where both pages are `about` the same. All is laid out once the width is known.
         """
         keep = keep or (about is not None and about == self._about)
         self.parts, self._choosing, self._about = parts, choose, about
@@ -419,7 +406,6 @@ class Page(ScrollView, can_focus=True):
     def _take(self, sheet: Sheet, width: int) -> None:
         self.sheet, self._laid_out_at = sheet, width
         self._chosen = None
-        self._strips.clear()
         self.virtual_size = Size(width, len(sheet.lines))
         self.refresh(layout=bool(self.styles.auto_dimensions))
 
@@ -469,7 +455,6 @@ class Page(ScrollView, can_focus=True):
     def select(self, place: int | None, *, reveal: bool = True) -> None:
         """Choose the place of this number from the top, or none."""
         self._chosen = place
-        self._strips.clear()
         self.refresh()
         if place is not None and reveal:
             choice, top, height = self.sheet.choices[place], self.scroll_offset.y, self.size.height
@@ -501,14 +486,6 @@ class Page(ScrollView, can_focus=True):
                     return place
         return None
 
-    def watch_has_focus(self, focused: bool) -> None:
-        super().watch_has_focus(focused)
-        self._strips.clear()
-
-    def notify_style_update(self) -> None:
-        super().notify_style_update()
-        self._strips.clear()
-
     def render_line(self, y: int) -> Strip:
         number = y + self.scroll_offset.y
         width = self.size.width
@@ -516,11 +493,6 @@ class Page(ScrollView, can_focus=True):
             self.call_later(self._fit)
         if number >= len(self.sheet.lines):
             return Strip.blank(width, self.rich_style)
-        if number not in self._strips:
-            self._strips[number] = self._drawn(number, width)
-        return self._strips[number]
-
-    def _drawn(self, number: int, width: int) -> Strip:
         line = self.sheet.lines[number]
         text, base = line.text, self.visual_style
         if self._chosen is not None:
@@ -546,7 +518,3 @@ class Page(ScrollView, can_focus=True):
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         return selection.extract(self.text), "\n"
-
-    def selection_updated(self, selection: Selection | None) -> None:
-        self._strips.clear()
-        self.refresh()

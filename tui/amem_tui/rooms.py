@@ -1,15 +1,20 @@
-"""The rooms of the browser: what they are called, the bar above them, and what all their screens share."""
+"""The rooms of the browser: lines of words to click (the bar above rooms, tabs), and what all screens share."""
 
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, ClassVar
+from itertools import accumulate
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from rich.cells import cell_len
 from textual import events, getters, on, work
 from textual.content import Content
+from textual.message import Message
+from textual.reactive import reactive
 from textual.screen import Screen
+from textual.widget import Widget
 from textual.widgets import Footer
 from textual.widgets._footer import FooterKey
 
@@ -17,7 +22,6 @@ from amem_tui import changes
 from amem_tui.client import CollectionChanged
 from amem_tui.formatting import one_line
 from amem_tui.keymap import ROOM_KEYS, every_key, room_keys
-from amem_tui.word_line import TabStrip, Word, WordLine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -28,6 +32,7 @@ if TYPE_CHECKING:
     from amem.memory_system import AgenticMemorySystem
     from amem_tui.client import Answer, CollectionClient, Given
 
+    Names: TypeAlias = dict[str, tuple[str, ...]]
 
 #: In the order of the bar above every screen; the first is where one starts.
 ROOMS = ("browse", "graph", "history", "timeline", "chat", "review", "log", "health")
@@ -42,15 +47,126 @@ def open_room(room: str, client: CollectionClient) -> NotesScreen:
     return made
 
 
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word, the blanks around it included; what a click on it chooses, "" for nothing."""
+
+    id: str
+    text: Content
+
+
+class WordLine(Widget):
+    """Whoever derives from it says what there is room for (`words`) and what a click does (`choose`)."""
+
+    #: The word under the mouse.
+    hovered: reactive[str] = reactive("")
+
+    def words(self, width: int) -> Sequence[Word]:
+        raise NotImplementedError
+
+    def choose(self, id: str) -> None:
+        """A word was clicked."""
+        raise NotImplementedError
+
+    def at(self, x: int) -> str:
+        words = self.words(self.size.width)
+        stops = accumulate(word.text.cell_length for word in words)
+        return next((word.id for word, stop in zip(words, stops, strict=True) if x < stop), "")
+
+    def render(self) -> Content:
+        words = self.words(self.size.width)
+        return Content("").join(
+            [word.text.stylize("underline") if word.id and word.id == self.hovered else word.text for word in words]
+        )
+
+    @on(events.Click)
+    def _click(self, event: events.Click) -> None:
+        if id := self.at(event.x):
+            self.choose(id)
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        self.hovered = self.at(event.x)
+
+    def on_leave(self) -> None:
+        self.hovered = ""
+
+
+class TabStrip(WordLine):
+    """Pages or panes by their `names`, each with shorter ones for less room; the open one is marked."""
+
+    @dataclass
+    class Chosen(Message):
+        tab: str
+
+    def __init__(self, names: Names, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._names = names
+        self.active = next(iter(names))
+        self._counts: Mapping[str, int] = {}
+
+    def mark(self, active: str, counts: Mapping[str, int]) -> None:
+        if (active, counts) != (self.active, self._counts):
+            self.active, self._counts = active, counts
+            self.refresh()
+
+    def step(self, by: int) -> str:
+        """The id of the tab so many after the open one; the first follows the last."""
+        ids = list(self._names)
+        return ids[(ids.index(self.active) + by) % len(ids)]
+
+    def choose(self, id: str) -> None:
+        self.post_message(self.Chosen(id))
+
+    def words(self, width: int) -> Sequence[Word]:
+        labels, gap = tab_labels(self._names, self._counts, self.active, width)
+        words = []
+        for name, label in zip(self._names, labels, strict=True):
+            count = f" {self._counts[name]:,}" if self._counts.get(name) else ""
+            shown = Content.styled(f" {label.removesuffix(count)}", "$muted") + Content.styled(count, "$foreground")
+            text = shown.pad_right(gap - 1)
+            here = Content.styled(text.plain, "bold $primary on $panel")
+            words.append(Word(name, here if name == self.active else text))
+        return _in_sight(words, next(at for at, word in enumerate(words) if word.id == self.active), width)
+
+
+def tab_labels(names: Names, counts: Mapping[str, int], active: str, width: int) -> tuple[list[str], int]:
+    """What the tabs say, and the cells between two, where they can be made to fit `width` cells."""
+    brevity = dict.fromkeys(names, 0)
+    most = max(map(len, names.values()))
+    # The open one keeps its name as long as the others can still be shortened.
+    shorter = [(id, n) for n in range(1, most) for id in reversed(names) if id != active]
+    labels, gap = list[str](), 2
+    for id, shortened in [(active, 0), (active, 0), *shorter, (active, most - 1)]:
+        brevity[id] = shortened
+        said = {id: forms[min(brevity[id], len(forms) - 1)] for id, forms in names.items()}
+        labels = [f"{form} {counts[id]:,}" if counts.get(id) else form for id, form in said.items()]
+        if sum(map(cell_len, labels)) + gap * len(labels) <= width:
+            break
+        gap = 1
+    return labels, gap
+
+
+def _in_sight(words: Sequence[Word], place: int, width: int) -> Sequence[Word]:
+    """The words that fit, the one at a place first and then those nearest to it; arrows where there are more."""
+    cells = [word.text.cell_length for word in words]
+    if sum(cells) <= width:
+        return words
+    shown = [place]
+    for at in sorted(range(len(words)), key=lambda at: abs(at - place)):
+        beside = at in (shown[0] - 1, shown[-1] + 1)
+        if beside and sum(cells[each] for each in (*shown, at)) <= width - 2:
+            shown = sorted([*shown, at])
+    before = [Word(words[shown[0] - 1].id, Content.styled("‹", "$muted"))] if shown[0] else []
+    after = [Word(words[shown[-1] + 1].id, Content.styled("›", "$muted"))] if shown[-1] < len(words) - 1 else []
+    return [*before, *(words[each] for each in shown), *after]
+
+
 #: From how many columns on names have room for their keys; cells that facts need at least.
-_WIDE, _FACTS = 100, 8
+_WIDE, _FACTS = 110, 8
 
 
 class RoomBar(WordLine):
-    """The line above every screen: `room` is the one we are in, `keys` lead to rooms, `facts` stand at the right.
-
-    Where there is little room a name shows its key as its first letter; with less only this room is named.
-    """
+    """The line above every screen: `keys` lead to rooms, `facts` stand at the right. Little room shortens the names."""
 
     def __init__(self, collection: str, room: str, keys: Mapping[str, str]) -> None:
         super().__init__(id="rooms")
@@ -58,7 +174,6 @@ class RoomBar(WordLine):
         self.facts = Content("")
 
     def words(self, width: int) -> Sequence[Word]:
-        """As many rooms as there is room for beside a few facts."""
         short = width < _WIDE
         amem = Content(" ") if short else Content.styled(" amem ", "bold $primary")
         head = amem + Content.styled(f"{self._collection}{' ' if short else '  '}", "$muted")
@@ -85,7 +200,6 @@ class RoomBar(WordLine):
         self.call_later(self.app.run_action, f"visit({id!r})")
 
     def tell(self, facts: str | Content) -> None:
-        """Say something about the room: how many notes, what is going on."""
         self.facts = Content(facts) if isinstance(facts, str) else facts
         self.refresh()
 
@@ -93,8 +207,7 @@ class RoomBar(WordLine):
 class KeyFooter(Footer):
     """Textual's footer, composed anew only where other keys work than before: moving a cursor changes none.
 
-    It shows as many keys as there is room for, each whole, and always Help, which lists them all. A screen that is
-    `opening` has most of its keys when what it opens with is there.
+    It shows as many keys as fit, each whole, beside Help, which lists them all; none while a screen is `opening`.
     """
 
     _keys: tuple[object, ...] = ()
@@ -126,10 +239,7 @@ class KeyFooter(Footer):
 
 
 class NotesScreen(Screen[None]):
-    """A room at a client: it furnishes itself, and reloads when it is entered or the collection has changed.
-
-    A room that is left keeps its state (and its workers) until it is entered again.
-    """
+    """A room, which reloads when it is entered or the collection has changed, and keeps its state when it is left."""
 
     #: The line on top.
     bar = getters.query_one(RoomBar)
@@ -209,20 +319,13 @@ class NotesScreen(Screen[None]):
 
 
 class PanedScreen(NotesScreen):
-    """A room of panes, which tab leads through. A narrow terminal shows those of one tab at a time.
-
-    A room's own style sheet says which: ``TimelineScreen.-narrow.-calendar #heat { display: block; }``.
-    """
+    """A room of panes, which tab leads through. A narrow terminal shows those of one tab, as its style sheet says."""
 
     #: For the id of each pane its tab, and what takes the keyboard there, in the order of the tab key.
     PANES: ClassVar[Mapping[str, tuple[str, str]]]
     #: The tabs by their ids.
-    TABS: ClassVar[Mapping[str, str]]
+    TABS: ClassVar[Names]
     VERTICAL_BREAKPOINTS = [(0, "-short"), (18, "-tall")]  # noqa: RUF012 (Textual declares it so)
-
-    def tabs(self) -> TabStrip:
-        """The names of the tabs, above the panes."""
-        return TabStrip({id: (words,) for id, words in self.TABS.items()}, id="pane-tabs")
 
     @property
     def pane(self) -> str:
@@ -239,7 +342,6 @@ class PanedScreen(NotesScreen):
         self.go_to(next(pane for pane, (tab, _) in self.PANES.items() if tab == event.tab))
 
     def go_to(self, pane: str) -> None:
-        """Show a pane, and give it the keyboard."""
         tab, focused = self.PANES[pane]
         self.show_tab(tab)
         self.query_one(focused).focus()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from textual import on, work
 from textual.app import get_system_commands_provider
-from textual.command import DiscoveryHit, Hit, Provider
+from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
@@ -27,6 +26,7 @@ from amem_tui.lists import fit
 from amem_tui.rooms import KeyFooter, NotesScreen
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from textual.app import ComposeResult
@@ -37,39 +37,35 @@ if TYPE_CHECKING:
 
 
 _NOTES = 8
-#: Something found: its score (0..1), its name, what is said of it, and what choosing it does.
-Found: TypeAlias = tuple[float, str, str, Callable[[], object]]
 
 
 class Everything(Provider):
     """Notes that hold what is typed (the newest ones before), the other collections of the home, and themes."""
 
-    async def discover(self) -> AsyncIterator[DiscoveryHit | Hit]:
-        async for _, name, about, run in self._found(""):
-            yield DiscoveryHit(Content(name), run, text=name, help=about)
+    async def discover(self) -> Hits:
+        async for hit in self.search(""):
+            yield DiscoveryHit(hit.prompt, hit.command, text=hit.text, help=hit.help)
 
-    async def search(self, query: str) -> AsyncIterator[DiscoveryHit | Hit]:
-        async for score, name, about, run in self._found(query):
-            yield Hit(score, Content(name), run, text=name, help=about)
-
-    async def _found(self, words: str) -> AsyncIterator[Found]:
+    async def search(self, query: str) -> Hits:
         """What is called so; nothing of the open collection where the screen below is none of its rooms."""
-        match = self.matcher(words).match
+        match = self.matcher(query).match
         if isinstance(self.screen, NotesScreen):
             client, here = self.screen.client, self.screen.memory.settings
             with suppress(AmemError):  # a store that fails is said by the loop that follows it
-                for place, card in enumerate(await client.ask(found_by, client.memory, words, _NOTES)):
+                for place, card in enumerate(await client.ask(found_by, client.memory, query, _NOTES)):
                     name, about = one_line(title(card.text), 80), f"Note of {day(card.at, client.zone)}"
-                    yield max(0.1, 0.6 - place / 20), name, about, partial(client.app.read_note, card.id)
+                    read, score = partial(client.app.read_note, card.id), max(0.1, 0.6 - place / 20)
+                    yield Hit(score, Content(name), read, name, about)
             with suppress(OSError):
                 for collection in await client.ask(collection_names, here.home):
                     name = f"Collection {one_line(collection, 60)}"
-                    if collection != here.collection and (score := match(name) if words else 1.0):
+                    if collection != here.collection and (score := match(name) if query else 1.0):
                         switch = partial(client.app.switch_collection, collection)
-                        yield score, name, "Browse it instead of this one", switch
-        for theme in self.app.available_themes if words else ():
+                        yield Hit(score, Content(name), switch, name, "Browse it instead of this one")
+        for theme in self.app.available_themes if query else ():
             if score := match(f"Theme {theme}"):
-                yield score, f"Theme {theme}", "Change how it looks", partial(setattr, self.app, "theme", theme)
+                choose = partial(setattr, self.app, "theme", theme)
+                yield Hit(score, f"Theme {theme}", choose, help="Change how it looks")
 
 
 PROVIDERS: set[type[Provider] | Callable[[], type[Provider]]] = {get_system_commands_provider, Everything}
@@ -147,7 +143,6 @@ class CollectionsScreen(ModalScreen[None]):
             self.app.push_screen(ForkScreen(Pair(self._client, chosen, into_other=known == "source")))
 
     def _kin(self, name: str) -> Literal["fork", "source", ""]:
-        """What a collection is to the open one."""
         here, there = self._listed.get(self._here), self._listed.get(name)
         if here is None or there is None:
             return ""
@@ -171,7 +166,6 @@ class CollectionsScreen(ModalScreen[None]):
         return ""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Only a fork and its source can be compared."""
         return action != "diff" or bool(self.is_mounted and self._chosen and self._kin(self._chosen))
 
 

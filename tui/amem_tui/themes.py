@@ -29,7 +29,6 @@ AA, AAA = 4.5, 7.0
 
 
 def _own_themes() -> Iterator[Theme]:
-    """The themes of ``themes.toml``."""
     for name, colours in tomllib.loads(files("amem_tui").joinpath("themes.toml").read_text(encoding="utf-8")).items():
         variables = {"block-cursor-text-style": "bold", "footer-key-foreground": colours["accent"]}
         variables |= colours.pop("variables")
@@ -44,7 +43,6 @@ _SIGNALS = ("primary", "secondary", "accent", "success", "warning", "error")
 
 
 def theme_names() -> list[str]:
-    """Every theme there is, amem's own first."""
     return [theme.name for theme in THEMES] + sorted(BUILTIN_THEMES)
 
 
@@ -159,10 +157,6 @@ class ThemedApp(App[None]):
         dark = self.current_theme.dark
         self.update_classes({f"-theme-{name}": True, "-dark-mode": dark, "-light-mode": not dark}, update=False)
 
-    def watch_theme(self) -> None:
-        """Say of themes that are chosen from now on how to keep them."""
-        self.theme_changed_signal.subscribe(self, self._theme_chosen)
-
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """A grey for what matters less, to be read on any theme."""
         return {"muted": muted(self.current_theme)}
@@ -172,8 +166,8 @@ class ThemedApp(App[None]):
         self.theme_variables = super().get_css_variables() | readable(self.current_theme)
         return self.theme_variables
 
-    def _theme_chosen(self, theme: Theme) -> None:
-        if theme.name == self._first_theme:
-            return
-        where = self.settings.home / "config.toml"
-        self.notify(f'{theme.name}, until you quit. To keep it: tui_theme = "{theme.name}" in {where}', markup=False)
+    def watch_theme(self, name: str) -> None:
+        """Say of a theme that was chosen how to keep it."""
+        if name != self._first_theme:
+            where = self.settings.home / "config.toml"
+            self.notify(f'{name}, until you quit. To keep it: tui_theme = "{name}" in {where}', markup=False)

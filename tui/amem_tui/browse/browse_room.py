@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from functools import partial
 from time import monotonic
@@ -15,24 +16,12 @@ from textual.widgets import Input
 from amem.interop.exporting import export_chosen
 from amem.labels import counted
 from amem_tui import changes
-from amem_tui.browse.note_list import (
-    MARKED,
-    WAITING,
-    Listing,
-    ListRequest,
-    NewsToasts,
-    NoteList,
-    how_to_begin,
-    how_to_widen,
-    page_of,
-    read_news,
-)
+from amem_tui.browse.note_list import LEGEND, Listing, ListRequest, NewsToasts, NoteList, how_to_go_on, read_news
 from amem_tui.browse.note_pane import LinkPicker, NotePane
-from amem_tui.browse.search_line import SearchLine
-from amem_tui.browse.sidebar import Conditions, Facets, Sidebar, read_facets
+from amem_tui.browse.sidebar import Conditions, Facets, SearchLine, Sidebar, read_facets
 from amem_tui.client import Refresher
 from amem_tui.dialogs import Question, path_prompt
-from amem_tui.formatting import one_line, title
+from amem_tui.formatting import one_line, titles_of
 from amem_tui.keymap import ROOM_KEYS
 from amem_tui.rooms import REST, NotesScreen
 
@@ -41,12 +30,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from textual.app import ComposeResult
-    from textual.timer import Timer
 
     from amem.note import MemoryNote
     from amem.query import Query
-    from amem.storage.note_lists import Shelf
-    from amem_tui.browse.note_list import Contents, Row
+    from amem_tui.browse.note_list import Contents
     from amem_tui.client import CollectionClient
 
 
@@ -70,10 +57,7 @@ _LETTERS = frozenset(binding.action.partition("(")[0] for binding in ROOM_KEYS["
 
 
 class BrowseScreen(NotesScreen):
-    """What is listed and where the cursor stands; everything it shows comes from the collection.
-
-    The list is read in a thread, the newest wish alone, anew whenever somebody wrote, and never moved under one's eyes.
-    """
+    """What is listed, where the cursor stands, and the open note; the list is never moved under one's eyes."""
 
     _line = getters.query_one(SearchLine)
     _sidebar = getters.query_one(Sidebar)
@@ -81,23 +65,13 @@ class BrowseScreen(NotesScreen):
     _pane = getters.query_one(NotePane)
     ROOM = "browse"
     AUTO_FOCUS = "#notes"
-    HELP = f"""
-- ▁▃·· strength; with none it fades
-- L s in long-term or short-term memory
-- 3↔ so many links from and to it
-- {WAITING} its analysis waits
-- {MARKED} marked, to delete or write to a file
-- ~~struck~~ another note has taken its place
-"""
+    HELP = LEGEND
 
     def __init__(self, client: CollectionClient) -> None:
         super().__init__(client)
-        self._furnished = False
         self.opening = True
         self._marked: dict[str, None] = {}
         self._listing = Listing()
-        self._shelf: Shelf | None = None
-        self._weaker = 0
         #: Where the cursor stood, and on which note, before words decided what is listed.
         self._before: tuple[int, str | None] = (0, None)
         #: Until when keys wait for the list that was asked for; 0 once it is there.
@@ -112,18 +86,16 @@ class BrowseScreen(NotesScreen):
         self._facets = Facets()
         #: What the facets were counted besides: conditions, and words that notes hold.
         self._counted: tuple[Conditions, str] = (Conditions(), "")
-        self._count_later: Timer | None = None
         self._counting = Refresher(self._count, partial(self.run_worker, group="facets"))
 
     def furnish(self) -> ComposeResult:
         yield SearchLine(id="searching")
         with Horizontal(id="panes"):
             yield Sidebar(id="sidebar")
-            yield NoteList(id="notes")
-            yield NotePane(self.client, self._told_of, self._rest, id="note")
+            yield NoteList(self.client, id="notes")
+            yield NotePane(self.client, self._told_of, lambda: _TYPING_REST if self._line.typing else REST, id="note")
 
     def on_mount(self) -> None:
-        self._furnished = True
         self.watch(self._notes, "cursor", self._follow_cursor, init=False)
         self._notes.border_title = Content(self._listing.heading)
 
@@ -191,21 +163,15 @@ class BrowseScreen(NotesScreen):
 
     def _show(self, asked: ListRequest, contents: Contents) -> None:
         listing, notes = asked.listing, self._notes
-        self._shelf, self._weaker, self._to_reveal = contents.shelf, contents.weaker, None
-        explained, steady = bool(listing.question), not asked.fresh
-        notes.show(contents.count, contents.pages, place=contents.place, explained=explained, steady=steady)
+        self._to_reveal = None
+        notes.show(contents, explained=bool(listing.question), steady=not asked.fresh)
         notes.empty = "" if contents.count else self._hint().partition("\n")[0]
         notes.border_title = Content(listing.heading)
         self.bar.tell(f"{listing.counted(contents)} ")
         self._subtitle()
         self._open_line(fresh=asked.fresh)
         if (listing.conditions, listing.starting) != self._counted:
-            if self._count_later is not None:
-                self._count_later.stop()
-            if listing.starting:
-                self._count_later = self.set_timer(_LOOK, self._want_counts)
-            else:
-                self._want_counts()
+            self._want_counts()
 
     def _open_line(self, *, fresh: bool) -> None:
         """Open the note under the cursor of a list that was asked for; of another the open note stays."""
@@ -220,32 +186,21 @@ class BrowseScreen(NotesScreen):
             pane.show_hint(self._hint())
 
     def _hint(self) -> str:
-        if self._listing.narrowed:
-            return how_to_widen(self._listing)
-        return how_to_begin(self.memory.settings, self._facets.collections)
+        return how_to_go_on(self._listing, self.memory.settings, self._facets.collections)
 
     def _subtitle(self) -> None:
         marked = f"{len(self._marked):,} marked · " if self._marked else ""
-        weaker = f" · {self._weaker} weaker: / enter shows them" if self._weaker else ""
-        self._notes.border_subtitle = Content(f"{marked}{self._listing.ordered}{weaker}")
-
-    @on(NoteList.Wanted)
-    @work(group="page")
-    async def _fetch(self) -> None:
-        await self._notes.fetch(self._read_page)
-        self._follow_cursor()
-
-    async def _read_page(self, page: int) -> Sequence[Row | None]:
-        assert self._shelf is not None, "hits are all here"
-        return await self.ask(page_of, self.memory, self._shelf, self.client.zone, page)
+        weaker = self._notes.contents.weaker
+        more = f" · {weaker} weaker: / enter shows them" if weaker else ""
+        self._notes.border_subtitle = Content(f"{marked}{self._listing.ordered}{more}")
 
     def action_order(self) -> None:
         self._start_over(self._listing.next_order())
 
     @work(group="mark", exclusive=True)
     async def action_mark_all(self) -> None:
-        if self._shelf is not None:
-            ids = [card.id for card in await self.ask(self.memory.cards, self._shelf, 0, _MOST)]
+        if (shelf := self._notes.contents.shelf) is not None:
+            ids = [card.id for card in await self.ask(self.memory.cards, shelf, 0, _MOST)]
         else:
             rows = (self._notes.entry_at(place) for place in range(self._notes.count))
             ids = [row.id for row in rows if row is not None]
@@ -256,16 +211,12 @@ class BrowseScreen(NotesScreen):
 
     # The open note.
 
-    def _rest(self) -> float:
-        return _TYPING_REST if self._line.typing else REST
-
     def _told_of(self, id: str) -> tuple[str, Query | str]:
         row = self._notes.line
         found = row.why if row is not None and row.id == id else ""
         return found, self._listing.query(self.client.zone) if self._listing.question else ""
 
     def turn_to(self, id: str) -> None:
-        """Open a note, wherever it stands in the list."""
         self._own.add(id)
         self._pane.start(id)
         row = self._notes.line
@@ -318,7 +269,7 @@ class BrowseScreen(NotesScreen):
     def _mark(self, ids: Sequence[str], marked: bool) -> None:
         gone = () if marked else set(ids)
         self._marked = dict.fromkeys([id for id in self._marked if id not in gone] + list(ids) * marked)
-        self._notes.tick(set(self._marked))
+        self._notes.marked = set(self._marked)
         self._subtitle()
         self.refresh_bindings()
 
@@ -339,8 +290,7 @@ class BrowseScreen(NotesScreen):
             super().action_undo()
 
     def action_edit(self, elsewhere: bool = False) -> None:
-        app = self.client.app
-        app.hold_keys(self._with_note(app.write_elsewhere if elsewhere else app.write_note))
+        self._with_note(self.client.app.write_elsewhere if elsewhere else self.client.app.write_note)
 
     def action_copy_note(self) -> None:
         self._with_note(self._copy)
@@ -358,25 +308,19 @@ class BrowseScreen(NotesScreen):
         if self.client.note is not None:
             self.change(changes.pin, self.memory, self.client.note)
 
-    @work(group="note action")
+    @work(group="opening")
     async def _with_note(self, do: Callable[[MemoryNote], object]) -> None:
-        """Read the open note and do this with it."""
-        if (note := await self._read_open()) is not None:
+        id = self.client.note
+        if id is not None and (note := await self.ask(self.memory.read, id)) is not None:
             do(note)
 
-    async def _read_open(self) -> MemoryNote | None:
-        id = self.client.note
-        return None if id is None else await self.ask(self.memory.read, id)
-
     def _chosen(self) -> list[str]:
-        """The ids of the marked notes, or that of the open one."""
         return list(self._marked) or [id for id in [self.client.note] if id is not None]
 
     @work(group="change")
     async def action_delete(self) -> None:
         ids = self._chosen()
-        cards = await self.ask(self.memory.cards_of, ids)
-        titles = [title(card.text) for card in cards.values()]
+        titles = list((await self.ask(titles_of, self.memory, ids)).values())
         if not titles:
             return
         question = "Delete this note?" if len(titles) == 1 else f"Delete {counted(len(titles), 'note')}?"
@@ -392,10 +336,10 @@ class BrowseScreen(NotesScreen):
     @work(group="export")
     async def action_export(self) -> None:
         ids = self._chosen()
-        if not ids:
+        titles = list((await self.ask(titles_of, self.memory, ids)).values())
+        if not titles:
             return
-        named = await self._read_open() if len(ids) == 1 else None
-        words = title(named.content) if named is not None else f"{self.memory.settings.collection} notes"
+        words = titles[0] if len(ids) == 1 else f"{self.memory.settings.collection} notes"
         plain = "".join(char if char.isalnum() else " " for char in one_line(words, 60))
         name = "-".join(plain.split())[:40] or "notes"
 
@@ -412,11 +356,12 @@ class BrowseScreen(NotesScreen):
         self._counting.want(now=now)
 
     async def _count(self) -> None:
+        await asyncio.sleep(_LOOK if self._listing.starting else 0)
         conditions, starting = self._counted = self._listing.conditions, self._listing.starting
         wanted = conditions.filter(self.client.zone)
         self._facets = await self.ask(read_facets, self.memory, self._facets.collections, wanted, starting)
         self._sidebar.show(self._facets)
-        nothing = self._shelf is not None and not self._notes.count
+        nothing = self._notes.contents.shelf is not None and not self._notes.count
         if self._pane.wanted is None and not self._listing.narrowed and nothing:
             self._pane.show_hint(self._hint())  # other collections are known by now
         if self._counted == (Conditions(), ""):
@@ -481,7 +426,7 @@ class BrowseScreen(NotesScreen):
             return
         if words != self._listing.question or self._listing.starting:
             self._start_over(replace(self._listing, question=words, starting="", weak=False))
-        elif self._weaker:  # asked once more: then all there is
+        elif self._notes.contents.weaker:  # asked once more: then all there is
             self._start_over(replace(self._listing, weak=True), keep=self._pane.wanted)
 
     @on(SearchLine.Cleared)
@@ -495,12 +440,11 @@ class BrowseScreen(NotesScreen):
             self._filter("")
 
     def _follow_listing(self) -> None:
-        """Let the line to type in say what the list shows."""
         listing = self._listing
         self._line.put("filter" if listing.starting else "search", listing.starting or listing.question)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action in _LETTERS and (not self._furnished or self._line.typing):
+        if action in _LETTERS and (not self.is_mounted or self._line.typing):
             return False
         if action in ("tab", "link", "unlink"):
             shown = self.query(NotePane)  # none before the screen is furnished

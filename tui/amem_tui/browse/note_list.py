@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict
 from dataclasses import dataclass, field, replace
-from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
 from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive
 
@@ -18,20 +18,22 @@ from amem.query import Filter, Query
 from amem.retrieval.confidence import Support, best_support
 from amem.storage.note_lists import ORDERS, Order, Shelf
 from amem_tui.browse.sidebar import Conditions
-from amem_tui.formatting import GLYPHS, SIGNS, Author, author, clean, command, maker, moment, one_line, title
-from amem_tui.lists import CursorList, begun_late, fit, fitted, split_at
+from amem_tui.formatting import GLYPHS, SIGNS, Author, author, clean, command, maker_name, one_line, title
+from amem_tui.lists import CursorList, begun_late, fit, fitted
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
+    from collections.abc import Callable, Mapping, Sequence, Set
     from datetime import datetime, tzinfo
 
     from amem.memory_system import AgenticMemorySystem
     from amem.retrieval.hit import Hit
     from amem.settings import Settings
     from amem.storage.note_lists import Card
-    from amem_tui.lists import Piece
+    from amem_tui.client import CollectionClient
 
 
+#: The look of words that matched.
+FOUND = "bold $accent"
 #: Strength from which another bar is lit. A note without any would fade; one with all of them is kept for long.
 _LEVELS = (0.1, 0.3, 0.5, 0.7)
 
@@ -40,7 +42,7 @@ _LEVELS = (0.1, 0.3, 0.5, 0.7)
 class Row:
     """`at` is local; `level` is the strength as 0 to 4 bars.
 
-    For search hits alone: `score`, `why` it was found, `excerpt`: pieces of its text, each with whether it matched,
+    For search hits alone: `score`, `why` it was found, an `excerpt` of its text in which what matched looks `FOUND`,
     `faint` where it gives an answer no support, and the `catalog` that it is in, '' for one of the open collection.
     """
 
@@ -57,7 +59,7 @@ class Row:
     waiting: bool = False
     score: float | None = None
     why: str = ""
-    excerpt: tuple[tuple[str, bool], ...] = ()
+    excerpt: Content = field(default_factory=Content)
     faint: bool = False
     catalog: str = ""
 
@@ -80,17 +82,25 @@ def row_of(card: Card, zone: tzinfo, hit: Hit | None = None) -> Row:
     if hit is None:
         return row
     part, why = hit.passage, one_line(hit.explanation.words(), 300)
-    goes_on = [(_ON, False)] if hit.text[part.end :].strip() else []
-    from_here = [("… ", False)] if hit.text[: part.start].strip() else []
-    excerpt = (*from_here, *((clean(piece), matched) for piece, matched in part.pieces()), *goes_on)
+    goes_on = _ON if hit.text[part.end :].strip() else ""
+    from_here = "… " if hit.text[: part.start].strip() else ""
+    pieces = ((clean(piece), FOUND if matched else "") for piece, matched in part.pieces())
+    excerpt = Content.assemble(from_here, *pieces, goes_on)
     faint = hit.support is Support.NONE
     return replace(row, score=hit.score, why=why, excerpt=excerpt, faint=faint, catalog=hit.catalog)
 
 
 BARS, UNLIT = "▁▃▅▇", "·"
 PINNED, WAITING, MARKED = "▪", "◌", "✓"
-#: The look of words that matched.
-FOUND = "bold $accent"
+#: What the signs of a row mean, for help.
+LEGEND = f"""
+- ▁▃·· strength; with none it fades
+- L s in long-term or short-term memory
+- 3↔ so many links from and to it
+- {WAITING} its analysis waits
+- {MARKED} marked, to delete or write to a file
+- ~~struck~~ another note has taken its place
+"""
 _STATUS = {Status.SUPERSEDED: "strike $muted", Status.DELETED: "strike $muted", Status.ARCHIVED: "italic $muted"}
 _INDENT = " " * 5
 #: The most cells of a catalog's name.
@@ -102,59 +112,47 @@ _COLUMNS = {"date": 34, "author": 36, "strength": 38, "links": 43, "layer": 45, 
 
 
 def columns(width: int) -> set[str]:
-    """The names of the columns that a list of so many cells has room for."""
     return {name for name, least in _COLUMNS.items() if width >= least}
 
 
-def laid_out(row: Row, width: int, *, marked: bool, year: int | None) -> list[Piece]:
+def laid_out(row: Row, width: int, *, marked: bool, year: int | None) -> Content:
     """The row in `width` cells. A date with little room says its year if it is not `year` (0: any; None: the time)."""
     plan = columns(width)
     sign, by = SIGNS[row.author]
-    head: list[Piece] = [(MARKED if marked else " ", "bold $accent")]
-    if "author" in plan:
-        head += [(f"{sign} ", by), (f"{GLYPHS[row.kind]} ", "$secondary")]
-    else:
-        head.append((f"{GLYPHS[row.kind]} ", by))
-    tail = _tail(row, plan, year)
-    room = max(1, width - sum(cell_len(text) for text, _ in (*head, *tail)))
+    who = (f"{sign} ", by) if "author" in plan else ""
+    glyph = f"{GLYPHS[row.kind]} ", "$secondary" if who else by
+    head, tail = Content.assemble((MARKED if marked else " ", "bold $accent"), who, glyph), _tail(row, plan, year)
+    room = max(1, width - head.cell_length - tail.cell_length)
     look = _STATUS.get(row.status, "$muted" if row.faint else "")
-    first, _ = _titled(row, room, look)
-    return [*head, *first, *tail]
+    return head + _titled(row, room)[0].stylize_before(look) + tail
 
 
-def below(row: Row, width: int) -> list[Piece]:
+def below(row: Row, width: int) -> Content:
     """The second line of a hit, in `width` cells: how its sentence goes on, or another one that matched, or why."""
     plan = columns(width)
-    taken = (5 if "author" in plan else 3) + sum(cell_len(text) for text, _ in _tail(row, plan, 0))
-    _, rest = _titled(row, max(1, width - taken), "")
-    room = max(1, width - len(_INDENT))
-    if not "".join(text for text, _ in rest).strip():
-        return [(fit(f"{_INDENT}{row.why}", width), "$muted")]
-    return [(_INDENT, ""), *begun_late(rest, room, show=FOUND)]
+    taken = (5 if "author" in plan else 3) + _tail(row, plan, 0).cell_length
+    _, rest = _titled(row, max(1, width - taken))
+    if not rest.plain.strip():
+        return Content.styled(fit(f"{_INDENT}{row.why}", width), "$muted")
+    return _INDENT + begun_late(rest, max(1, width - len(_INDENT)), show=FOUND).stylize_before("$muted")
 
 
-def _titled(row: Row, room: int, look: str) -> tuple[list[Piece], list[Piece]]:
+def _titled(row: Row, room: int) -> tuple[Content, Content]:
     """The title in so many cells, and what of the excerpt is left for the line below it."""
-    pieces = row.excerpt[:-1] if row.excerpt[-1:] == ((_ON, False),) else row.excerpt
-    excerpt = [(text, FOUND if matched else look) for text, matched in pieces]
-    said, shown = "".join(text for text, _ in excerpt).rstrip(), row.title.removesuffix("…")
+    said, shown = row.excerpt.plain.removesuffix(_ON).rstrip(), row.title.removesuffix("…")
     if not said or not (said.startswith(shown) or shown.startswith(said)):
-        dim = [(text, FOUND if matched else "$muted") for text, matched in row.excerpt]
-        return [(fit(row.title, room), look)], dim
-    if len(shown) > len(said):  # a line of several sentences
-        excerpt = [*split_at(excerpt, len(said))[0], (shown[len(said) :], look)]
+        return Content(fit(row.title, room)), row.excerpt
+    whole = row.excerpt[: len(said)] + shown[len(said) :]  # of a line of several sentences the title has more
     # The first line of a note of several may be shorter than what is shown of it.
-    title, rest = split_at(excerpt, len(shown))
-    first, cut = fitted([*title, ("…", look)] if shown != row.title else title, room)
-    left = [(text, each if each == FOUND else "$muted") for text, each in [*cut, *rest]]
-    if left:
-        left[0] = left[0][0].lstrip(), left[0][1]
-    return first, left
+    title, rest = whole[: len(shown)], row.excerpt[len(shown) :]
+    first, cut = fitted(title + "…" if shown != row.title else title, room)
+    left = cut + rest
+    return first, left[len(left.plain) - len(left.plain.lstrip()) :]
 
 
-def _tail(row: Row, plan: set[str], year: int | None) -> list[Piece]:
+def _tail(row: Row, plan: set[str], year: int | None) -> Content:
     """What stands right of the title; of a note in a catalog that, not how well it is kept there."""
-    tail: list[Piece] = [(f" {WAITING}", "$warning")] * row.waiting + [(f" {PINNED}", "$accent")] * row.pinned
+    tail = [(f" {WAITING}", "$warning")] * row.waiting + [(f" {PINNED}", "$accent")] * row.pinned
     if row.catalog:
         if "author" in plan:
             tail.append((f" {fit(row.catalog, min(_CATALOG, cell_len(row.catalog)))}", "$secondary"))
@@ -176,7 +174,23 @@ def _tail(row: Row, plan: set[str], year: int | None) -> list[Piece]:
         when = f"{row.at:%m-%d}" if same else f" {row.at.year:04}"
         when = f"{row.at.year:04}-{row.at:%m-%d}" if "whole_date" in plan else when
         tail.append((f" {when}" if year is not None else f" {row.at:%H:%M}", "$muted"))
-    return [*tail, (" ", "")]
+    return Content.assemble(*tail, " ")
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """How many rows there are, the pages around `place`, and the shelf that holds the others.
+
+    `total` counts all active notes. `weaker` hits were left out; `certain` tells whether any surely answers.
+    """
+
+    count: int = 0
+    pages: Mapping[int, Sequence[Row | None]] = field(default_factory=dict)
+    place: int = 0
+    total: int = 0
+    shelf: Shelf | None = None
+    weaker: int = 0
+    certain: bool = True
 
 
 #: A click on so many cells at the left marks the row.
@@ -186,17 +200,14 @@ PAGE, _PAGES_KEPT = 100, 16
 
 
 class NoteList(CursorList):
-    """Rows by their place, 0 the first; None for a note that was destroyed since.
+    """Rows by their place, 0 the first, None for a note that was destroyed since. Pages that come into sight are read.
 
-    It holds the pages around what is seen, and says when it wants others: its owner answers `Wanted` with `fetch`.
     `marked` are the ids that are ticked, `year` the one whose dates need not say it (None: all are of one day).
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "open", "Read")]
     year: reactive[int | None] = reactive[int | None](0)
-
-    class Wanted(Message):
-        """Rows that are on screen, or next to it, are not here."""
+    marked: reactive[set[str]] = reactive[set[str]](set)
 
     @dataclass
     class Ticked(Message):
@@ -204,50 +215,41 @@ class NoteList(CursorList):
 
         row: Row
 
-    def __init__(self, *, id: str | None = None) -> None:
+    def __init__(self, client: CollectionClient, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.marked: set[str] = set()
-        self._count = self._generation = 0
+        self._client, self.contents = client, Contents()
         self.pages: OrderedDict[int, Sequence[Row | None]] = OrderedDict()
         self._asked = False
 
     @property
     def count(self) -> int:
-        return self._count
+        return self.contents.count
 
     def entry_at(self, place: int) -> Row | None:
         rows = self.pages.get(place // PAGE, ())
-        return rows[place % PAGE] if 0 <= place < self._count and place % PAGE < len(rows) else None
+        return rows[place % PAGE] if 0 <= place < self.count and place % PAGE < len(rows) else None
 
-    def show(
-        self,
-        count: int,
-        pages: Mapping[int, Sequence[Row | None]],
-        *,
-        place: int = 0,
-        explained: bool = False,
-        steady: bool = False,
-    ) -> None:
-        """Replace what is listed and put the cursor at `place`; `explained` gives each row two lines, as hits need."""
+    def show(self, contents: Contents, *, explained: bool = False, steady: bool = False) -> None:
+        """Replace what is listed, and the place of the cursor; `explained` gives each row two lines, as hits need."""
         self._row_height = 2 if explained else 1
-        self._generation += 1
-        self._count, self.pages = count, OrderedDict(pages)
+        self.contents, self.pages = contents, OrderedDict(contents.pages)
         self._resized()
-        self.put_cursor(place, steady=steady)
+        self.put_cursor(contents.place, steady=steady)
 
     def _missing(self) -> int | None:
         """The page that is wanted most; None when nothing is. What is seen comes first, then what is next to it."""
         seen = self.seen
         first, last = seen.start // PAGE, max(seen.start, seen.stop - 1) // PAGE
         wanted: Sequence[int] = (self.cursor // PAGE, *range(first, last + 1), last + 1, first - 1)
-        return next((page for page in wanted if page not in self.pages and 0 <= page * PAGE < self._count), None)
+        return next((page for page in wanted if page not in self.pages and 0 <= page * PAGE < self.count), None)
 
-    async def fetch(self, read: Callable[[int], Awaitable[Sequence[Row | None]]]) -> None:
+    async def _fetch(self) -> None:
         """Read what is on screen until nothing is missing; what was passed on the way there is left out."""
+        client = self._client
         try:
-            while (page := self._missing()) is not None:
-                meant_for, rows = self._generation, await read(page)
-                if meant_for != self._generation:
+            while (page := self._missing()) is not None and (shelf := self.contents.shelf) is not None:
+                rows = await client.ask(page_of, client.memory, shelf, client.zone, page)
+                if shelf is not self.contents.shelf:
                     continue
                 self.pages[page] = rows
                 while len(self.pages) > _PAGES_KEPT:
@@ -259,10 +261,9 @@ class NoteList(CursorList):
             self._asked = False
 
     def want(self) -> None:
-        """Ask for what is missing."""
         if not self._asked and self._missing() is not None:
             self._asked = True
-            self.post_message(self.Wanted())
+            self.run_worker(self._fetch(), group="page")
 
     def watch_cursor(self) -> None:
         super().watch_cursor()
@@ -273,11 +274,7 @@ class NoteList(CursorList):
         self.want()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return action != "open" or self._count > 0
-
-    def tick(self, ids: set[str]) -> None:
-        self.marked = ids
-        self.refresh()
+        return action != "open" or self.count > 0
 
     def clicked(self, x: int, *, again: bool, double: bool) -> None:
         if x < _MARGIN and self.line is not None:
@@ -285,38 +282,15 @@ class NoteList(CursorList):
         else:
             super().clicked(x, again=again and double, double=double)
 
-    def pieces(self, place: int, part: int, width: int) -> Sequence[Piece]:
+    def content(self, place: int, part: int, width: int) -> Content:
         row = self.entry_at(place)
         if row is None:
             self.want()
-            return [("   …" if part == 0 else "", "$muted")]
+            return Content.styled("   …" if part == 0 else "", "$muted")
         if part:
             return below(row, width)
         # A scrollbar stands where a row would end with a blank.
         return laid_out(row, width + self.show_vertical_scrollbar, marked=row.id in self.marked, year=self.year)
-
-
-_EMPTY = """No notes yet.
-
-Press n to write the first one, or let an agent write here:
-
-  {add}
-  {bring}
-{others}
-New notes appear by themselves."""
-#: So many other collections are named.
-_NAMED = 3
-
-
-def how_to_begin(settings: Settings, collections: Mapping[str, int | None]) -> str:
-    """`collections` are those of the home with their notes, None for one that does not open."""
-    held = [(name, count) for name, count in collections.items() if count and name != settings.collection]
-    held.sort(key=lambda each: -each[1])
-    named = ", ".join(f"{name} ({count:,})" for name, count in held[:_NAMED])
-    more = f" and {len(held) - _NAMED} more" if len(held) > _NAMED else ""
-    others = f"\nThere are notes in {named}{more}: ctrl+o opens {'it' if len(held) == 1 else 'them'}.\n" if held else ""
-    add, bring = (command(settings, each) for each in ('add "The first thing to remember"', "import notes.jsonl"))
-    return _EMPTY.format(add=add, bring=bring, others=others)
 
 
 _LOOKED_AT = 200
@@ -332,19 +306,9 @@ def read_news(memory: AgenticMemorySystem, since: int | None) -> tuple[int, dict
     return newest, made
 
 
-def deletion_words(memory: AgenticMemorySystem, id: str, zone: tzinfo) -> tuple[str, bool]:
-    """What to say of a note that cannot be read any more, and whether it can be brought back."""
-    card = memory.cards_of([id]).get(id)
-    if card is None:
-        return "This note was destroyed for good.", False
-    if card.status is not Status.DELETED:
-        return "This note was gone for a moment.", False
-    gone = next((each for each in memory.log(limit=_LOOKED_AT) if id in each.notes), None)
-    who = "" if gone is None else f" by {maker(gone.actor)}, {moment(gone.at, zone)}"
-    return f"Deleted{who}.\n\n“{title(card.text)}”\n\n{one_line(card.text, 400)}\n\nu brings it back.", True
-
-
-#: Seconds between two of them.
+#: So many authors, or other collections, are named.
+_NAMED = 3
+#: Seconds between two messages.
 _PAUSE = 4.0
 
 
@@ -354,28 +318,22 @@ class NewsToasts:
     def __init__(self, say: Callable[[str], None], later: Callable[[float, Callable[[], None]], object]) -> None:
         self._say, self._later = say, later
         self._counts: Counter[str] = Counter()
-        self._free = 0.0
-        self._waiting = False
+        self._resting = False
 
     def add(self, made: Mapping[str, list[str]], *, but: Set[str]) -> None:
         """Take in who wrote which notes, and say it, now or soon; `but` need not be told of."""
-        for actor, ids in made.items():
-            if unseen := len(set(ids) - but):
-                self._counts[actor] += unseen
-        if self._counts and not self._waiting:
-            self._waiting = (left := self._free - monotonic()) > 0
-            if self._waiting:
-                self._later(left, self._tell)
-            else:
-                self._tell()
+        self._counts.update({actor: len(set(ids) - but) for actor, ids in made.items()})
+        if not self._resting:
+            self._tell()
 
     def _tell(self) -> None:
-        authors = [str(maker(actor)) for actor in self._counts]
-        more = f" and {len(authors) - _NAMED} more" if len(authors) > _NAMED else ""
-        self._say(f"{counted(sum(self._counts.values()), 'new note')} by {', '.join(authors[:_NAMED])}{more}")
-        self._counts.clear()
-        self._free = monotonic() + _PAUSE
-        self._waiting = False
+        authors = [maker_name(actor) for actor in +self._counts]
+        self._resting = bool(authors)
+        if authors:
+            more = f" and {len(authors) - _NAMED} more" if len(authors) > _NAMED else ""
+            self._say(f"{counted(self._counts.total(), 'new note')} by {', '.join(authors[:_NAMED])}{more}")
+            self._counts.clear()
+            self._later(_PAUSE, self._tell)
 
 
 HITS = 50
@@ -393,22 +351,6 @@ _ORDER_WORDS = {
     "importance": "most important first",
     _RELEVANCE: "best first",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Contents:
-    """What was read: how many rows there are, the pages around `place`, and the shelf that holds the others.
-
-    `total` counts all active notes. `weaker` hits were left out; `certain` tells whether any surely answers.
-    """
-
-    count: int
-    pages: Mapping[int, Sequence[Row | None]]
-    place: int
-    total: int
-    shelf: Shelf | None = None
-    weaker: int = 0
-    certain: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -433,17 +375,14 @@ class Listing:
         return _ORDER_WORDS[self.hit_order if self.question else self.order]
 
     def query(self, zone: tzinfo, *, passages: bool = False) -> Query:
-        """What its hits answer."""
         return Query(self.question, HITS, self.conditions.filter(zone), touch=False, passages=passages)
 
     @property
     def asks(self) -> bool:
-        """Whether words decide what is listed."""
         return bool(self.question or self.starting)
 
     @property
     def narrowed(self) -> bool:
-        """Whether anything but the order was asked for."""
         return bool(self.conditions) or self.asks
 
     def counted(self, contents: Contents) -> str:
@@ -505,8 +444,27 @@ class ListRequest:
     keep: str | None = None
 
 
-def how_to_widen(listing: Listing) -> str:
-    asked = "the search" if listing.question else "the filter"
-    last = asked if listing.asks else listing.conditions.chosen[-1].words
-    other = "\n/ asks for it by meaning" if listing.starting else ""
-    return f"Nothing was found.\n\nescape takes away {last}{other}\ns, then All notes, shows everything"
+_EMPTY = """No notes yet.
+
+Press n to write the first one, or let an agent write here:
+
+  {add}
+  {bring}
+{others}
+New notes appear by themselves."""
+
+
+def how_to_go_on(listing: Listing, settings: Settings, collections: Mapping[str, int | None]) -> str:
+    """What to say where nothing is listed; of `collections` of the home their notes, None where one does not open."""
+    if listing.narrowed:
+        asked = "the search" if listing.question else "the filter"
+        last = asked if listing.asks else listing.conditions.chosen[-1].words
+        other = "\n/ asks for it by meaning" if listing.starting else ""
+        return f"Nothing was found.\n\nescape takes away {last}{other}\ns, then All notes, shows everything"
+    held = [(name, count) for name, count in collections.items() if count and name != settings.collection]
+    held.sort(key=lambda each: -each[1])
+    named = ", ".join(f"{name} ({count:,})" for name, count in held[:_NAMED])
+    more = f" and {len(held) - _NAMED} more" if len(held) > _NAMED else ""
+    others = f"\nThere are notes in {named}{more}: ctrl+o opens {'it' if len(held) == 1 else 'them'}.\n" if held else ""
+    add, bring = (command(settings, each) for each in ('add "The first thing to remember"', "import notes.jsonl"))
+    return _EMPTY.format(add=add, bring=bring, others=others)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _LINK = "$primary underline"
 _NOWHERE = "$muted italic"
 _MARKS = {"em": "italic", "strong": "bold", "s": "strike"}
+_BREAKS = {"softbreak": " ", "hardbreak": "\n"}
 
 
 def parser(deepest: int) -> MarkdownIt:
@@ -59,43 +60,35 @@ def inline(token: Token, meant: Mapping[str, str | None]) -> tuple[Content, tupl
         parts.append((shown, " ".join([*styles, *more])))
         at += len(shown)
 
+    def leads(start: int, destination: Destination, nowhere: bool = False) -> None:
+        say("?" * nowhere, "$warning")
+        if at > start:
+            places.append(Place(start, at, destination))
+
     for child in token.children or ():
         mark = child.type.rpartition("_")[0]
-        if child.type in ("text", "text_special", "html_inline"):
-            say(child.content)
-        elif child.type == "softbreak":
-            say(" ")
-        elif child.type == "hardbreak":
-            say("\n")
-        elif child.type == "code_inline":
-            say(child.content, "$accent")
-        elif child.type == "wikilink":
+        if child.type == "wikilink":
             start, (destination, nowhere) = at, _meaning(Named(str(child.meta["target"])), meant)
             say(child.content, _NOWHERE if nowhere else _LINK)
-            say("?" * nowhere, "$warning")
-            places.append(Place(start, at, destination))
+            leads(start, destination, nowhere)
         elif child.type == "image":
             start = at
             say(f"▣ {child.content or 'image'}", "$secondary")
             if url := str(child.attrs.get("src", "")):
-                places.append(Place(start, at, _leads_to(url)))
+                leads(start, _leads_to(url))
         elif child.type == "link_open":
             destination, nowhere = _meaning(_leads_to(str(child.attrs.get("href", ""))), meant)
             opened.append((at, destination, nowhere))
             styles.append(_NOWHERE if nowhere else _LINK)
         elif child.type == "link_close":
-            start, destination, nowhere = opened.pop()
             styles.pop()
-            say("?" * nowhere, "$warning")
-            if at > start:
-                places.append(Place(start, at, destination))
+            leads(*opened.pop())
+        elif mark in _MARKS and child.nesting > 0:
+            styles.append(_MARKS[mark])
         elif mark in _MARKS:
-            if child.nesting > 0:
-                styles.append(_MARKS[mark])
-            else:
-                styles.pop()
-        elif child.content:
-            say(child.content)
+            styles.pop()
+        else:
+            say(_BREAKS.get(child.type, child.content), "$accent" if child.type == "code_inline" else "")
     return Content.assemble(*parts), tuple(places)
 
 
@@ -136,6 +129,10 @@ _COLOURED = 8_000
 _MOST_NAMES = 200
 _HEADINGS = ("bold $primary", "bold $primary", "bold $secondary", "bold $secondary", "bold", "bold")
 _BULLETS = "•◦▪"
+_LISTS = {"bullet_list_open", "ordered_list_open"}
+#: What has an empty line above it.
+_APART = {"heading_open", "paragraph_open", "hr", "table_open", "html_block", "blockquote_open", *_LISTS}
+_APART |= {"fence", "code_block"}
 #: A text nested more deeply, or with more brackets in one paragraph (each of which the parser looks for a partner
 #: for), is shown as it was written.
 _DEEPEST = 60
@@ -146,10 +143,7 @@ _TOO_LONG = "This note is too long to be laid out; here are its words as they we
 
 
 def parts_of(text: str, named: Callable[[Sequence[str]], Mapping[str, str]] | None = None) -> list[Part]:
-    """The blocks of a Markdown text, an empty line between two that stand apart.
-
-    `named` is asked once which notes the names in its links mean, as ids; a link to nothing says so.
-    """
+    """The blocks of a Markdown text; `named` is asked once which notes the names in its links mean, as ids."""
     shown = clean(text)
     if len(shown) > LONGEST:
         return _plain(shown, _TOO_LONG)
@@ -184,31 +178,24 @@ class _Reader:
             yield from self._block(token)
 
     def _block(self, token: Token) -> Iterator[Part]:
+        if token.type in _APART and not token.hidden and not (token.type in _LISTS and self._lists):
+            yield from self._apart()
         match token.type:
             case "heading_open":
-                yield from self._apart()
                 style = _HEADINGS[int(token.tag[1]) - 1]
                 text, places = inline(next(self._tokens), self._meant)
                 yield self._made(text.stylize(style), places)
             case "paragraph_open":
-                if not token.hidden:
-                    yield from self._apart()
                 yield self._made(*inline(next(self._tokens), self._meant))
             case "fence" | "code_block":
-                yield from self._apart()
                 yield from self._code(token)
             case "hr":
-                yield from self._apart()
                 yield Rule()
             case "table_open":
-                yield from self._apart()
                 yield self._table()
             case "html_block":
-                yield from self._apart()
                 yield self._made(Content(token.content.rstrip()), ())
             case "bullet_list_open" | "ordered_list_open":
-                if not self._lists:
-                    yield from self._apart()
                 self._spoken = False
                 self._lists.append((token.type, int(token.attrs.get("start", 1))))
             case "bullet_list_close" | "ordered_list_close":
@@ -220,7 +207,6 @@ class _Reader:
                 mark = f"{number}. " if kind == "ordered_list_open" else f"{bullet} "
                 self._leads.append((Content.styled(mark, "$secondary"), Content(" " * len(mark))))
             case "blockquote_open":
-                yield from self._apart()
                 bar = Content.styled("▌ ", "$primary 60%")
                 self._leads.append((bar, bar))
                 self._spoken = False
@@ -228,7 +214,6 @@ class _Reader:
                 self._leads.pop()
 
     def _apart(self) -> Iterator[Part]:
-        """An empty line, but not before the first block."""
         if self._spoken:
             yield Block(Content(), first=self._rest(), rest=self._rest())
         self._spoken = True

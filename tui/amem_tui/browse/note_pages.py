@@ -29,7 +29,7 @@ from amem_tui.formatting import (
     title,
     titles_of,
 )
-from amem_tui.history.field_changes import compared
+from amem_tui.history.history_room import compared
 from amem_tui.page import Block, Place, Rule, ToNote, ToVersion, Unfold, entry, labelled, remark, space
 
 if TYPE_CHECKING:
@@ -50,11 +50,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class OpenedNote:
-    """A note, and how much there is around it: what is read of every note that the cursor rests on.
+    """A note of a `catalog` ('': of the open collection), how much there is around it, and what is unfolded.
 
-    `catalog` is the one that the note is in, '' for one of the open collection. `question` is that of the search the
-    note is a hit of, '' without one; `found` says why it was found. `unfolded` names what the person wants to be told
-    more about.
+    Of a hit `question` is what was asked, and `found` says why it was found; both are '' without a search.
     """
 
     note: MemoryNote
@@ -273,7 +271,6 @@ the vectors that are missing."""
 
 
 def read_similar(memory: AgenticMemorySystem, asked: OpenedNote) -> list[Part]:
-    """Each with its cosine, nearest first."""
     found = memory.similar(asked.note.id, _SHOWN)
     if not found:
         said = _NOTHING_NEAR.format(*(command(memory.settings, each) for each in ("doctor", "reindex")))
@@ -316,7 +313,6 @@ _TEXT = 8_000
 
 
 def read_sources(memory: AgenticMemorySystem, asked: OpenedNote) -> list[Part]:
-    """The sources in their order, word for word."""
     note = asked.note
     found = memory.sources([note.id]).get(note.id, [])
     if not found:

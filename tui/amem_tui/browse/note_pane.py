@@ -14,21 +14,22 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from amem.errors import AmemError, StorageError
-from amem.note import LinkType
+from amem.note import LinkType, Status
 from amem_tui import changes
-from amem_tui.browse.note_list import deletion_words
 from amem_tui.browse.note_pages import NAMES, READERS, load_note
 from amem_tui.client import Refresher, words
 from amem_tui.dialogs import NotePicker
-from amem_tui.formatting import link_words, one_line, title
+from amem_tui.formatting import link_words, maker, moment, one_line, title
 from amem_tui.page import Address, Destination, Named, Page, ToNote, ToVersion, Unfold, remark
-from amem_tui.word_line import TabStrip
+from amem_tui.rooms import TabStrip
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from datetime import tzinfo
 
     from textual.app import ComposeResult
 
+    from amem.memory_system import AgenticMemorySystem
     from amem.note import Link, MemoryNote
     from amem.query import Query
     from amem_tui.browse.note_pages import OpenedNote, Reader
@@ -36,15 +37,15 @@ if TYPE_CHECKING:
     from amem_tui.page import Part
 
 
+_LOOKED_AT = 200
 #: Seconds after which a page that is being read says so.
 _PATIENCE = 0.25
 
 
 class NotePane(Vertical):
-    """Opens the note that is wanted last, and shows of its pages the one whose tab is open: the others are not read.
+    """Opens the note that is wanted last, and reads of its pages the one whose tab is open.
 
-    `told_of` says of the note with an id why it was found, and what was asked; `rest` for how many seconds it is left
-    unread, since a cursor that is held down passes notes that nobody wants to read.
+    `told_of` says why the note with an id was found, and what was asked; `rest` for how many seconds it is left unread.
     """
 
     #: What is being read.
@@ -90,7 +91,6 @@ class NotePane(Vertical):
 
     @property
     def chosen_link(self) -> Link | None:
-        """The link that is chosen on the page, where one is."""
         destination = None if self.opened_note is None else self.page.chosen
         return destination.link if isinstance(destination, ToNote) else None
 
@@ -108,7 +108,6 @@ class NotePane(Vertical):
         self.read_again()
 
     def start(self, id: str | None) -> None:
-        """Open a note that no link led to."""
         self.trail.clear()
         self.want(id)
 
@@ -120,11 +119,9 @@ class NotePane(Vertical):
 
     @property
     def leaves(self) -> bool:
-        """Whether the wanted note is being deleted here."""
         return self.wanted in self._leaving
 
     def read_again(self) -> None:
-        """Read the wanted note, which may have changed."""
         self._opening.want(now=True)
 
     async def _show_wanted(self) -> None:
@@ -159,7 +156,6 @@ class NotePane(Vertical):
         self.screen.set_focus(self.page)
 
     def action_step_tab(self, by: int) -> None:
-        """Open the next page, or the one before; the first follows the last."""
         self.open_tab(self.query_one(TabStrip).step(by))
 
     def open_tab(self, tab: str) -> None:
@@ -245,8 +241,19 @@ class NotePane(Vertical):
             self._client.say(f"No note is called “{one_line(name, 60)}” (yet).")
 
 
+def deletion_words(memory: AgenticMemorySystem, id: str, zone: tzinfo) -> tuple[str, bool]:
+    """What to say of a note that cannot be read any more, and whether it can be brought back."""
+    card = memory.cards_of([id]).get(id)
+    if card is None:
+        return "This note was destroyed for good.", False
+    if card.status is not Status.DELETED:
+        return "This note was gone for a moment.", False
+    gone = next((each for each in memory.log(limit=_LOOKED_AT) if id in each.notes), None)
+    who = "" if gone is None else f" by {maker(gone.actor)}, {moment(gone.at, zone)}"
+    return f"Deleted{who}.\n\n“{title(card.text)}”\n\n{one_line(card.text, 400)}\n\nu brings it back.", True
+
+
 def _whereto(destination: Destination | None) -> str:
-    """What enter does at a place, in words."""
     match destination:
         case ToNote(_, link):
             return "enter opens it" + (", - unlinks" if link is not None else "")

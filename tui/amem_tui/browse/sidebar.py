@@ -1,4 +1,4 @@
-"""The sidebar: what the list can be narrowed by, with how many notes each choice leaves."""
+"""What narrows the list: the sidebar, with how many notes each choice leaves, and the line to type in."""
 
 from __future__ import annotations
 
@@ -9,18 +9,24 @@ from datetime import datetime
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from textual import events, on
 from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.content import Content
 from textual.message import Message
+from textual.widgets import Input, Static
 
 from amem.collection_folders import listed_collection
 from amem.note import Kind, Layer, Status
 from amem.query import Filter
 from amem_tui.formatting import one_line
-from amem_tui.lists import CursorList, Piece, fit
+from amem_tui.lists import CursorList, fit
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from datetime import tzinfo
+
+    from textual.app import ComposeResult
 
     from amem.memory_system import AgenticMemorySystem
 
@@ -56,7 +62,6 @@ class Conditions:
         return bool(self.chosen)
 
     def toggled(self, condition: Condition) -> Conditions:
-        """With the condition, or without it when it is chosen already."""
         left = tuple(each for each in self.chosen if each != condition)
         if len(left) < len(self.chosen):
             return Conditions(left)
@@ -110,10 +115,9 @@ _TAGS = 2000
 
 @dataclass(frozen=True, slots=True)
 class Facets:
-    """For each value of a facet its name and how many notes one would see with it chosen; those without any left out.
+    """For each value of a facet its name and how many notes one would see with it chosen. Periods are months.
 
-    `total` are all active notes, whatever is chosen. `collections` are those of the home with their notes; None for
-    one that does not open. `here` is the open one. Periods are months.
+    `total` are all active notes, `collections` those of the home with their notes (None for one that does not open).
     """
 
     here: str = ""
@@ -126,7 +130,7 @@ class Facets:
 def read_facets(
     memory: AgenticMemorySystem, known: Mapping[str, int | None], wanted: Filter | None = None, starting: str = ""
 ) -> Facets:
-    """All of them, as of now, besides what is `wanted` already and for notes that hold the words of `starting`.
+    """All that there is besides what is `wanted`, for notes that hold the words of `starting`.
 
     Other collections that are `known` are not counted again: each is opened for it.
     """
@@ -205,13 +209,11 @@ class Sidebar(CursorList):
         self.wanted = ""
 
     def show(self, facets: Facets | None = None, conditions: Conditions | None = None) -> None:
-        """Draw these; the cursor stays on its line."""
         self._facets = self._facets if facets is None else facets
         self._conditions = self._conditions if conditions is None else conditions
         self._write()
 
     def narrow(self, wanted: str) -> None:
-        """Show only what holds these words; all again for none."""
         self.wanted = wanted.strip()
         self._write()
 
@@ -240,7 +242,6 @@ class Sidebar(CursorList):
         return found
 
     def _section(self, name: str, title: str, inside: list[SidebarLine], more: int = 0) -> list[SidebarLine]:
-        """The heading, and below it what is to be seen; nothing at all where there is nothing."""
         ticked = any(each.chosen and each.collection is None for each in inside)
         inside = [each for each in inside if self.wanted.casefold() in each.text.casefold()]
         if not inside:
@@ -316,7 +317,7 @@ class Sidebar(CursorList):
         self._opened ^= {key}
         self._write()
 
-    def pieces(self, place: int, part: int, width: int) -> Sequence[Piece]:
+    def content(self, place: int, part: int, width: int) -> Content:
         line = self.entries[place]
         look = "bold $accent" if line.chosen else "bold $muted" if line.section else ""
         number = "" if line.count is None else f" {line.count:,} "
@@ -324,4 +325,78 @@ class Sidebar(CursorList):
         head = f"{' ' * (2 * line.depth - 1 if line.depth else 0)}{arrow}{'✓' if line.chosen else ' '}"
         if line.key == "all":
             head = " "
-        return [(fit(f"{head}{line.text}", max(1, width - len(number))), look), (number, "$muted")]
+        text = fit(f"{head}{line.text}", max(1, width - len(number)))
+        return Content.assemble((text, look), (number, "$muted"))
+
+
+Mode = Literal["search", "filter", "sidebar"]
+
+_PROMPTS: dict[Mode, tuple[str, str, str]] = {
+    "search": (" / Search ", "$primary", "a question or words, then enter"),
+    "filter": (" f Filter ", "$accent", "words, each of which may be unfinished"),
+    "sidebar": (" f Find ", "$secondary", "part of a tag, a topic, a month"),
+}
+_IDLE = "/ searches by words and meaning    f filters as you type"
+
+
+class _Typing(Input):
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "submit", "List"),
+        Binding("down", "submit", "Into the list"),
+    ]
+
+
+class SearchLine(Horizontal):
+    """`mode` says what is typed. Idle, with nothing typed, it says how to begin. Its input says what is typed."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "clear", "Clear")]
+
+    class Cleared(Message):
+        """Escape: nothing is to be typed after all."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.mode: Mode = "search"
+        self._said: tuple[bool, Mode] | None = None
+        self._prompt = Static(id="search-mode")
+        self._input = _Typing(id="search", compact=True, select_on_focus=True)
+
+    def compose(self) -> ComposeResult:
+        yield self._prompt
+        yield self._input
+
+    def on_mount(self) -> None:
+        self._label()
+
+    @property
+    def typing(self) -> bool:
+        return self._input.has_focus
+
+    def begin(self, mode: Mode, text: str) -> None:
+        self.put(mode, text)
+        self.set_class(False, "-idle")
+        self.screen.set_focus(self._input)
+
+    def put(self, mode: Mode, text: str) -> None:
+        self.mode = mode
+        if self._input.value != text:
+            with self.prevent(Input.Changed):
+                self._input.value = text
+        self._label()
+
+    @on(Input.Changed)
+    @on(events.DescendantFocus)
+    @on(events.DescendantBlur)
+    def _label(self) -> None:
+        idle = not (self._input.value or self._input.has_focus)
+        if (idle, self.mode) == self._said:  # nothing but letters: the line need not be laid out anew
+            return
+        self._said = (idle, self.mode)
+        prompt, colour, what = _PROMPTS[self.mode]
+        self._prompt.update(Content(" ") if idle else Content.styled(prompt, f"bold {colour}"))
+        self._input.placeholder = _IDLE if idle else what
+        self.set_class(idle, "-idle")
+
+    def action_clear(self) -> None:
+        self.put(self.mode, "")
+        self.post_message(self.Cleared())

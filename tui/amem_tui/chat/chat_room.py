@@ -60,7 +60,6 @@ class ConversationThread:
         self._thread: Background[Callable[[], None]] = Background(lambda job: job(), "amem-chat")
 
     def call(self, job: Callable[Given, Answer], *args: Given.args, **named: Given.kwargs) -> Future[Answer]:
-        """Do this when what was asked for before is done."""
         future: Future[Answer] = Future()
         self._thread.put(partial(settle, future, partial(job, *args, **named)))
         return future
@@ -88,9 +87,7 @@ class ConversationThread:
 
 
 class Composer(TextArea):
-    """Enter is left to the screen, which sends. Up and down in an empty input, or in what they brought back, bring
-    earlier messages back.
-    """
+    """Enter is left to the screen, which sends. Up and down in an empty input bring earlier messages back."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -106,11 +103,9 @@ class Composer(TextArea):
         self._place: int | None = None
 
     def said(self, texts: list[str]) -> None:
-        """These were said before, the last one last."""
         self._said, self._place = texts, None
 
     def take(self) -> str:
-        """What was written; the input is empty afterwards."""
         if text := self.text.strip():
             self.clear()
             self.said(self._said if self._said[-1:] == [text] else [*self._said, text])
@@ -143,8 +138,6 @@ class Composer(TextArea):
 
 #: Seconds between two looks at what the model wrote: often enough to read along, seldom enough to leave time for keys.
 _TICK, _LONGEST_TICK = 0.06, 0.4
-#: Characters shown at a time; what a model pours out is shown over a few seconds rather than stopping the keys.
-_GULP = 2_000
 _UNTIL_THEN = " Until then what you tell is saved as a note, and what you ask is looked up."
 #: Actions whose keys only work in the input; those of the others are letters, and wait until one has left it.
 _WHILE_TYPING = frozenset(("send", "new_line", "again_now", "unfocus"))
@@ -307,12 +300,10 @@ class ChatScreen(NotesScreen):
                 await self._show_lines(partial(commands.hide, self.conversation, [chosen]))
 
     async def _hear_out(self, view: TurnView, pieces: Pieces) -> Reply:
-        """Show the pieces as they come, to the last."""
-        since, recalled, backlog = monotonic(), None, ""
+        since, recalled, pause = monotonic(), None, _TICK
         reply: Reply | None = None
-        pause = _TICK
         while True:
-            began = monotonic()
+            began, written = monotonic(), ""
             await asyncio.sleep(pause)
             if not self.app.is_running or not self.is_attached:
                 raise asyncio.CancelledError  # nobody looks any more; what comes is kept all the same
@@ -331,18 +322,15 @@ class ChatScreen(NotesScreen):
                             await self.panel.show_turn(TurnDetail(recalled=recalled, shown=model))
                     elif piece.kind is PieceKind.NOTICE:
                         await view.note(piece.text)
-                    backlog += piece.text if piece.kind is PieceKind.TEXT else ""
+                    written += piece.text if piece.kind is PieceKind.TEXT else ""
                     reply = piece.reply
             if reply is not None and reply.state is TurnState.INTERRUPTED:
                 return reply  # whoever stopped it does not want to watch the rest of it being written
-            # Each draws the whole answer anew: as much again at a time keeps that from growing with the square.
-            gulp = max(_GULP, len(view.answer))
-            now, backlog = backlog[:gulp], backlog[gulp:]
-            if now:
-                await view.write(now)
+            if written:
+                await view.write(written)
             elif recalled is not None and not view.answer and reply is None:
                 await view.waits(recalled, monotonic() - since, model=not self.answerer.problem)
-            if reply is not None and not backlog:
+            if reply is not None:
                 return reply
 
     async def _end(self, view: TurnView, reply: Reply) -> None:
@@ -424,7 +412,6 @@ class ChatScreen(NotesScreen):
         self._show_aside()
 
     async def _meant(self, words: str) -> tuple[Sequence[tuple[str, Content]], str]:
-        """The notes that may be meant, and what to say of them."""
         with self.client.refusals():
             found = await self.ask(self.conversation.forget, words)
             if found.operation is not None:  # somebody gave an id in full
@@ -454,7 +441,6 @@ class ChatScreen(NotesScreen):
         return self.works(action)
 
     def works(self, action: str) -> bool:
-        """Whether the action would do something, wherever the cursor is."""
         answering, turns = self.answering is not None, bool(self.transcript.views)
         again = not answering and self._unanswered() is not None
         return {
@@ -475,7 +461,6 @@ class ChatScreen(NotesScreen):
 
     @property
     def unsaved(self) -> str:
-        """What would be lost with the room; "" when nothing would."""
         return "What you wrote in Chat is not sent." if self.composer.text.strip() else ""
 
     def action_new_line(self) -> None:

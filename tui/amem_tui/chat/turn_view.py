@@ -49,8 +49,7 @@ _NEVER = "No answer yet: another program is answering it, or the one that asked 
 class TurnView(Page, can_focus=False):
     """A question, its answer as far as it is written, and how it ended.
 
-    `turn` is None until the turn is kept, and for ever where it is not (incognito). `titles` of notes are shown in
-    place of an answer that no model gave.
+    `turn` is None until it is kept (incognito: for ever). `titles` of notes stand for an answer that no model gave.
     """
 
     @dataclass
@@ -114,14 +113,12 @@ class TurnView(Page, can_focus=False):
             await self._draw()
 
     async def write(self, text: str) -> None:
-        """Add to the answer."""
         if not self.answer:
             text, self.ending = text.lstrip("\n"), Content()
         self.answer += text
         await self._draw()
 
     async def note(self, notice: str) -> None:
-        """Say something below the question."""
         self.notice = notice
         await self._draw()
 
@@ -161,7 +158,6 @@ class TurnView(Page, can_focus=False):
         self.ending = Content("\n").join(lines)
 
     def _instead(self) -> list[Content]:
-        """What memory holds, where no model says it."""
         kept = () if self.recalled or self.turn is None else self.turn.recalled
         found = [(each.supports, title(each.text)) for each in best(self.recalled)]
         found += [(each.supports, self._titles[each.note]) for each in best(kept) if each.note in self._titles]
@@ -171,7 +167,6 @@ class TurnView(Page, can_focus=False):
         return lines + [Content.assemble(("  • ", "$muted"), one_line(said, 200)) for _, said in found]
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """What is selected, without the blanks that its lines begin with."""
         text = selection.extract(self.text)
         return "\n".join(line.removeprefix("  ") for line in text.split("\n")), "\n"
 
@@ -246,7 +241,6 @@ class Transcript(VerticalScroll):
         self._settle()
 
     async def add(self, view: TurnView) -> None:
-        """Show one turn more, and go to the end."""
         self.views.append(view)
         await self._turns.mount(view)
         self._settle()
@@ -265,7 +259,6 @@ class Transcript(VerticalScroll):
 
     @on(events.Click, "#earlier")
     async def show_earlier(self) -> None:
-        """Show some of the turns before the first one that is shown."""
         more = [self._kept(each) for each in self._earlier[-_AT_ONCE:]]
         del self._earlier[-_AT_ONCE:]
         await self._turns.mount_all(more, after=self._greeting)
@@ -273,7 +266,6 @@ class Transcript(VerticalScroll):
         self._settle()
 
     async def step(self, by: int) -> None:
-        """Choose the turn before or after."""
         if self.last is None:
             return
         at = self.views.index(self.chosen or self.last)
@@ -302,7 +294,6 @@ class Transcript(VerticalScroll):
 
 
 def drawn(memory: AgenticMemorySystem, what: Shown) -> Content:
-    """The lines of what a command shows."""
     match what:
         case Line(text, warning):
             return Content.assemble((one_line(text, 400), "$warning" if warning else "$muted"))
@@ -362,7 +353,6 @@ class RecallPanel(Page):
 
     @property
     def note(self) -> str | None:
-        """The id of the note under the cursor."""
         return self.chosen.id if isinstance(self.chosen, ToNote) else None
 
     @property

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeAlias
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
+from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
@@ -19,7 +20,7 @@ from textual.widget import Widget
 from amem.note import LinkType
 from amem_tui.formatting import SIGNS, link_words
 from amem_tui.graph.layout import FRAME, Layout, Spot, place, tail
-from amem_tui.lists import CursorList, Piece, fit
+from amem_tui.lists import CursorList, fit
 from amem_tui.themes import CONTRAST, toned, towards
 
 if TYPE_CHECKING:
@@ -49,7 +50,6 @@ class Stroke:
 
 
 def dots(cell: tuple[float, float]) -> tuple[float, float]:
-    """The point in the middle of a cell."""
     return cell[0] * 2 + 0.5, cell[1] * 4 + 1.5
 
 
@@ -188,7 +188,6 @@ def _line(layout: Layout, edge: Edge, chosen: str | None, hovered: str | None) -
 
 
 def _outside(start: tuple[float, float], toward: tuple[float, float], radius: float) -> tuple[float, float]:
-    """Where the way from a circle's middle leaves it; `radius` in rows."""
     x, y = toward[0] - start[0], toward[1] - start[1]
     length = (x * x + y * y) ** 0.5
     if length <= radius * 4:
@@ -226,7 +225,6 @@ def _before(one: Spot, other: Spot) -> tuple[int, int] | None:
 
 
 def _row(line: str, ranks: Sequence[int], over: Collection[tuple[int, int, Sequence[Run]]]) -> tuple[Run, ...]:
-    """One row: dots, and labels in their place."""
     runs: list[Run] = []
     x = 0
     for start, stop, labels in [*over, (len(line), len(line), ())]:
@@ -335,10 +333,10 @@ class GraphTree(CursorList, inherit_bindings=False):
         if self.chosen is not None:
             self.post_message(NodeClicked(self.chosen, entered=double))
 
-    def pieces(self, place: int, part: int, width: int) -> Sequence[Piece]:
+    def content(self, place: int, part: int, width: int) -> Content:
         branch = self.entries[place]
         node = branch.node
-        shown: list[Piece] = [(f" {branch.lead}", "$muted")]
+        shown = [(f" {branch.lead}", "$muted")]
         if branch.edge is not None and branch.edge.type is not None:
             way = "←" if branch.edge.source == node.id else "→"
             called = fit(link_words(branch.edge.type), _CALLED) + " " if width >= _ROOMY else ""
@@ -347,7 +345,7 @@ class GraphTree(CursorList, inherit_bindings=False):
         shown.append((f"{node.glyph} ", look or SIGNS[node.voice][1]))
         behind = tail(node) + (" ▪" if node.pinned else "")
         room = max(4, width - sum(cell_len(text) for text, _ in shown) - cell_len(behind) - 1)
-        return [*shown, (fit(node.name, min(room, cell_len(node.name))), look), (behind, "$muted")]
+        return Content.assemble(*shown, (fit(node.name, min(room, cell_len(node.name))), look), (behind, "$muted"))
 
 
 Way = Literal["up", "down", "left", "right"]

@@ -22,8 +22,7 @@ from amem_tui.formatting import GLYPHS, day, link_words, maker, one_line, title
 from amem_tui.graph.drawing import LOOKS, GraphCanvas, GraphTree, NodeClicked
 from amem_tui.graph.scene import LOOSE, GraphQuery, GraphResult, facts, read_graph
 from amem_tui.lists import fit
-from amem_tui.rooms import NotesScreen
-from amem_tui.word_line import Word, WordLine
+from amem_tui.rooms import NotesScreen, Word, WordLine
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -59,7 +58,6 @@ class TypeRow(WordLine, can_focus=True):
         self.refresh()
 
     def move(self, by: int) -> None:
-        """Put the cursor on another type."""
         self.type = TELLING[(TELLING.index(self.type) + by) % len(TELLING)]
         self.refresh()
 
@@ -68,7 +66,6 @@ class TypeRow(WordLine, can_focus=True):
         self.post_message(self.Toggled())
 
     def words(self, width: int) -> Sequence[Word]:
-        """One for each type, as long as there is room for all."""
         for form in range(6):
             found = [self._word(type, form) for type in TELLING]
             if sum(each.cell_length for each in found) <= width:
@@ -245,7 +242,6 @@ class GraphScreen(NotesScreen):
             self.reload()
 
     def _shape(self) -> None:
-        """A picture, or a tree where there is no room for one."""
         if not self.query("#about"):
             return  # a screen may learn its size before it is furnished
         tree = self.size.width < _NARROW or self.size.height < _LOW
@@ -262,7 +258,6 @@ class GraphScreen(NotesScreen):
 
     @property
     def _limits(self) -> tuple[int, int]:
-        """How many notes there is room for, and how many topics."""
         if self.has_class("-tree"):
             return _MOST, _MOST
         cells = self.size.width * (self.size.height - (12 if self.size.height >= _HIGH else 9))
@@ -327,7 +322,6 @@ class GraphScreen(NotesScreen):
         self._look(replace(self.view, topics=True))
 
     def action_around(self) -> None:
-        """From the topics to the note one came from."""
         while self._trail:
             view, chosen = self._trail.pop()
             if not view.topics:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import chain
-from math import atan2, cos, pi, pow, sin, sqrt
+from math import atan2, cos, pi, pow, sqrt
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -18,33 +18,34 @@ if TYPE_CHECKING:
     from amem_tui.graph.scene import Node
 
 
-# The order of nodes around their centre: linked nodes side by side, what hangs on a node beside it. A place on a ring
-# is a share of a turn, 0 at the top and clockwise, so that 0.25 is at the right.
+# The order of nodes around their centre: linked nodes side by side, what hangs on a node beside it.
 
 
 def toward(x: float, y: float) -> float:
-    """The place on a ring in this direction from its middle, y downwards."""
+    """The share of a turn, 0 at the top and clockwise, in this direction from the middle of a ring, y downwards."""
     return (atan2(x, -y) / (2 * pi)) % 1.0
 
 
-def places(scene: Scene, facing: Mapping[str, float]) -> dict[str, float]:
-    """A place for every node but the centre. `facing` are places that nodes should keep as far as possible."""
+def sides(scene: Scene, facing: Mapping[str, float]) -> tuple[list[str], list[str]]:
+    """The nodes right and left of the centre, from the top. `facing` are shares of a turn where nodes were before."""
     hung: dict[str, list[str]] = {}
     for id, via in scene.via.items():
         hung.setdefault(via, []).append(id)
 
     def branch(id: str) -> list[str]:
-        """The node amid what hangs on it."""
         below = [branch(each) for each in hung.get(id, [])]
         return [*chain(*below[: len(below) // 2]), id, *chain(*below[len(below) // 2 :])]
 
     first = hung.get(scene.centre, [])
     order = [id for each in _first_ring(scene, {id: branch(id) for id in first}, facing) for id in each]
-    found = {id: (place + 0.5) / len(order) for place, id in enumerate(order)}
-    # Turned so that what is known stays where it was.
-    away = [(facing[id] - place) % 1.0 for id, place in found.items() if id in facing]
-    turn = _mean(away) if away else 0.0
-    return {id: (place + turn) % 1.0 for id, place in found.items()}
+
+    def kept(turn: int) -> float:
+        around = enumerate([*order[turn:], *order[:turn]])
+        return sum(cos(2 * pi * (facing[id] - (place + 0.5) / len(order))) for place, id in around if id in facing)
+
+    turn = max(range(len(order)), key=kept, default=0)
+    turned, half = [*order[turn:], *order[:turn]], len(order) // 2
+    return turned[:half], turned[half:][::-1]
 
 
 def _first_ring(scene: Scene, branches: Mapping[str, list[str]], facing: Mapping[str, float]) -> list[list[str]]:
@@ -59,15 +60,13 @@ def _first_ring(scene: Scene, branches: Mapping[str, list[str]], facing: Mapping
 
     def desired(id: str) -> float:
         # Newcomers go beside what they are linked to, and to the end where that is nothing.
-        near = [facing[other] for other in between[id] if other in facing]
-        return facing.get(id, _mean(near) if near else 0.999)
+        return next((facing[each] for each in (id, *between[id]) if each in facing), 0.999)
 
     known = any(id in facing for id in branches)
     return [branches[id] for id in (sorted(branches, key=desired) if known else _chained(list(branches), between))]
 
 
 def _chained(ids: Sequence[str], between: Mapping[str, Mapping[str, int]]) -> list[str]:
-    """One after another, each the one with most links to those just before it."""
     left, row = list(ids), list[str]()
 
     def pull(id: str) -> tuple[int, int]:
@@ -81,16 +80,8 @@ def _chained(ids: Sequence[str], between: Mapping[str, Mapping[str, int]]) -> li
     return row
 
 
-def _mean(shares: Sequence[float]) -> float:
-    """The mean of places on a ring."""
-    x, y = sum(cos(2 * pi * each) for each in shares), sum(sin(2 * pi * each) for each in shares)
-    if abs(x) < 1e-9 and abs(y) < 1e-9:
-        return shares[0] % 1.0
-    return (atan2(y, x) / (2 * pi)) % 1.0
-
-
-# From places on rings to cells of a screen: every label on a row of its own on its side of the centre, as long as there
-# are rows. So none is over another, each may be as long as there is room to the edge, and nothing is searched for.
+# From sides to cells of a screen: every label on a row of its own on its side of the centre, as long as there are rows.
+# So none is over another, each may be as long as there is room to the edge, and nothing is searched for.
 
 #: A cell is about so many times as high as it is wide.
 ASPECT = 2.0
@@ -147,21 +138,16 @@ class Layout:
 
 
 def place(scene: Scene, width: int, height: int, *, before: Layout | None = None) -> Layout:
-    """Give every node its cells. The same arguments always give the same layout.
-
-    With the layout `before` this one, nodes that it shows stay, seen from the centre, on the side where they were.
-    """
+    """Give every node its cells, always the same for the same arguments; what `before` shows stays on its side."""
     if width < FRAME or height < 1:
         return Layout(scene, width, height, {}, scene.centre)
     seen = _from_hub(scene)
-    around = places(seen, _facing(seen, before))
-    order = sorted(around, key=around.__getitem__)
-    sides = [id for id in order if around[id] < 0.5], [id for id in reversed(order) if around[id] >= 0.5]
+    both = sides(seen, _facing(seen, before))
     for smaller in _SMALLER:
         radii = {id: smaller * _radius(node, seen, height) for id, node in seen.nodes.items()}
-        if all(sum(_rows(radii[id]) for id in side) <= height for side in sides):
+        if all(sum(_rows(radii[id]) for id in side) <= height for side in both):
             break
-    spots = _Halves(seen, radii, width, height).spots(*sides)
+    spots = _Halves(seen, radii, width, height).spots(*both)
     placed = _centred({id: spots[id] for id in scene.nodes if id in spots}, width, height)
     return Layout(scene, width, height, placed, seen.centre)
 
@@ -242,7 +228,6 @@ class _Halves:
 
 
 def _rows(radius: float) -> int:
-    """How many rows a circle takes, or a label without one."""
     return 2 * int(radius) + 1
 
 
@@ -280,7 +265,6 @@ def _centred(spots: Mapping[str, Spot], width: int, height: int) -> dict[str, Sp
 
 
 def natural(node: Node) -> int:
-    """How many cells a label takes that says everything."""
     return FRAME + cell_len(node.name) + cell_len(tail(node)) + 2 * node.pinned
 
 

@@ -68,7 +68,6 @@ class Scene:
 
 
 def scene_of(graph: LocalGraph) -> Scene:
-    """The notes around one."""
     drawn = dict.fromkeys(graph.cards, 0)
     for link in graph.links:
         drawn[link.source] += 1
@@ -203,7 +202,6 @@ def read_graph(memory: AgenticMemorySystem, view: GraphQuery, limit: int, most_t
 
 
 def facts(result: GraphResult) -> str:
-    """How much of it is seen, in a few words."""
     if result.graph is not None:
         notes = _of_all(len(result.graph.cards), sum(result.graph.left_out.values()), "note")
         return f"{notes} · {counted(result.depth, 'hop')}"

@@ -27,7 +27,7 @@ from amem_tui.dialogs import Lines, Picker, Question, remark_line
 from amem_tui.formatting import clean, moment, one_line, titles_of
 from amem_tui.lists import fit
 from amem_tui.page import Block, Page, labelled, remark, space
-from amem_tui.rooms import PanedScreen
+from amem_tui.rooms import PanedScreen, TabStrip
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -145,7 +145,6 @@ def _problems(problems: Iterable[str]) -> list[Content]:
 
 
 def run_lines(state: State) -> Iterator[Option]:
-    """What the last run did, note by note."""
     for number, deed in enumerate(state.deeds):
         what = _MADE.get(deed.action, "made") if deed.made else _ACTIONS.get(deed.action, did(deed.action))
         name = state.titles.get(deed.note, short_id(deed.note))
@@ -207,12 +206,10 @@ class Job:
     through: list[str] = field(default_factory=list)
 
     def hear(self, phase: str, done: int, of: int) -> None:
-        """Progress, from whichever thread."""
         if not self.screen.call_later(self._note, phase, done, of):  # the program has ended meanwhile
             self.cancelled.set()
 
     def words(self, width: int) -> Content:
-        """One line for what is done, one for the bar, in `width` cells."""
         far = f"{self.phase}  {self.done:,} of {self.of:,}" if self.of else f"{self.phase} …"
         state = "stopping…" if self.cancelled.is_set() else far.strip()
         full = round(width * min(self.done, self.of) / self.of) if self.of else 0
@@ -245,7 +242,7 @@ class HealthScreen(PanedScreen):
         "state": ("state", "#state"),
         "maintenance": ("maintenance", "#run-lines"),
     }
-    TABS: ClassVar[Mapping[str, str]] = {"state": "State", "maintenance": "Maintenance"}
+    TABS: ClassVar = {"state": ("State",), "maintenance": ("Maintenance",)}
 
     def __init__(self, client: CollectionClient) -> None:
         super().__init__(client)
@@ -258,7 +255,7 @@ class HealthScreen(PanedScreen):
         self._refresher = Refresher(self._look, partial(self.run_worker, group="state"))
 
     def furnish(self) -> ComposeResult:
-        yield self.tabs()
+        yield TabStrip(self.TABS, id="pane-tabs")
         yield Static(id="job")
         with Horizontal(id="sides"):
             yield Page(id="state")

@@ -22,7 +22,7 @@ from amem_tui import changes
 from amem_tui.client import words
 from amem_tui.dialogs import Lines, Question, remark_line
 from amem_tui.formatting import clean, link_words, one_line, title, titles_of
-from amem_tui.history.field_changes import changed_text, compared
+from amem_tui.history.history_room import changed_text, compared
 from amem_tui.keymap import ROOM_KEYS
 from amem_tui.page import Block, Page, space
 from amem_tui.rooms import KeyFooter
@@ -68,7 +68,6 @@ class Pair:
                 yield source, here
 
     def merge(self) -> str:
-        """Merge the fork, and say what that did."""
         with self.opened() as (source, fork):
             return changes.merge_fork(source, fork, self.names[0], here=not self.into_other)
 

@@ -13,7 +13,6 @@ from textual import getters, on, work
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.geometry import Region
-from textual.message import Message
 
 from amem.labels import counted, short_id
 from amem.note import Status
@@ -21,9 +20,8 @@ from amem.summaries import causes_in_words, deed_of
 from amem_tui import changes
 from amem_tui.dialogs import Picker
 from amem_tui.formatting import SIGNS, author, maker, one_line, title, titles_of
-from amem_tui.history.field_changes import compared, operation_head
-from amem_tui.history.history_room import HistoryScreen
-from amem_tui.lists import CursorList, Piece, fit
+from amem_tui.history.history_room import HistoryScreen, compared, operation_head
+from amem_tui.lists import CursorList, fit
 from amem_tui.page import Block, Page, remark, space
 from amem_tui.rooms import REST, NotesScreen
 
@@ -36,6 +34,7 @@ if TYPE_CHECKING:
     from amem.memory_system import AgenticMemorySystem
     from amem.storage.note_lists import Card
     from amem.storage.operations import Doings, LinkChange, LogOrder, Operation
+    from amem_tui.client import CollectionClient
     from amem_tui.page import Part
 
 
@@ -90,10 +89,9 @@ class OutlineLine(NamedTuple):
 
 
 class Outline:
-    """Operations under their days, what one set off below it, folded where that is much.
+    """Operations under their days, what one set off below it, folded where that is much or where `toggled`.
 
-    Made once for the whole log (a hundred thousand take a fifth of a second, in a thread) and mended in place when
-    something is folded. `toggled` are those that somebody folded or unfolded by hand.
+    Made once for the whole log (a fifth of a second for 100,000) and mended in place when something is folded.
     """
 
     def __init__(self, order: LogOrder | None = None, toggled: Set[int] = frozenset()) -> None:
@@ -122,7 +120,6 @@ class Outline:
         return next((at for at, line in enumerate(self.lines) if line.id == id), None)
 
     def toggle(self, place: int) -> None:
-        """Fold the operation there, or unfold it."""
         line = self.lines[place]
         if not line.steps:
             return
@@ -156,17 +153,13 @@ _ROOMY = 70
 
 
 class LogList(CursorList):
-    """Operations under their days, on which the cursor does not rest. Whoever owns it answers `Wanted` with `fill`."""
+    """Operations under their days, on which the cursor does not rest. Rows that come into sight are read."""
 
-    @dataclass
-    class Wanted(Message):
-        ids: list[int]
-
-    def __init__(self, *, id: str) -> None:
+    def __init__(self, client: CollectionClient, *, id: str) -> None:
         super().__init__(id=id)
-        self.outline = Outline()
+        self._client, self.outline = client, Outline()
         self.rows: OrderedDict[int, LogRow] = OrderedDict()
-        self._stale: set[int] = set()
+        #: Operations that were asked for since the log changed.
         self._asked: set[int] = set()
 
     def entry_at(self, place: int) -> OutlineLine | None:
@@ -179,21 +172,12 @@ class LogList(CursorList):
     def show(self, outline: Outline) -> None:
         """Replace what is listed. The cursor stays on its operation, and whoever is on top sees what is new there."""
         before, self.outline, self.entries = self.line, outline, outline.lines
-        self._stale, self._asked = set(self.rows), set()
+        self._asked.clear()
         place = None if before is None else outline.place(before.id)
         self._resized()
         self.put_cursor(self.cursor if place is None else place, steady=True)
 
-    def fill(self, rows: Mapping[int, LogRow]) -> None:
-        self.rows.update(rows)
-        self._stale -= rows.keys()
-        while len(self.rows) > _ROWS_KEPT:
-            self.rows.popitem(last=False)
-        self._asked -= rows.keys()
-        self.refresh()
-
     def toggle(self) -> None:
-        """Fold what the operation under the cursor set off, or unfold it."""
         if self.line is not None:
             self.outline.toggle(self.cursor)
             self._resized()
@@ -217,42 +201,46 @@ class LogList(CursorList):
         above = 1 if 0 < place <= self.count and not self.outline.lines[place - 1].id else 0
         return Region(0, place - above, 1, 1 + above)
 
-    def pieces(self, place: int, part: int, width: int) -> Sequence[Piece]:
+    def content(self, place: int, part: int, width: int) -> Content:
         line = self.outline.lines[place]
         if not line.id:
-            return [(date.fromordinal(line.day).strftime(" %Y-%m-%d  %A"), "bold $primary")]
+            return Content.styled(date.fromordinal(line.day).strftime(" %Y-%m-%d  %A"), "bold $primary")
         row = self.rows.get(line.id)
-        if row is None or line.id in self._stale:
+        if line.id not in self._asked:
             self._want(place)
         if row is None:
-            return [("  …", "")]
+            return Content("  …")
         operation, roomy = row.operation, width >= _ROOMY
         mark = ("▸" if line.folded else "▾") if line.steps else ("└" if line.depth else " ")
         who = maker(operation.actor).plain
         who = who if roomy else who[:1]
         action = "strike $muted" if operation.undone else "bold"
-        pieces = [
+        head = Content.assemble(
             (f"{operation.id:>6} " if roomy else " ", "$muted"),
             (f"{row.clock} ", "$muted"),
             ("  " * line.depth + mark + " ", "$warning"),
             (fit(who, 14 - 2 * min(line.depth, 3) if roomy else 1) + " ", SIGNS[author(operation.actor)][1]),
-            (fit(deed_of(operation), 12 if roomy else 8) + " ", action),
+            (fit(deed_of(operation), 12 if roomy else 10) + " ", action),
             ("undone " if operation.undone else "", "$warning"),
-        ]
+        )
         more = (f"  {row.extent}" if row.extent and roomy else "") + (f" +{line.steps:,}" if line.folded else "")
-        room = width - sum(cell_len(text) for text, _ in pieces) - cell_len(more) - (not self.show_vertical_scrollbar)
+        room = width - head.cell_length - cell_len(more) - (not self.show_vertical_scrollbar)
         about = fit(row.about, room).rstrip() if room > 3 else ""
-        return [*pieces, (about, action if operation.undone else ""), (more, "$muted")]
+        return Content.assemble(head, (about, action if operation.undone else ""), (more, "$muted"))
 
     def _want(self, place: int) -> None:
-        if self.outline.lines[place].id in self._asked:
-            return
         near = self.outline.lines[max(0, place - _AHEAD) : place + _AHEAD]
-        wanted = [each.id for each in near if each.id and each.id not in self._asked]
-        missing = [id for id in wanted if id not in self.rows or id in self._stale]
+        missing = [each.id for each in near if each.id and each.id not in self._asked]
         self._asked.update(missing)
-        if missing:
-            self.post_message(self.Wanted(missing))
+        self.run_worker(self._fetch(missing), group="rows")
+
+    async def _fetch(self, ids: list[int]) -> None:
+        client = self._client
+        self.rows.update(await client.ask(read_rows, client.memory, ids, client.zone))
+        while len(self.rows) > _ROWS_KEPT:
+            self._asked.discard(self.rows.popitem(last=False)[0])
+        self.refresh()
+        self.screen.refresh_bindings()
 
 
 #: More notes and links than anybody reads of one operation.
@@ -276,7 +264,6 @@ def read_doings(memory: AgenticMemorySystem, operation: int) -> tuple[Doings, di
 
 
 def operation_parts(found: Doings, cards: Mapping[str, Card], cause: str, zone: tzinfo) -> list[Part]:
-    """What an operation did, as parts of a page."""
     titles, operation = {id: title(card.text) for id, card in cards.items()}, found.operation
     above = [] if operation.parent is None else [Content.styled(f"set off by operation {operation.parent}", "$muted")]
     parts: list[Part] = [operation_head(operation, operation.id, cause, zone, *above), space()]
@@ -339,7 +326,7 @@ class LogScreen(NotesScreen):
 
     def furnish(self) -> ComposeResult:
         with Horizontal(classes="beside"):
-            yield LogList(id="operations")
+            yield LogList(self.client, id="operations")
             yield Page(id="operation")
 
     @work(exclusive=True, group="log")
@@ -357,12 +344,6 @@ class LogScreen(NotesScreen):
     @property
     def _when(self) -> str:
         return _SINCE[self._since].lower() if self._since in _SINCE else f"since {self._since}"
-
-    @on(LogList.Wanted)
-    @work(group="rows")
-    async def _fetch(self, event: LogList.Wanted) -> None:
-        self._list.fill(await self.ask(read_rows, self.memory, event.ids, self.client.zone))
-        self.refresh_bindings()
 
     @on(LogList.Moved)
     def _moved(self) -> None:

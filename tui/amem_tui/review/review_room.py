@@ -20,7 +20,7 @@ from amem.storage.reviews import Flag, Review
 from amem_tui import changes
 from amem_tui.dialogs import Lines, remark_line
 from amem_tui.formatting import clean, day, maker, moment, one_line, titles_of
-from amem_tui.history.field_changes import compared
+from amem_tui.history.history_room import compared
 from amem_tui.page import Block, Page, remark, space, wrapped
 from amem_tui.rooms import REST, NotesScreen
 
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from amem.memory_system import AgenticMemorySystem
     from amem.note import MemoryNote
     from amem_tui.page import Part
+
+    Item = Review | Flag | Conflict | Link
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,16 +95,15 @@ class Waiting:
     counts: Mapping[str, int]
     titles: Mapping[str, str]
 
-    def item(self, option: str | None) -> Review | Flag | Conflict | Link | None:
-        """Return what the line of that id is about; None for a chain, and for no line."""
-        held: dict[str, Review | Flag | Conflict | Link] = {f"review {each.id}": each for each in self.reviews}
+    @property
+    def items(self) -> dict[str, Item]:
+        """What lines are about, by the ids of the lines."""
+        held: dict[str, Item] = {f"review {each.id}": each for each in self.reviews}
         held |= {f"flag {each.id}": each for each in self.flags}
         held |= {f"conflict {each.earlier} {each.later}": each for each in self.conflicts}
-        held |= {f"settled {each.target} {each.source}": each for each in self.settled}
-        return held.get(option or "")
+        return held | {f"settled {each.target} {each.source}": each for each in self.settled}
 
     def title(self, id: str) -> str:
-        """The note's title; the beginning of its id when it was destroyed."""
         return self.titles.get(id, short_id(id))
 
 
@@ -196,28 +197,23 @@ def dispute_head(dispute: Dispute) -> Content:
     return Content.assemble((label, "bold"), "  ", maker(verdict.judge), sure, reason, waits)
 
 
-def timeline(dispute: Dispute, zone: tzinfo, width: int) -> list[Option]:
+def timeline(dispute: Dispute, zone: tzinfo, width: int) -> Iterator[Option]:
     """The notes, the oldest first, each with a number, when it was so, and whether it holds now."""
-    notes = enumerate(dispute.notes, start=1)
-    return [Option(_of_time(place, note, dispute, zone, width), id=note.id) for place, note in notes]
-
-
-def _of_time(place: int, note: MemoryNote, dispute: Dispute, zone: tzinfo, width: int) -> Content:
-    began = day(since(note), zone)
-    until = day(note.valid_to, zone) if note.valid_to is not None else "now" if note.status is Status.ACTIVE else ""
     held = {Status.ACTIVE: ("● current", "$success"), Status.SUPERSEDED: ("○ superseded", "$muted")}
-    state = held.get(note.status, (f"○ {note.status}", "$warning"))
-    if dispute.conflict is not None and note.id in dispute.pair:
-        state = ("? disputed", "$warning")
-    mark = str(place) if place < 10 else " "
-    head = Content.assemble((f" {mark} ", "bold $accent"), (f" {began} – {until or '?'}  ", "$primary"), state)
-    bar = "│" if place < len(dispute.notes) else " "
-    text = wrapped(Content(one_line(text_of(note), 300)), (), max(10, width - 6))
-    return Content("\n").join([head, *(Content.assemble((f" {bar}  ", "$primary"), line.text) for line in text)])
+    for place, note in enumerate(dispute.notes, start=1):
+        open_end = "now" if note.status is Status.ACTIVE else "?"
+        until = open_end if note.valid_to is None else day(note.valid_to, zone)
+        state = held.get(note.status, (f"○ {note.status}", "$warning"))
+        if dispute.conflict is not None and note.id in dispute.pair:
+            state = ("? disputed", "$warning")
+        mark, when = str(place) if place < 10 else " ", f" {day(since(note), zone)} – {until}  "
+        head = Content.assemble((f" {mark} ", "bold $accent"), (when, "$primary"), state)
+        bar = f" {'│' if place < len(dispute.notes) else ' '}  ", "$primary"
+        text = wrapped(Content(one_line(text_of(note), 300)), (), max(10, width - 6))
+        yield Option(Content("\n").join([head, *(Content.assemble(bar, line.text) for line in text)]), id=note.id)
 
 
 def waits(option: Option) -> bool:
-    """Whether the line is of something that is not decided yet."""
     return option.id is not None and option.id.split()[0] in ("review", "flag", "conflict")
 
 
@@ -262,8 +258,8 @@ class ReviewScreen(NotesScreen):
         return self.query_one(f"#{self._section}-list", Lines)
 
     @property
-    def _chosen(self) -> Review | Flag | Conflict | Link | None:
-        return None if self._waiting is None else self._waiting.item(self._list.chosen)
+    def _chosen(self) -> Item | None:
+        return None if self._waiting is None else self._waiting.items.get(self._list.chosen or "")
 
     @on(events.Resize)
     def _resized(self) -> None:
@@ -326,18 +322,15 @@ class ReviewScreen(NotesScreen):
         return [remark(heading, "bold $secondary"), text, space()]
 
     async def _show_dispute(self) -> None:
-        self._dispute = await self._read_dispute()
-        shown, dispute = self._chain, self._dispute
+        shown, item, dispute = self._chain, self._chosen, None
+        if isinstance(item, Conflict):
+            dispute = await self.ask(read_conflict, self.memory, item)
+        elif ids := (self._list.chosen or "").split()[1:]:
+            dispute = await self.ask(read_chain, self.memory, *ids)
+        self._dispute = dispute
         head = Content(NOTHING["conflicts"]) if dispute is None else dispute_head(dispute)
         self.query_one("#dispute-head", Static).update(head)
-        shown.fill([] if dispute is None else timeline(dispute, self.client.zone, shown.size.width))
-
-    async def _read_dispute(self) -> Dispute | None:
-        item = self._chosen
-        if isinstance(item, Conflict):
-            return await self.ask(read_conflict, self.memory, item)
-        ids = [item.target, item.source] if isinstance(item, Link) else (self._list.chosen or "").split()[1:]
-        return await self.ask(read_chain, self.memory, *ids) if ids else None
+        shown.fill([] if dispute is None else list(timeline(dispute, self.client.zone, shown.size.width)))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if self._waiting is None:

@@ -57,7 +57,6 @@ class WindowPlace(BaseModel, frozen=True, strict=True):
 
 
 def kept_place(home: Path) -> WindowPlace:
-    """Return where the window was last; the usual place where nothing usable is kept."""
     try:
         return WindowPlace.model_validate_json((home / _KEPT).read_bytes())
     except (OSError, ValueError):
@@ -65,7 +64,6 @@ def kept_place(home: Path) -> WindowPlace:
 
 
 def keep_place(home: Path, place: WindowPlace) -> None:
-    """Keep it for the next time, where the home can be written to."""
     draft = home / f"{_KEPT}.{os.getpid()}"
     with contextlib.suppress(OSError):
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
@@ -76,9 +74,7 @@ def keep_place(home: Path, place: WindowPlace) -> None:
 class NoteWindow(Watcher):
     """A window on the page of a browser; `choose` does there what the menu offers, and is False where none is open.
 
-    Told to close, it first has the browser quit, which asks where something that was typed would be lost. It closes
-    with the browser behind it, whoever ended that, and where the browser does not answer. `webview` is pywebview, and
-    `keys` are a person's own by what they do.
+    Told to close, it has the browser quit, which may ask first, and closes with it or where it does not answer.
     """
 
     def __init__(self, webview: Any, home: Path, keys: Mapping[str, str]) -> None:
@@ -200,9 +196,9 @@ _LIBRARIES = "libegl1 libgl1 libnss3 libasound2 libxcb-cursor0 libxkbcommon-x11-
 
 
 def open_desktop(settings: Settings, *, env_file: str | None = None) -> None:
-    """Open a window on the settings' collection, and return when it was closed.
+    """Open a window on the settings' collection until it is closed; for what it needs see `check_display`.
 
-    Raises AmemError where the browser in it was ended by anything but a person. See `check_display` for what is needed.
+    Raises AmemError where the browser in it was ended by anything but a person.
     """
     window = NoteWindow(load_webview(), settings.home, settings.tui_keys)
     page = page_of(settings, listening(0), env_file, window)
@@ -286,10 +282,9 @@ _RESERVED = re.compile(r'(["`$\\])')
 
 
 def install(command: Sequence[str], folder: Path | None = None) -> Path:
-    """Write the entry that runs `command`, and its icon; returns the entry's path.
+    """Write the entry that runs `command`, and its icon, into `folder` (None: the person's own); returns its path.
 
-    `folder` is where the desktop keeps a person's own data (None: ``XDG_DATA_HOME``, else ``~/.local/share``). Raises
-    InvalidInput on a system without such entries and StorageError where it cannot be written.
+    Raises InvalidInput on a system without such entries and StorageError where it cannot be written.
     """
     entry, icon = _entry_places(folder)
     picture = files("amem_tui.serving").joinpath("icon.svg").read_bytes()

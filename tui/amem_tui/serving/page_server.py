@@ -82,11 +82,9 @@ class Session(AppService):
             await self._page.close()
 
     async def choose(self, what: str) -> None:
-        """Do what was chosen in a menu: ``new``, ``search``, ``collections`` or ``quit``."""
         await self.send_meta({"type": CHOSEN, "what": what})
 
     async def on_meta(self, data: bytes) -> None:
-        """Hear what the browser says besides what it draws."""
         told = json.loads(data)
         if told["type"] == OPENED:
             self._watcher.opened(str(told["collection"]))
@@ -99,8 +97,7 @@ class Session(AppService):
         return {**super()._build_environment(width, height), "TEXTUAL_DRIVER": DRIVER}
 
     async def take(self, message: str) -> None:
-        """Hand what the page says on to the browser. Raises ValueError, TypeError or LookupError for what it may not
-        say."""
+        """Hand on what the page says. Raises ValueError, TypeError or LookupError for what it may not say."""
         what, *given = json.loads(message)
         match what:
             case "stdin":
@@ -246,7 +243,6 @@ class WebPage:
         return bool(self._sessions)
 
     async def choose(self, what: str) -> None:
-        """Do in every open page what was chosen in a menu."""
         for session in list(self._sessions):
             await session.choose(what)
 

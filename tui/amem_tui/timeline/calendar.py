@@ -47,7 +47,6 @@ class Days:
         return max(max(self.counts, default=self.today), self.today)
 
     def within(self, ordinal: int) -> date:
-        """The day of this number, or the nearest that one can go to."""
         return date.fromordinal(max(self.first.toordinal(), min(ordinal, self.last.toordinal())))
 
     def shade(self, day: date) -> int:
@@ -61,7 +60,6 @@ class Days:
 
 
 def days_of(counts: Mapping[date, int], today: date) -> Days:
-    """The days of a collection, with its fullest."""
     return Days(counts, today, max(counts.values(), default=0))
 
 
@@ -82,7 +80,6 @@ class Window:
         return date.fromordinal(ordinal) if 0 < ordinal <= date.max.toordinal() else None
 
     def moved(self, day: date) -> Window:
-        """The same number of weeks, moved as little as shows that day."""
         week = monday(day)
         if week > self.last:
             return replace(self, last=week)

@@ -20,12 +20,12 @@ from amem.maintenance.forgetting_preview import as_text
 from amem.note import Layer, Status
 from amem.query import Filter
 from amem_tui import changes
-from amem_tui.browse.note_list import NoteList, page_of
+from amem_tui.browse.note_list import Contents, NoteList, page_of
 from amem_tui.client import Refresher
 from amem_tui.dialogs import Lines, Prompt, remark_line
 from amem_tui.formatting import GLYPHS, day, one_line, title
 from amem_tui.page import Block, Page, lay_out, space
-from amem_tui.rooms import REST, PanedScreen
+from amem_tui.rooms import REST, PanedScreen, TabStrip
 from amem_tui.timeline.calendar import SHADES, HeatMap, days_of, streak
 
 if TYPE_CHECKING:
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
 
     from amem.maintenance.forgetting_preview import FadePreview, Outlook
-    from amem.storage.note_lists import Shelf
-    from amem_tui.browse.note_list import Row
     from amem_tui.client import CollectionClient
     from amem_tui.page import Part
 
@@ -55,7 +53,6 @@ class Forgetting(Page):
         self.outlook: Outlook | None = None
 
     async def tell(self, outlook: Outlook | None, words: str = "") -> None:
-        """Tell of a note, or `words` where there is none."""
         self.outlook = outlook
         if outlook is None:
             await self.say(words)
@@ -141,7 +138,6 @@ _WORDS = {"faded": "fade", "demoted": "fall back", "promoted": "rise"}
 
 
 def stepped(days: int, by: int) -> int:
-    """One step farther ahead (`by` is 1) or nearer (-1), or where one is."""
     return next((each for each in STEPS[::by] if (each - days) * by > 0), days)
 
 
@@ -181,22 +177,21 @@ class TimelineScreen(PanedScreen):
         "forgetting": ("forgetting", "#forgetting"),
         "fading": ("fading", "#fade-list"),
     }
-    TABS: ClassVar[Mapping[str, str]] = {"calendar": "Calendar", "forgetting": "Forgetting", "fading": "What fades"}
+    TABS: ClassVar = {"calendar": ("Calendar",), "forgetting": ("Forgetting",), "fading": ("What fades",)}
 
     def __init__(self, client: CollectionClient) -> None:
         super().__init__(client)
         self._note: str | None = None
         self._opened: str | None = None
-        self._shelf: Shelf | None = None
         self._day_shown: date | None = None
         self._ahead = 30
         self._refresher = Refresher(self._look_ahead, partial(self.run_worker, group="ahead"))
 
     def furnish(self) -> ComposeResult:
-        yield self.tabs()
+        yield TabStrip(self.TABS, id="pane-tabs")
         yield HeatMap(id="heat")
         with Horizontal(id="below"):
-            yield NoteList(id="day-notes")
+            yield NoteList(self.client, id="day-notes")
             yield Forgetting(self.client.zone, id="forgetting")
             with Vertical(id="fading"):
                 yield Lines(id="fade-list")
@@ -236,27 +231,17 @@ class TimelineScreen(PanedScreen):
             self._choose(self._of_day.line.id)
 
     async def _show_day(self) -> None:
-        """List the notes of the day under the cursor; the first of them is chosen where no other note is."""
         day, shown = self._heat.day, self._of_day
-        shelf = self._shelf = await self.ask(self.memory.shelf, filter_of(day, self.client.zone))
-        rows = await self._read_page(0)
+        shelf = await self.ask(self.memory.shelf, filter_of(day, self.client.zone))
+        rows = await self.ask(page_of, self.memory, shelf, self.client.zone, 0)
         place = shown.cursor if day == self._day_shown else 0
         if day != self._day_shown and self._note is not None:
             place = next((at for at, row in enumerate(rows) if row is not None and row.id == self._note), 0)
         self._day_shown = day
-        shown.show(len(shelf), {0: rows}, place=place)
+        shown.show(Contents(len(shelf), {0: rows}, place, shelf=shelf))
         shown.border_title = f"{day:%a} {day.day} {day:%b} {day.year}: {counted(len(shelf), 'note')}"
         if self._note is None and shown.line is not None:
             self._choose(shown.line.id)
-
-    @on(NoteList.Wanted)
-    @work(group="page")
-    async def _fetch(self) -> None:
-        await self._of_day.fetch(self._read_page)
-
-    async def _read_page(self, page: int) -> list[Row | None]:
-        assert self._shelf is not None, "there is a day before there is more of it"
-        return await self.ask(page_of, self.memory, self._shelf, self.client.zone, page)
 
     @on(NoteList.Moved)
     @on(OptionList.OptionHighlighted)
@@ -266,12 +251,9 @@ class TimelineScreen(PanedScreen):
         if isinstance(self.focused, NoteList | Lines) and self._under_cursor is not None:
             self._choose(self._under_cursor)
 
-    def _choose(self, note: str) -> None:
-        self._note = note
-        self._draw()
-
     @work(exclusive=True, group="curve")
-    async def _draw(self) -> None:
+    async def _choose(self, note: str) -> None:
+        self._note = note
         await asyncio.sleep(REST)
         await self._show_forgetting()
 
@@ -311,7 +293,6 @@ class TimelineScreen(PanedScreen):
 
     @property
     def _under_cursor(self) -> str | None:
-        """The note that enter opens."""
         if isinstance(self.focused, NoteList):
             return None if self.focused.line is None else str(self.focused.line.id)
         if isinstance(self.focused, Lines):
