@@ -269,6 +269,8 @@ _COUPLES = words(
 _GONE = re.compile(
     r"\b(?:died|dead|passed away|put (?:to sleep|down))\b|去世|过世|病逝|离世|死了|不在了|走了，|安乐死", re.IGNORECASE
 )
+#: "Luna's phone died", not "Luna's died".
+_POSSESSES = re.compile(r"\w['’]s (?!(?:died|dead|gone|passed|moved|left|not|no longer|been)\b)")
 _WENT = re.compile(
     r"\b(?:moved out|left (?:me|us)|ran away|dumped me)\b|\b(?:gave|give|given) [\w ]{1,20}away\b"
     r"|搬走|搬出|送人|走丢",
@@ -311,7 +313,8 @@ def _parts(old: Statement, bond: Bond, new: Statement) -> bool:
         return parted and bond.ours and two and bool(bond.role) and not told and new.people <= {USER, WE}
     rest = {key for key, weight in new.about.items() if key not in keys | own and weight > _LITTLE}
     over = new.ended or bool(new.cues & OVER) or (parted and two)
-    only_them = not new.people & own and not new.people - keys and f"{bond.name}的" not in new.text
+    only_them = not new.people & own and not new.people - keys and not _POSSESSES.search(new.text)
+    only_them = only_them and f"{bond.name}的" not in new.text
     opens = old.text.startswith(bond.text)
     if bond.had or not opens:
         if only_them and _GONE.search(new.around) and new.poles.get("alive", -1) < 0:
