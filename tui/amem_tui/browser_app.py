@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import work
 from textual.app import SystemCommand
+from textual.command import CommandPalette
 from textual.content import Content
 from textual.keys import format_key
 from textual.screen import ModalScreen
@@ -291,6 +292,9 @@ class NotesApp(ThemedApp, FailureHandling):
         return self._client is not None
 
     action_visit = visit
+
+    def action_command_palette(self) -> None:
+        self.push_screen(CommandPalette(placeholder="a key, a note, a collection or a theme"))
 
     def action_switch_note(self) -> None:
         self.push_screen(NotePicker(self.client))
