@@ -228,7 +228,8 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
                 at > 0 and (joint in _GOES_ON or (not joint and not clause.text.startswith("like")))
             )
             stated = _facts_of_both(sentence.clauses, at, scene) or _facts_of(clause.text, scene, follows=follows)
-            stated += [each for each in apposed(clause.text, scene) if each not in stated]
+            joined = next((each.text for each in sentence.clauses[at + 1 : at + 2] if each.opener == "and"), "")
+            stated += [each for each in apposed(clause.text, joined, scene) if each not in stated]
             only = stated[0] if len(stated) == 1 else None
             last = stated[-1] if len({each.predicate for each in stated}) == 1 else None
             listing = last if last is not None and (only or last.predicate in _ALLERGIES) else None

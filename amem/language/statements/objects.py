@@ -216,7 +216,9 @@ def fits(fact: Fact, predicates: Predicates) -> bool:
 
 _TRADES = word_list("trades")
 TRADES_ZH = re.compile(f"(?:{'|'.join(word_list('trades in chinese'))})$")
-_HEADS = re.compile(r"(?:head|director|vp|chief) of [a-z]+(?: [a-z]+)?(?=$|[.,])", re.IGNORECASE)
+_HEADS = re.compile(
+    r"(?:head|director|vp|chief) of [a-z]+(?: (?!now\b|again\b)[a-z]+)?(?=$|[.,]| now\b| again\b)", re.IGNORECASE
+)
 _NO_EMPLOYER = word_list("no employer")
 _CLUBS = word_list("clubs")
 _AS = re.compile(r"\bas an? (?P<title>[^,.;!?]+)")
@@ -226,7 +228,7 @@ _GUEST = _pattern("guest")
 #: "St Mary's hospital", "St. Mary's", "Ana's bakery": no other possessive is an employer.
 _NAMED_AFTER = _pattern("named_after")
 _CALLED = re.compile(r"an? (?:[\w-]+ ){1,4}?(?:called|named) (?=[A-Z])")
-_LEFT_SO = re.compile(r" (?:on(?! (?:the )?\d| [A-Z])|open|off|behind|running|alone|unlocked|home|upstairs)\b")
+_LEFT_SO = re.compile(r" (?:on(?! (?:the )?\d| [A-Z])|open|off|behind|running|alone|unlocked|home|upstairs|with)\b")
 _BEGUN = words("start starts started starting begin begins began begun beginning")
 _NO_TEAM = words("a the my our right same best winning whole new")
 
@@ -302,9 +304,7 @@ def organisation(text: str, scene: Scene) -> str:
 
 
 #: "A good cook" is what somebody is like.
-_JUDGED = words(
-    "good great bad terrible brilliant amazing decent keen nice excellent fantastic awful better best natural"
-)
+_JUDGED = word_list("judged")
 
 
 def title_in(text: str) -> str:

@@ -218,7 +218,7 @@ _OF_SOMETHING = re.compile(r"(?P<noun>[\w-]+(?: [\w-]+)?) (?:of|for|at) (?P<owne
 #: "My rent went up to 950 euros", "the address changed to ...".
 _CHANGED = _pattern("changed")
 #: With these the person named is leaving, or has left, the place that he or she filled.
-_GONE = re.compile(r"\b(?:retir\w+|quit\w*|resign\w*|leav\w+|left|died|dead|passed away|replac\w+|no longer)\b")
+_GONE = _pattern("gone")
 _AFTER_NAME = _pattern("after_name")
 _AT_DATE = re.compile(r"(?:now )?(?:due )?(?:set for |scheduled for |moved to |on |by |in )?(?P<o>.+)", re.IGNORECASE)
 
@@ -259,10 +259,12 @@ def changed(subject: Subject, clause: str, scene: Scene) -> list[Fact]:
     return _of_noun(owner, noun, match["o"], scene)
 
 
-def apposed(text: str, scene: Scene) -> list[Fact]:
-    """What "our landlord Amélia brought mint" and "my dentist Dr. Sá" say by the way."""
+def apposed(text: str, goes_on: str, scene: Scene) -> list[Fact]:
+    """What "our landlord Amélia brought mint" and "my dentist Dr. Sá" say by the way; `goes_on` is behind an "and"."""
     found = []
-    for match in _roles_of_people(scene.predicates.persons).finditer(text) if not _GONE.search(text) else ():
+    for match in (
+        _roles_of_people(scene.predicates.persons).finditer(text) if not _GONE.search(f"{text} {goes_on}") else ()
+    ):
         owner = {"my": scene.cast.me.name, "our": WE}.get(match["whose"].casefold(), match["whose"][:-2])
         name = person_named(match["o"], scene)
         who = scene.cast.of(name.split())
