@@ -430,6 +430,8 @@ class _Answer:
         newest = max(at(hit.id) for hit in told)
         if newer := sorted((hit for hit in near if at(hit.id) > newest), key=lambda hit: at(hit.id)):
             for hit in newer[-_MOST_NEWER:]:
+                if hit.id in self._rests:
+                    continue  # told before what it changes
                 # A fact that a later note corrects or changes is no certain one.
                 unsure = not quoted and (found.corrects(hit) or found.changes(hit, best, quoted=False))
                 self.doubted = self.doubted or unsure

@@ -103,7 +103,8 @@ def notes_of_a_time(
 def only_plans(note: MemoryNote) -> bool:
     """Whether a note only plans what it names a day for: "we're going to Brittany in September"."""
     day = (note.at or datetime.min).date()
-    of_a_day = [each for each in read(note.content) if named_in_note(each.text, day)]
+    stated = read(note.content)
+    of_a_day = [each for each in stated if any(named.span is not None for named in named_in_note(each.text, day))]
     return bool(of_a_day) and all(each.planned for each in of_a_day)
 
 

@@ -133,7 +133,12 @@ def is_beside(question: str, text: str, speaker: str | None = None) -> bool:
         return True
     who = asked.people
     if who == {USER} and speaker is None and is_about_oneself(question):
-        return all(_is_of_others(asked, each) for each in bearing)
+        others = [each for each in bearing if _is_of_others(asked, each)]
+        # "Leo is allergic to nuts, so no peanut butter in the house" says nothing of whoever asks.
+        most = max((len(_shared(asked, each)) for each in others), default=0)
+        rest = [each for each in bearing if each not in others]
+        own = any(each.people & {USER, WE} or speaks_of_oneself(each.text) for each in rest)
+        return bool(others) and not own and all(len(_shared(asked, each)) < most for each in rest)
     named = [key for key in who if key not in (USER, WE) and key not in THIRD]
     if len(who) == len(named) == 1 and _is_somebody(asked, named[0]):
         return not any(_names(each, named[0]) for each in stated) and all(
@@ -149,8 +154,12 @@ def _decidable(question: str, asked: Statement) -> bool:
 
 def _shares(asked: Statement, each: Statement) -> bool:
     """Whether a statement is about something that is asked of whoever is asked about."""
-    about = asked.about.keys() - asked.people - asked.names.keys()
-    return bool(about & each.about.keys() or asked.poles.keys() & each.poles.keys())
+    return bool(_shared(asked, each) or asked.poles.keys() & each.poles.keys())
+
+
+def _shared(asked: Statement, each: Statement) -> Set[str]:
+    """What a statement is about of what is asked, whoever it is of."""
+    return (asked.about.keys() - asked.people - asked.names.keys()) & each.about.keys()
 
 
 def _is_of_others(asked: Statement, each: Statement) -> bool:

@@ -1396,6 +1396,8 @@ def test_what_was_called_off_is_nothing_that_was_done_and_a_plan_is_told_as_one(
     [
         ({"开始每天走路上班，二十五分钟。": "2026-09-01"}, "我在哪里上班？"),
         ({"小侄子对牛奶过敏，来家里别给他喝奶。": "2026-06-20"}, "我对牛奶过敏吗？"),
+        ({"小罗对芒果过敏，家里不能放芒果干。": "2026-06-20"}, "我对芒果过敏吗？"),
+        ({"Ravi is allergic to nuts, so no nut butter in the house.": "2026-06-20"}, "Am I allergic to nuts?"),
         (
             {"Bought a sewing machine from Brother, 1,480 yuan.": "2026-08-16", "今天很累。": "2026-08-21"},
             "弟弟叫什么？",
