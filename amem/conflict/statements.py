@@ -20,6 +20,7 @@ from amem.conflict.clause_parts import NO_CLAIM, Frame, Of, Value, frame_of, kin
 from amem.conflict.cues import DENYING, EXPLICIT, Cue, Mark, chinese_names, concepts, is_state
 from amem.language import written_in_cjk
 from amem.language.lexicon import Sort, lexicon
+from amem.language.scripts import Patterns
 from amem.language.scripts import words as words_of
 from amem.language.sentence_parts import Clause, Stance, achieved, clauses, hearsay, moves_house, pending, stances
 from amem.language.word_reading import Word, names
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
     from amem.language.word_reading import Reading
 
+
+_pattern = Patterns("conflict/statements")
 
 # One thing that a note states, as far as its words tell.
 
@@ -226,20 +229,15 @@ _QUOTED = re.compile(
     r"\[[^\]\n]{3,400}\]|\"[^\"\n]{6,300}\"|“[^”\n]{5,300}”|「[^」\n]{5,300}」|『[^』\n]{5,300}』|《[^》\n]{7,100}》|‘[^’\n]{8,300}’(?!\w)|(?<!\w)'[^'\n]{12,300}'(?!\w)"
 )
 #: What is so in a story.
-_FICTION = re.compile(
-    r"\bin (?:the|a|my) (?:novel|film|movie|series|story|dream|game)\b|(?:小说|电影|剧|故事|梦|游戏)[里中]", re.I
-)
+_FICTION = _pattern("fiction")
 _PRONOUN = re.compile(
     r"\b(?:it(?! (?:rain|snow|pour|freez)(?:s|ed|es)?\b)|them|that|this|those|him|her)\b|[它他她这那]", re.IGNORECASE
 )
 #: 换到 and 改成 say what it is now; 换了 says what was exchanged.
 _TOWARDS = "到成为用至由归给在去往"
 _TO = re.compile(r"\b(?:to|by|with|into|for)\b", re.IGNORECASE)
-_EVENT = re.compile(
-    r"\b(?:was|were|did|ran|went|bought|sold|met|ate|paid|cost|won|lost|took|had|came|\w{2,}[a-z]ed)\b|昨[天晚]|[过完]了|了[^，。]*[。！!]?$",
-    re.IGNORECASE,
-)
-_LASTING = re.compile(r"\b(?:is|are|am|has|have)\b|['’](?:s|re|ve|m)\b|现在|是", re.IGNORECASE)
+_EVENT = _pattern("event")
+_LASTING = _pattern("lasting")
 
 
 def read(text: str) -> tuple[Statement, ...]:
