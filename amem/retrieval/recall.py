@@ -13,7 +13,7 @@ from amem.checks import is_wordless
 from amem.clock import zone
 from amem.collection import LanguageCache, dense_trust
 from amem.conflict.cues import translations
-from amem.language import normalize
+from amem.language import index_terms, normalize
 from amem.protocols import Literate
 from amem.query import Grouping
 from amem.retrieval.confidence import Confidences
@@ -171,9 +171,9 @@ class Recall:
             counter = session.counter
             languages = self._languages.of(session)
             readings = {query.text: self._ranker.read(session, query) for query in asked}
-        for text in readings:
-            if languages.foreign_to(text, self._embedder):
-                readings[text] = _translated(readings[text], self._embedder)
+            for text in readings:
+                if languages.foreign_to(text, self._embedder):
+                    readings[text] = _translated(session, readings[text], self._embedder)
         self._dense.refresh(counter)
         meant: dict[str, tuple[str, str]] = {
             text: (reading.meaning or text, "" if reading.event is None else reading.event.text)
@@ -257,13 +257,17 @@ class Recall:
 _KNOWN = 0.5
 
 
-def _translated(reading: Reading, embedder: Embedder) -> Reading:
+def _translated(session: Session, reading: Reading, embedder: Embedder) -> Reading:
     """The reading of a question that some notes are in another language than, with what its words are there."""
     found = translations(reading.lexical) if len(reading.text) <= LONGEST else {}
     names = {said: others for said, others in found.items() if normalize(said) not in reading.names}
     read = replace(reading, foreign=True, translated=names)
-    # One word alone may be a name that is also a word: 芝麻 is somebody's cat, and sesame no question.
-    if len(names) > 1 and dense_trust(embedder, reading.text) < _KNOWN:
+    terms = {said: index_terms(said) for said in names}
+    held = session.text.document_frequency([term for each in terms.values() for term in each])
+    lacking = [said for said, each in terms.items() if not all(held[term] for term in each)]
+    # What notes say in the question's own language is found by its words. One word alone may be a name that is also
+    # a word: 芝麻 is somebody's cat, and sesame no question.
+    if len(names) > 1 and 2 * len(lacking) >= len(names) and dense_trust(embedder, reading.text) < _KNOWN:
         read = replace(read, meaning=" ".join(each[0] for each in names.values()))
     return read
 

@@ -463,7 +463,7 @@ def test_what_was_recalled_is_kept_without_its_text(memory: AgenticMemorySystem)
 
 def test_only_notes_that_were_shown_to_the_model_count_as_used(memory: AgenticMemorySystem) -> None:
     talk = assistant(memory, ScriptedChat("..."))
-    reply = talk.say("What is my landlord called?")
+    reply = talk.say("Who is Amélia?")
     used = {each.note: memory.read(each.note).retrieval_count for each in reply.recalled}
     assert used == {each.note: int(each.text.startswith("My")) for each in reply.recalled}
     talk.say("What is my passport number?")
