@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from amem.language import sentences
 from amem.language.lexicon import Sort, denied_by_affix, is_place, stem
-from amem.language.scripts import CHINESE_SINGLE_WORDS, LATIN, Patterns, read_list
+from amem.language.scripts import Patterns, standing_in
 from amem.language.sentence_parts import DENIAL, NO_MORE, trouble_over
 from amem.language.terms import contract
 from amem.language.word_reading import read
@@ -398,59 +398,11 @@ def concepts(key: str) -> tuple[str, ...]:
 
 def chinese_names(text: str) -> Iterator[tuple[int, int]]:
     """Where in `text` a Chinese name of the list stands that is longer than a character, as [start, end)."""
-    return _standing_in(text, *_chinese_synonyms())
+    return standing_in(text, *_chinese_synonyms())
 
 
-def _standing_in(text: str, known: Collection[str], longest: Mapping[str, int]) -> Iterator[tuple[int, int]]:
-    """Where names of more than one Chinese character stand, the longest first; `longest` is by first character."""
-    end = 0
-    for at, first in enumerate(text):
-        if at < end or first not in longest:
-            continue
-        for length in range(min(longest[first], len(text) - at), 1, -1):
-            if text[at : at + length] in known:
-                end = at + length
-                yield at, end
-                break
-
-
-def translations(text: str) -> dict[str, tuple[str, ...]]:
-    """The words of a text, as they are written, that the lists name in the other language, with those names."""
-    known, longest = _in_other_language()
-    spans = [*_standing_in(text, known, longest)]
-    inside = {at for start, end in spans for at in range(start, end)}
-    spans += [(at, at + 1) for at, each in enumerate(text) if each in CHINESE_SINGLE_WORDS and at not in inside]
-    found = {text[start:end]: known.get(text[start:end], ()) for start, end in sorted(spans)}
-    spoken, end = list(LATIN.finditer(text)), 0
-    for at, first in enumerate(spoken):
-        for last in spoken[at : at + _MOST_WORDS][::-1]:
-            said = text[first.start() : last.end()]
-            if first.start() >= end and (names := known.get(_key(said.lower()))):
-                found[said] = names
-                end = last.end()
-                break
-    return {said: names for said, names in found.items() if names}
-
-
-#: So many words has the longest English name of the list.
-_MOST_WORDS = 3
-#: The sections of the list of both languages that name everyday things.
-_NAMING = ("kin", "things", "everyday")
-
-
-@cache
-def _in_other_language() -> tuple[Mapping[str, tuple[str, ...]], Mapping[str, int]]:
-    """For each name of the lists, as its key, the names of the same thing in the other language; how long names are."""
-    found: dict[str, tuple[str, ...]] = {}
-    listed = [line.split("  ") for of, line in read_list("two_languages.txt") if of in _NAMING]
-    for names in (*_named_alike(), *listed):
-        for name in names:
-            others = (each for each in names if each.isascii() != name.isascii())
-            found[_key(name)] = tuple(dict.fromkeys((*found.get(_key(name), ()), *others)))
-    return found, _longest(found)
-
-
-def _named_alike() -> Iterator[list[str]]:
+def named_alike() -> Iterator[list[str]]:
+    """The names on each line of ``words.txt``, translations and other names of one everyday thing."""
     for line in files("amem.conflict").joinpath("words.txt").read_text(encoding="utf-8").splitlines():
         if line and not line.startswith("#"):
             yield [name.strip() for name in line.split(",")]
@@ -459,7 +411,7 @@ def _named_alike() -> Iterator[list[str]]:
 @cache
 def _synonyms() -> Mapping[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
-    for names in _named_alike():
+    for names in named_alike():
         keys = [_key(name) for name in names]
         for key in keys:
             found.setdefault(key, tuple(keys[0].split()))

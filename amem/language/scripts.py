@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 # Which script a character belongs to, as far as amem treats scripts differently.
 
@@ -312,3 +312,16 @@ def _common_han() -> str:
     """Every fifth of the 3,755 characters of GB 2312's first level, which make up 99.7 % of what is printed."""
     codes = (bytes((high, low)) for high in range(0xB0, 0xD8) for low in range(0xA1, 0xFF))
     return "".join(code.decode("gb2312", "ignore") for code in codes)[::5]
+
+
+def standing_in(text: str, known: Collection[str], longest: Mapping[str, int]) -> Iterator[tuple[int, int]]:
+    """Where names of more than one Chinese character stand, the longest first; `longest` is by first character."""
+    end = 0
+    for at, first in enumerate(text):
+        if at < end or first not in longest:
+            continue
+        for length in range(min(longest[first], len(text) - at), 1, -1):
+            if text[at : at + length] in known:
+                end = at + length
+                yield at, end
+                break

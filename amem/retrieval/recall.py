@@ -12,7 +12,6 @@ import numpy as np
 from amem.checks import is_wordless
 from amem.clock import zone
 from amem.collection import LanguageCache, dense_trust
-from amem.conflict.cues import translations
 from amem.language import index_terms, normalize
 from amem.protocols import Literate
 from amem.query import Grouping
@@ -24,7 +23,7 @@ from amem.retrieval.fusion import Reranking, pool
 from amem.retrieval.hit import Hit, groups_of, kept_out, spread_over
 from amem.retrieval.ranking import Priors, Ranked, Ranker, legs_of
 from amem.retrieval.router import plain_reading
-from amem.retrieval.words import LateLeg, LexicalAnswer
+from amem.retrieval.words import LateLeg, LexicalAnswer, translations
 from amem.storage.usage import Uses
 
 if TYPE_CHECKING:

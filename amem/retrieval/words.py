@@ -6,13 +6,15 @@ import math
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from amem.collection import has_drifted
-from amem.language import asked_terms
+from amem.conflict.cues import named_alike
+from amem.language import asked_terms, index_terms
+from amem.language.scripts import CHINESE_SINGLE_WORDS, LATIN, read_list, standing_in
 from amem.retrieval.explanation import Lent
 from amem.retrieval.legs import ScoringAnswer, is_among
 from amem.storage.search_tables import K1, Lengths
@@ -279,6 +281,51 @@ class RankBm25Scorer:
             return self._built[1], self._built[2]
 
 
+# What the words of a question are called in the other language.
+
+#: So many words has the longest English name of the lists.
+_MOST_WORDS = 3
+#: The sections of the list of both languages that name everyday things.
+_NAMING = ("kin", "things", "everyday")
+
+
+def translations(text: str) -> dict[str, tuple[str, ...]]:
+    """The words of a text, as they are written, that the lists name in the other language, with those names."""
+    known, longest = _in_other_language()
+    spans = [*standing_in(text, known, longest)]
+    inside = {at for start, end in spans for at in range(start, end)}
+    spans += [(at, at + 1) for at, each in enumerate(text) if each in CHINESE_SINGLE_WORDS and at not in inside]
+    found = {text[start:end]: known.get(text[start:end], ()) for start, end in sorted(spans)}
+    spoken, end = list(LATIN.finditer(text)), 0
+    for at, first in enumerate(spoken):
+        for last in spoken[at : at + _MOST_WORDS][::-1]:
+            said = text[first.start() : last.end()]
+            if first.start() >= end and (names := known.get(_named_by(said))):
+                found[said] = names
+                end = last.end()
+                break
+    return {said: names for said, names in found.items() if names}
+
+
+@cache
+def _in_other_language() -> tuple[Mapping[str, tuple[str, ...]], Mapping[str, int]]:
+    """The names of the same thing in the other language for each name of the lists, and how long Chinese names are."""
+    found: dict[str, tuple[str, ...]] = {}
+    longest: dict[str, int] = {}
+    listed = [line.split("  ") for of, line in read_list("two_languages.txt") if of in _NAMING]
+    for names in (*named_alike(), *listed):
+        for name in names:
+            others = (each for each in names if each.isascii() != name.isascii())
+            found[_named_by(name)] = tuple(dict.fromkeys((*found.get(_named_by(name), ()), *others)))
+            longest[name[0]] = max(len(name), longest.get(name[0], 0))
+    return found, longest
+
+
+def _named_by(name: str) -> str:
+    """A name without the endings of its words, in Chinese as it is."""
+    return " ".join("".join(index_terms(word)[:1]) or word for word in name.lower().split()) if name.isascii() else name
+
+
 # The lexical leg: notes that hold the words of the question, the rarer the better.
 
 
@@ -304,7 +351,7 @@ class LexicalLeg:
             return before.among(asked)
         terms = asked_terms(asked.reading.lexical)
         others = [name for names in asked.reading.translated.values() for name in names]
-        translated = [term for term in dict.fromkeys(asked_terms(" ".join(others))) if term not in terms]
+        translated = [term for term in dict.fromkeys(index_terms(" ".join(others))) if term not in terms]
         counts = self._frequencies.of(asked.session, [*terms, *translated]) if terms else {}
         known = selective_terms(counts, self._frequencies.total)
         places, keys, worth = self._scorer.postings(asked.session, known)

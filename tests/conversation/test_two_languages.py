@@ -9,9 +9,9 @@ from chatting import open_memory
 
 from amem import Query
 from amem.analysts.rules import OfflineAnalyst
-from amem.conflict.cues import translations
 from amem.conversation.questions import Asker
 from amem.errors import ServiceUnavailable
+from amem.retrieval.words import translations
 from amem.testing import FrozenClock
 
 if TYPE_CHECKING:
