@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         ("我住在里斯本。", "user lives_in 里斯本"),
         ("我和芝麻住在鹿特丹北边的一间小阁楼里。", "user lives_in 鹿特丹"),
         ("搬到里斯本了。", "user lives_in 里斯本"),
+        ("上周末我们搬到了杨浦区。", "user lives_in 杨浦区 since 2026-06-13"),
         ("搬家了，现在住在通州果园。", "user lives_in 通州果园"),
         ("我又搬回成都了。", "user lives_in 成都"),
         ("我在波尔图定居了。", "user lives_in 波尔图"),

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         ("Ana joined OpenAI.", "Ana works_at OpenAI"),
         ("I got a job at Marulho.", "user works_at Marulho"),
         ("First day at Marulho in Lisbon.", "user works_at Marulho"),
+        ("First day at Roundhay Academy as head of science.", "user works_at Roundhay Academy"),
         ("Last day at Kestrel Freight.", "not user works_at Kestrel Freight"),
         ("I left Google.", "not user works_at Google"),
         ("I was laid off from Stripe.", "not user works_at Stripe"),
@@ -142,6 +143,12 @@ def test_a_clause_states_a_fact(stated: Stated, text: str, expected: str):
         ("I gave up Vim for VS Code.", ["not user uses Vim", "user uses VS Code"]),
         ("I moved from Porto to Lisbon.", ["user lives_in Lisbon", "not user lives_in Porto"]),
         ("I work as a nurse at Mercy Hospital.", ["user job_title nurse", "user works_at Mercy Hospital"]),
+        ("I started as a nurse at Leeds General.", ["user job_title nurse", "user works_at Leeds General"]),
+        ("Priya's baby came early: a girl, 2.9 kg.", ["Priya child a baby", "not Priya pregnancy"]),
+        (
+            "Our daughter was born this morning.",
+            ["user child our daughter since 2026-06-15", "not user pregnancy since 2026-06-15"],
+        ),
         ("I'm a data scientist at Google.", ["user job_title data scientist", "user works_at Google"]),
         (
             "I'm allergic to peanuts, eggs and milk.",

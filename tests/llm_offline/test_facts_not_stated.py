@@ -238,6 +238,10 @@ LOOKALIKES = [
 @pytest.mark.parametrize(
     "text",
     [
+        "First day at Roundhay Academy as a pupil.",
+        "I started as a student at Leeds Academy.",
+        "Priya's baby came with us to the park.",
+        "我们月底要搬到杨浦区。",
         *ASKED,
         *SUPPOSED,
         *NO_SUCH_VALUE,

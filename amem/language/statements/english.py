@@ -177,6 +177,9 @@ _NOTICE = _pattern("notice")
 _LAST_DAY = _pattern("last_day")
 #: "Moved to Leipzig, 1,100 euros a month".
 _MONTHLY = _pattern("monthly")
+_AS_ROLE = re.compile(
+    r" as (?!(?:an? |the )?(?:student|pupil|freshman|boarder)\b)[a-z]"
+)  # a teacher's first day at a school, and no pupil's
 _IS_ON = re.compile(r" (?:is|will be) (?:on )?\w")  # "my first day at Equinor is 1 August": still to come
 
 
@@ -494,7 +497,7 @@ def _first_or_last_day(plain: str, scene: Scene, text: str) -> list[Fact]:
     if last is not None:
         until = announced_for(times(last["day"], scene.said), text, scene.said, lag=MONTH).since
         return [Fact(scene.cast.me.name, "works_at", org, False, until)] if until else []
-    if day is None or not org or school_in(org) or _IS_ON.search(day["o"]):
+    if day is None or not org or (school_in(org) and not _AS_ROLE.search(plain)) or _IS_ON.search(day["o"]):
         return []
     when = times(text, scene.said)
     holds = day["which"].casefold() == "first"

@@ -240,7 +240,8 @@ def employers(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scen
     if not org:
         ends = shape.aspect is Aspect.END and shape.kind.endswith("?") and not text
         return [Fact(subject.name, "works_at", "", False)] if ends else []
-    if parts["verb"] in _BEGUN and (school_in(org) or is_known_place(org)) and " as " not in text:
+    titled = " as " in text or parts.get("title")
+    if parts["verb"] in _BEGUN and (school_in(org) or is_known_place(org)) and not titled:
         return []  # a pupil starts at a school as well as a teacher, a student at Leeds
     loose = shape.tail.startswith("(?P<o>")  # "joined", "left", "quit" and whatever follows
     if loose and (_CLOCK.search(text) or _GUEST.search(text) or is_known_place(org) or _is_club(org, text)):
