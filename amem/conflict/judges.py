@@ -295,7 +295,7 @@ def judge_by_bond(earlier: Claim, later: Claim) -> Verdict | None:
 
 
 def _parts(old: Statement, bond: Bond, new: Statement) -> bool:
-    """Whether a later statement says that whom a bond of the earlier one names belongs to nobody there any more."""
+    """Whether a later statement parts the two whom a bond of the earlier one joins: a couple, a boss and their own."""
     if limited(new.around) or (Cue.ENDS in new.cues and DENIAL.search(new.text)):
         return False
     if not bond.role and old.poles.get(_COUPLE):

@@ -82,7 +82,7 @@ class DenseLeg:
 
     @contextmanager
     def fed_later(self) -> Iterator[None]:
-        """In the block Chroma is fed only where it is asked for: what writes for long needs the processor itself."""
+        """Feed Chroma only on demand within the block, since a long write needs the processor itself."""
         with self._lock:
             self._writing += 1
         try:

@@ -476,6 +476,26 @@ def test_the_log_names_the_notes_that_a_second_import_hid_changed_and_brought_ba
     assert cli.json("log")[0]["summary"] == f"brought back “boat” (import of {folder})"
 
 
+def test_the_log_calls_a_note_that_was_edited_since_by_what_it_was_written_with(cli: Cli) -> None:
+    id = cli.add("Dana plays the cello.")
+    cli.ok("edit", id, "--content", "Dana plays the viola.")
+
+    told = cli.ok("log").splitlines()
+
+    assert any("wrote “Dana plays the cello.”" in line for line in told)
+    assert any("edited “Dana plays the viola.”" in line for line in told)
+
+
+def test_a_backup_counts_the_notes_that_a_restored_one_has(cli: Cli, tmp_path: Path) -> None:
+    cli.add("Tea at five.")
+    cli.ok("delete", cli.add("Coffee at ten."), "--yes")
+
+    made = cli.json("backup", str(tmp_path / "b.amem"))
+
+    assert made["notes"] == 1
+    assert cli.json("backup", "--restore", str(tmp_path / "b.amem"), "--force")["notes"] == 1
+
+
 def test_the_log_in_a_pipe_is_a_line_for_each_operation(cli: Cli) -> None:
     cli.add("Tea at five.")
     ((number, parent, _, actor, did, state, summary),) = (line.split("\t") for line in cli.ok("log").splitlines())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from amem_tui import switchers
@@ -76,9 +76,9 @@ async def test_what_a_key_sets_off_may_fail_and_is_heard_of(
 async def test_words_typed_right_behind_the_key_of_the_palette_are_looked_up_before_enter_chooses(
     memory: AgenticMemorySystem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def slowly(*args: object, **named: object) -> list[Card]:
+    def slowly(*args: Any, **named: Any) -> list[Card]:
         time.sleep(0.4)
-        return found_by(*args, **named)  # type: ignore[arg-type]
+        return found_by(*args, **named)
 
     monkeypatch.setattr(switchers, "found_by", slowly)
     async with browsing(memory) as pilot:
