@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from amem.language import sentences
 from amem.language.lexicon import Sort, denied_by_affix, is_place, stem
-from amem.language.scripts import Patterns, standing_in
+from amem.language.scripts import Patterns, read_list, standing_in
 from amem.language.sentence_parts import DENIAL, NO_MORE, trouble_over
 from amem.language.terms import contract
 from amem.language.word_reading import read
@@ -392,7 +392,7 @@ def _poles(text: str, blanked: str, at: int, marked: Sequence[Mark], denials: in
 
 
 def concepts(key: str) -> tuple[str, ...]:
-    """What a word's key stands for: the words of the first name on its line of ``words.txt``, else the key itself."""
+    """What a word's key stands for: the words of the first name on its line of ``same_things.txt``, else the key itself."""
     return _synonyms().get(key, (key,))
 
 
@@ -402,10 +402,9 @@ def chinese_names(text: str) -> Iterator[tuple[int, int]]:
 
 
 def named_alike() -> Iterator[list[str]]:
-    """The names on each line of ``words.txt``, translations and other names of one everyday thing."""
-    for line in files("amem.conflict").joinpath("words.txt").read_text(encoding="utf-8").splitlines():
-        if line and not line.startswith("#"):
-            yield [name.strip() for name in line.split(",")]
+    """The names on each line of ``same_things.txt``, translations and other names of one everyday thing."""
+    for _, line in read_list("same_things.txt"):
+        yield [name.strip() for name in line.split(",")]
 
 
 @cache
