@@ -392,7 +392,7 @@ def _poles(text: str, blanked: str, at: int, marked: Sequence[Mark], denials: in
 
 
 def concepts(key: str) -> tuple[str, ...]:
-    """What a word's key stands for: the words of the first name on its line of ``same_things.txt``, else the key itself."""
+    """What a word's key stands for: the words of the first name on its line of ``same_things.txt``, else itself."""
     return _synonyms().get(key, (key,))
 
 
