@@ -1,11 +1,11 @@
-"""The willing model of ``amem.testing`` as a chat model in this process, telling somebody of every call."""
+"""The judging model as a chat model in this process, telling somebody of every call."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING
 
-from amem.testing import willing_model
+from _judging_model import judging_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,7 +29,7 @@ class WillingChat:
         return "benchmark/willing"
 
     def complete(self, prompt: str, *, schema: Mapping[str, object] | None = None, temperature: float = 0.0) -> str:
-        said = willing_model({"messages": [{"role": "user", "content": prompt}], "format": schema})
+        said = judging_model({"messages": [{"role": "user", "content": prompt}], "format": schema})
         answer = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
         self._heard(prompt, schema, answer)
         return answer

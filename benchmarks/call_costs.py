@@ -17,13 +17,14 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from _judging_model import judging_model
 from _tokens import NAMES, counter
 
 from amem import AgenticMemorySystem, AmemError, load_settings
 from amem.interop.items import Incoming
 from amem.interop.reader import read_path
 from amem.language import sentences
-from amem.testing import FakeOllama, willing_model
+from amem.testing import FakeOllama
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -71,7 +72,7 @@ class Wire:
         self.server = FakeOllama(self._answer)
 
     def _answer(self, request: dict[str, Any]) -> str:
-        said = willing_model(request)
+        said = judging_model(request)
         if not isinstance(said, str) and "statements" in said:
             # One statement a sentence, as a good model would write them.
             split = [{**each, "text": one} for each in said["statements"] for one in sentences(each["text"])]

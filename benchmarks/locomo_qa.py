@@ -128,9 +128,11 @@ def chosen(conversation: Conversation, limit: int | None, *, each_category: bool
 
 def fake_server() -> FakeOllama:
     """A server that speaks Ollama and answers by rules: willing, and no judge of anything."""
-    from amem.testing import FakeOllama, willing_model
+    from _judging_model import judging_model
 
-    return FakeOllama(willing_model, models=[FAKE.removeprefix("ollama/")])
+    from amem.testing import FakeOllama
+
+    return FakeOllama(judging_model, models=[FAKE.removeprefix("ollama/")])
 
 
 def main(arguments: Sequence[str] | None = None, embedder: Embedder | None = None) -> int:

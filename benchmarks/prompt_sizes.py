@@ -4,7 +4,7 @@
 
 FILE is anything ``amem import`` reads, such as a LoCoMo conversation file; the example notes of the project, a third of
 them Chinese, are measured in any case, and last some notes of the greatest length. Counted where amem hands a prompt
-to a chat model; ``amem.testing.willing_model`` stands in for one, so the sizes of contexts and tags that come back are
+to a chat model; ``_judging_model`` stands in for one, so the sizes of contexts and tags that come back are
 a guess, and the longest notes show how far they can grow. Neighbours are found by the real embedder. The targets are 2
 calls and 1,900 tokens a note.
 """

@@ -119,12 +119,15 @@ def remark(words: str) -> str:
 
 def chat(home: str) -> str:
     """A chat about the demo's notes, in tmux. What the model says is scripted; what is recalled and learnt is not."""
-    from amem.testing import FakeOllama, willing_model
+    sys.path.append(str(Path(__file__).resolve().parents[1] / "benchmarks"))
+    from _judging_model import judging_model
+
+    from amem.testing import FakeOllama
 
     def answers(request: dict[str, Any]) -> Any:
         said = request["messages"][-1]["content"]
         if request.get("format"):
-            return willing_model(request)
+            return judging_model(request)
         # Recalled notes, which may hold an earlier line, stand above the question.
         return SAID[max(SAID, key=said.rfind)]
 

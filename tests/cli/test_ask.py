@@ -6,6 +6,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
+from _judging_model import judging_model
 
 from amem import AgenticMemorySystem
 from amem.settings import Settings
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def ollama() -> Iterator[FakeOllama]:
-    with FakeOllama() as server:
+    with FakeOllama(judging_model) as server:
         yield server
 
 

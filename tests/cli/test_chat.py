@@ -10,13 +10,14 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from _judging_model import judging_model
 from hypothesis import given
 from hypothesis import strategies as st
 
 from amem import AgenticMemorySystem
 from amem.cli.chat_screen import Folder
 from amem.settings import Settings
-from amem.testing import FakeOllama, Fault, willing_model
+from amem.testing import FakeOllama, Fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -32,14 +33,14 @@ def talking(reply: Callable[[str], Any]) -> Callable[[dict[str, Any]], Any]:
         said = (
             reply(request["messages"][-1]["content"]) if "messages" in request and not request.get("format") else None
         )
-        return willing_model(request) if said is None else said
+        return judging_model(request) if said is None else said
 
     return answer
 
 
 @pytest.fixture
 def ollama() -> Iterator[FakeOllama]:
-    with FakeOllama() as server:
+    with FakeOllama(judging_model) as server:
         yield server
 
 
@@ -330,7 +331,7 @@ class TestTerminal:
     def test_what_amem_says_itself_begins_with_a_dot(self, chat: Cli) -> None:
         from sitting import ENTER, PROMPT
 
-        with FakeOllama() as ollama, self.sit(chat, OLLAMA_HOST=ollama.host) as sitting:
+        with FakeOllama(judging_model) as ollama, self.sit(chat, OLLAMA_HOST=ollama.host) as sitting:
             sitting.until(PROMPT)
 
             def said(text: str) -> list[str]:
@@ -385,7 +386,7 @@ class TestTerminal:
         from sitting import CTRL_D, ENTER, PROMPT
 
         (bakery,) = [each["id"] for each in chat.json("list") if "bakery" in each["content"]]
-        with FakeOllama() as ollama, self.sit(chat, OLLAMA_HOST=ollama.host) as sitting:
+        with FakeOllama(judging_model) as ollama, self.sit(chat, OLLAMA_HOST=ollama.host) as sitting:
             sitting.until(PROMPT)
             sitting.keys("/fo\t")
             sitting.until("/forget ")
@@ -414,7 +415,7 @@ class TestTerminal:
         def slow(request: dict[str, Any]) -> Any:
             if request.get("format"):
                 thought.wait(60)
-            return willing_model(request)
+            return judging_model(request)
 
         with FakeOllama(slow) as ollama, self.sit(chat, OLLAMA_HOST=ollama.host) as sitting:
             sitting.until(PROMPT)

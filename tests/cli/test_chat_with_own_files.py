@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from _judging_model import judging_model
 
 from amem.testing import FakeOllama
 
@@ -18,7 +19,7 @@ def test_a_prompt_that_cannot_be_used_is_named_and_what_is_remembered_is_shown(c
     path = cli.home / "prompts" / "chat.md"
     path.parent.mkdir()
     path.write_text("Be nice.", encoding="utf-8")
-    with FakeOllama() as ollama:
+    with FakeOllama(judging_model) as ollama:
         result = cli("chat", input=f"{text}\n", AMEM_LLM_BACKEND="ollama", OLLAMA_HOST=ollama.host)
     assert result.exception is None or isinstance(result.exception, SystemExit)
     shown = " ".join(result.output.split())
@@ -31,7 +32,7 @@ def test_a_prompt_that_cannot_be_used_is_named_and_what_is_remembered_is_shown(c
 def test_rules_that_cannot_be_read_are_named_before_anything_is_stored(cli: Cli) -> None:
     cli.add("Ana lives in Lisbon.")
     (cli.home / "rules.md").write_text("never: /(/\n", encoding="utf-8")
-    with FakeOllama() as ollama:
+    with FakeOllama(judging_model) as ollama:
         result = cli("chat", input="My token is abc.\n", AMEM_LLM_BACKEND="ollama", OLLAMA_HOST=ollama.host)
     assert result.exception is None or isinstance(result.exception, SystemExit)
     shown = " ".join(result.output.split())

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from _judging_model import judging_model
 
 from amem.testing import FakeOllama
 
@@ -65,7 +66,7 @@ def test_tiers_say_how_far_they_read_and_why(demo: Cli) -> None:
 
 def test_a_model_may_say_whether_it_suffices(demo: Cli) -> None:
     demo.ok("-c", "demo", "maintain")
-    with FakeOllama() as ollama:
+    with FakeOllama(judging_model) as ollama:
         env = {"AMEM_LLM_BACKEND": "ollama", "OLLAMA_HOST": ollama.host, "AMEM_LLM_RETRIES": "0"}
         said = demo("-c", "demo", "context", "Tell me about Dawnchorus", "--tiers", "--ask-model", **env)
         assert said.exit_code == 0

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from _judging_model import judging_model
 from typer.main import get_command
 
 from amem.cli.app import app
@@ -67,7 +68,7 @@ def test_every_key_of_one_note_is_named(demo: Cli) -> None:
 
 
 def test_every_key_of_a_chat_and_an_answer_is_named(demo: Cli) -> None:
-    with FakeOllama() as ollama:
+    with FakeOllama(judging_model) as ollama:
         demo.env |= {"AMEM_LLM_BACKEND": "ollama", "OLLAMA_HOST": ollama.host}
         said = [json.loads(demo.ok("-c", "demo", "chat", "--json", input="Who is Inês?\n"))]
         said += [demo.json("-c", "demo", *words) for words in (("ask", "Who is Inês?"), ("chat", "--list"))]

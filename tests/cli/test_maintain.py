@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from _judging_model import judging_model
 from sitting import PROMPT, Sitting
 
 from amem import AgenticMemorySystem
 from amem.settings import Settings
-from amem.testing import FakeOllama, FrozenClock, willing_model
+from amem.testing import FakeOllama, FrozenClock
 
 if TYPE_CHECKING:
     from conftest import Cli
@@ -94,7 +95,7 @@ def test_one_thing_at_a_time(cli: Cli) -> None:
 
 @pytest.mark.thorough
 def test_the_chat_maintains_while_nobody_types_and_says_so_in_one_line(aged: Cli) -> None:
-    with FakeOllama(willing_model) as ollama:
+    with FakeOllama(judging_model) as ollama:
         env = aged.env | {"AMEM_LLM_BACKEND": "ollama", "AMEM_LLM_MODEL": "llama3.2", "AMEM_OLLAMA_HOST": ollama.host}
         with Sitting("--home", str(aged.home), "chat", env=env | {"AMEM_IDLE_MINUTES": "0"}) as sitting:
             sitting.until(PROMPT)
@@ -111,7 +112,7 @@ def test_the_chat_maintains_while_nobody_types_and_says_so_in_one_line(aged: Cli
 
 @pytest.mark.thorough
 def test_an_incognito_chat_maintains_nothing(aged: Cli) -> None:
-    with FakeOllama(willing_model) as ollama:
+    with FakeOllama(judging_model) as ollama:
         env = aged.env | {"AMEM_LLM_BACKEND": "ollama", "AMEM_LLM_MODEL": "llama3.2", "AMEM_OLLAMA_HOST": ollama.host}
         words = ("--home", str(aged.home), "chat", "--incognito")
         with Sitting(*words, env=env | {"AMEM_IDLE_MINUTES": "0"}) as sitting:

@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
+from _judging_model import judging_model
 from rich.cells import cell_len
 from sitting import Sitting
 
@@ -105,7 +106,7 @@ def test_a_search_loads_onnxruntime_and_nothing_heavier(demo: Cli) -> None:
 
 @pytest.mark.thorough
 def test_litellm_says_nothing_of_its_own_when_it_answers_and_when_nobody_is_there(cli: Cli) -> None:
-    with FakeOllama() as server:
+    with FakeOllama(judging_model) as server:
         there = {"AMEM_LLM_BACKEND": "openai", "AMEM_LLM_MODEL": "llama3.2", "AMEM_API_BASE": f"{server.host}/v1"}
         settled = run(cli, "add", "Ana moved to Lisbon.", env=there)
     (line,) = settled.stderr.splitlines()

@@ -10,10 +10,10 @@ from threading import Event
 from typing import TYPE_CHECKING
 
 import pytest
+from _judging_model import judging_model
 
 from amem.cli.invocation import ended_by_interrupt
 from amem.testing import FakeOllama
-from amem.testing.willing import willing_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +27,7 @@ AMEM = [sys.executable, "-c", f"{LISTENING}; from amem.cli import main; main()"]
 
 @pytest.fixture
 def ollama() -> Iterator[FakeOllama]:
-    with FakeOllama(willing_model) as serving:
+    with FakeOllama(judging_model) as serving:
         yield serving
 
 

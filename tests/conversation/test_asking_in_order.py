@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
+from _judging_model import judging_model
 from chatting import open_memory
 
 from amem import AgenticMemorySystem
@@ -118,7 +119,7 @@ def test_a_question_without_evidence_asks_no_model_for_an_order(tmp_path: Path) 
 def test_the_setting_or_whoever_asks_decides_and_what_it_costs_is_counted(
     tmp_path: Path, setting: bool, asked: bool | None, calls: int
 ) -> None:
-    with FakeOllama() as ollama:
+    with FakeOllama(judging_model) as ollama:
         model = {"llm_backend": "ollama", "ollama_host": ollama.host}
         settings = Settings(home=tmp_path, llm_rerank=setting, timezone="UTC", **model)
         memory = AgenticMemorySystem(

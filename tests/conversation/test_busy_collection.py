@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
+from _judging_model import judging_model
 
 from amem import AgenticMemorySystem, load_settings
 from amem.errors import StorageBusy
@@ -25,7 +26,7 @@ _SOON = 30.0
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[AgenticMemorySystem]:
-    with FakeOllama() as ollama:
+    with FakeOllama(judging_model) as ollama:
         settings = load_settings(
             tmp_path, dense_base="exact", llm_backend="ollama", llm_model="llama3.2", ollama_host=ollama.host
         )

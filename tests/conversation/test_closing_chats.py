@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
+from _judging_model import judging_model
 
 from amem import AgenticMemorySystem, load_settings
 from amem.errors import AmemError
@@ -26,7 +27,7 @@ SAID = "My boat is kept in Lisbon, next to the ferry."
 
 @pytest.fixture
 def ollama() -> Iterator[FakeOllama]:
-    with FakeOllama() as server:
+    with FakeOllama(judging_model) as server:
         yield server
 
 

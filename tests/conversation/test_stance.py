@@ -171,7 +171,7 @@ def test_nothing_that_real_people_said_is_refused_in_their_own_words() -> None:
         held = Said(said, [], [])
         found = OfflineAnalyst().extract(Passage(said)).statements
         claims = [(each.text, each.handles) for each in found]
-        # A model that quotes whole messages, as `willing_model` does.
+        # A model that quotes whole messages, as `judging_model` does.
         claims += [(message.content, (f"m{number}",)) for number, message in enumerate(said, start=1)]
         refused += [claim for claim, handles in claims if held.refuses(claim, handles)]
         quoted += len(claims)

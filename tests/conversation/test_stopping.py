@@ -6,13 +6,14 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from _judging_model import judging_model
 from chatting import FakeLearner, assistant, open_memory
 
 from amem import AgenticMemorySystem, load_settings
 from amem.conversation.chat_learning import LearnedKind
 from amem.errors import OperationNotFound
 from amem.storage.chats import TurnState
-from amem.testing import FakeOllama, Fault, HashEmbedder, ScriptedChat, willing_model
+from amem.testing import FakeOllama, Fault, HashEmbedder, ScriptedChat
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,7 +45,7 @@ def test_a_model_that_hangs_is_left_at_once_and_asked_again_afterwards(tmp_path:
     def answer(request: dict[str, Any]) -> Any:
         if request.get("format"):
             # What was said is learnt from in the background, whenever its turn comes.
-            return willing_model(request)
+            return judging_model(request)
         if hangs.pop():
             stopped.set()
             return Fault.SLOW

@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
+from _judging_model import judging_model
 
 from amem import AgenticMemorySystem, load_settings
 from amem.clock import SystemClock
@@ -63,7 +64,7 @@ def test_conversations_and_turns_survive_kills_at_random_moments_and_are_learnt_
     remembered: list[str] = []
     answered: dict[str, str] = {}
     session = ""
-    with FakeOllama(fault=Fault.TRICKLE, pace=0.001) as ollama:
+    with FakeOllama(judging_model, fault=Fault.TRICKLE, pace=0.001) as ollama:
         for turn in range(ROUNDS):
             worker = workers.start(
                 "talk_for_ever", f"r{turn}", home=str(tmp_path), host=ollama.host, session=session if turn % 3 else ""

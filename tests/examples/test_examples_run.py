@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from _judging_model import judging_model
 
-from amem.testing import FakeOllama, willing_model
+from amem.testing import FakeOllama
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +21,7 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 @pytest.fixture
 def ollama() -> Iterator[FakeOllama]:
-    with FakeOllama() as server:
+    with FakeOllama(judging_model) as server:
         yield server
 
 
@@ -96,7 +97,7 @@ def test_the_agent_needs_one_attempt_less_once_it_remembers(tmp_path: Path) -> N
 def test_an_agent_whose_model_is_never_right_gives_up(tmp_path: Path) -> None:
     def stubborn(request: dict[str, Any]) -> Any:
         if "printer" not in request.get("format", {}).get("properties", {}):
-            return willing_model(request)
+            return judging_model(request)
         return {"printer": "office-1", "because": "it is the nearest"}
 
     with FakeOllama(stubborn) as ollama:

@@ -10,6 +10,7 @@ import threading
 import time
 
 import pytest
+from _judging_model import judging_model
 
 from amem import AgenticMemorySystem
 from amem.analysis import Draft
@@ -118,7 +119,7 @@ def test_auto_goes_offline_when_ollama_can_only_embed(tmp_path):
 
 
 def test_the_probe_shrugs_at_whatever_else_listens_there(tmp_path):
-    with FakeOllama(fault=Fault.ERROR) as ollama:
+    with FakeOllama(judging_model, fault=Fault.ERROR) as ollama:
         assert chat_models(f"{ollama.host}/somewhere") is None
     for nonsense in ("", "http://", "http://127.0.0.1:notaport", "nonsense", "http://[::1"):
         assert chat_models(nonsense) is None

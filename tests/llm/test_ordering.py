@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from _judging_model import judging_model
 
 from amem.errors import BadModelAnswer, ServiceUnavailable
 from amem.llm.answering import MOST_NOTES, Order, Orderer
@@ -80,8 +81,8 @@ def test_that_nobody_answers_is_for_the_caller_to_know() -> None:
         order([ServiceUnavailable("gone")])
 
 
-def test_the_willing_model_puts_what_shares_most_words_first_over_the_wire() -> None:
-    with FakeOllama() as ollama:
+def test_the_judging_model_puts_what_shares_most_words_first_over_the_wire() -> None:
+    with FakeOllama(judging_model) as ollama:
         orderer = Orderer(OllamaChat("llama3.2", host=ollama.host, timeout=20))
         assert orderer.order("What is Ana's sister called?", NOTES).places[0] == 2
         assert orderer.order("安娜的妹妹叫什么？", ["下雨了。", "安娜有一个妹妹，叫小雨。", "安娜喜欢茶。"]).places == (
@@ -94,7 +95,7 @@ def test_the_willing_model_puts_what_shares_most_words_first_over_the_wire() -> 
 @pytest.mark.parametrize("fault", [each for each in Fault if not each.on_the_wire])
 def test_whatever_a_model_does_to_its_answer_only_shown_notes_come_back(fault: Fault) -> None:
     notes = [*NOTES, SMUGGLED]
-    with FakeOllama(fault=fault) as ollama:
+    with FakeOllama(judging_model, fault=fault) as ollama:
         orderer = Orderer(OllamaChat("llama3.2", host=ollama.host, timeout=20))
         try:
             places = orderer.order(QUESTION, notes).places

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from _judging_model import judging_model
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -18,7 +19,7 @@ from amem.language.terms import most_tokens
 from amem.note import Source
 from amem.query import Filter
 from amem.retrieval.budget import MEMORIES_END, MEMORIES_START, without_recalled
-from amem.testing import FakeOllama, FrozenClock, ScriptedChat, willing_model
+from amem.testing import FakeOllama, FrozenClock, ScriptedChat
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -288,8 +289,8 @@ class TestWithAModel:
         for prompt in chat.prompts:
             assert ">>> {" not in prompt
 
-    def test_over_the_wire_a_willing_model_reads_as_far_as_it_needs(self, open_memory: Open, tmp_path: Path) -> None:
-        with FakeOllama(willing_model) as server:
+    def test_over_the_wire_a_judging_model_reads_as_far_as_it_needs(self, open_memory: Open, tmp_path: Path) -> None:
+        with FakeOllama(judging_model) as server:
             chosen = load_settings(
                 tmp_path / "home", llm_backend="ollama", llm_model="llama3.2", ollama_host=server.host
             )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from _judging_model import judging_model
+
 from amem import load_settings
 from amem.errors import ServiceUnavailable
 from amem.note import Role
 from amem.testing import FakeOllama, ScriptedAnalyst
-from amem.testing.willing import willing_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +34,7 @@ def with_ollama(open_memory: Open, home: Path, ollama: FakeOllama) -> AgenticMem
 
 
 def test_a_conversation_is_remembered_expanded_and_undone_as_one(open_memory: Open, home: Path):
-    with FakeOllama(willing_model) as ollama:
+    with FakeOllama(judging_model) as ollama:
         memory = with_ollama(open_memory, home, ollama)
         report = memory.remember(SAID, conversation="a chat")
     assert report.stored >= 1
@@ -50,7 +51,7 @@ def test_a_conversation_is_remembered_expanded_and_undone_as_one(open_memory: Op
 
 
 def test_learning_that_is_not_waited_for_is_done_in_the_background(open_memory: Open, home: Path):
-    with FakeOllama(willing_model) as ollama:
+    with FakeOllama(judging_model) as ollama:
         memory = with_ollama(open_memory, home, ollama)
         report = memory.remember(SAID, conversation="a chat", wait=False)
         assert (report.waiting, report.stored) == (1, 0)
@@ -62,18 +63,18 @@ def test_learning_that_is_not_waited_for_is_done_in_the_background(open_memory: 
 
 
 def test_what_a_model_failed_to_learn_is_learnt_by_enrich(open_memory: Open, home: Path):
-    with FakeOllama(willing_model) as ollama:
+    with FakeOllama(judging_model) as ollama:
         memory = with_ollama(open_memory, home, ollama)
     report = memory.remember(SAID, conversation="a chat")
     assert report.degraded
     assert report.stored >= 1, "the rules stand in"
-    with FakeOllama(willing_model) as ollama:
+    with FakeOllama(judging_model) as ollama:
         later = with_ollama(open_memory, home, ollama)
         assert later.enrich().remaining == 0
 
 
 def test_an_answer_cites_its_notes_and_says_when_memory_holds_none(open_memory: Open, home: Path):
-    with FakeOllama(willing_model) as ollama:
+    with FakeOllama(judging_model) as ollama:
         memory = with_ollama(open_memory, home, ollama)
         id = memory.add_note("Inês is allergic to walnuts.")
         answer = memory.answer("What is Inês allergic to?")
@@ -87,7 +88,7 @@ def test_an_answer_cites_its_notes_and_says_when_memory_holds_none(open_memory: 
 
 
 def test_an_assistant_recalls_and_learns(open_memory: Open, home: Path):
-    with FakeOllama(willing_model) as ollama:
+    with FakeOllama(judging_model) as ollama:
         memory = with_ollama(open_memory, home, ollama)
         memory.add_note("Inês is allergic to walnuts.")
         with memory.assistant() as assistant:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from _judging_model import judging_model
 
 from amem import AgenticMemorySystem, load_settings
 from amem.note import Enrichment, Status
@@ -47,7 +48,7 @@ TABLE = documented()
 
 @pytest.fixture
 def ollama() -> Iterator[FakeOllama]:
-    with FakeOllama(pace=0.01) as server:
+    with FakeOllama(judging_model, pace=0.01) as server:
         yield server
 
 

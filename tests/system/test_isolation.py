@@ -12,6 +12,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
+from _judging_model import judging_model
 
 from amem import Filter
 from amem.errors import AmemError
@@ -401,7 +402,7 @@ def crowd_at(
     open_memory: Open, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Callable[[str, str, int], Crowd]]:
     """Opens a crowd's collection with one of the `BACKENDS` and an analyst (``ollama`` or ``offline``)."""
-    with FakeOllama() as ollama:
+    with FakeOllama(judging_model) as ollama:
 
         def open_(backend: str, analyst: str, seed: int) -> Crowd:
             given = {

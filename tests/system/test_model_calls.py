@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from _judging_model import judging_model
+
 from amem import load_settings
 from amem.analysts.model_analyst import ModelAnalyst
 from amem.cli.render import print_card
 from amem.note import Kind
 from amem.storage.jobs import ADD, ANSWER, LEARNING, REMEMBER
-from amem.testing import FakeOllama, ScriptedChat, willing_model
+from amem.testing import FakeOllama, ScriptedChat
 from amem.writing.fields import BY_RULES
 
 if TYPE_CHECKING:
@@ -38,8 +40,8 @@ def over_the_wire(open_memory: Open, home: Path, ollama: FakeOllama) -> AgenticM
 
 
 def split(request: dict[str, Any]) -> Any:
-    """The willing model, with a statement for each sentence of a message."""
-    said = willing_model(request)
+    """The judging model, with a statement for each sentence of a message."""
+    said = judging_model(request)
     if isinstance(said, dict) and "statements" in said:
         one = said["statements"]
         said["statements"] = [
@@ -126,7 +128,7 @@ def test_what_a_model_leaves_empty_or_useless_is_filled_in_by_the_rules_and_the_
 
 
 def test_a_note_that_shares_a_rare_name_is_seen_by_the_model_as_by_the_rules(open_memory: Open):
-    chat = ScriptedChat(willing_model_of)
+    chat = ScriptedChat(judging_model_of)
     memory = open_memory(analyst=ModelAnalyst(chat))
     memory.add("我把 Quillfeather 的合同在抽屉里找到了。")
     memory.add_notes([f"The harbour ferry number {n} leaves the pier at {n} o'clock" for n in range(1, 12)])
@@ -137,6 +139,6 @@ def test_a_note_that_shares_a_rare_name_is_seen_by_the_model_as_by_the_rules(ope
     assert "n9 (" not in chat.prompts[-1]
 
 
-def willing_model_of(prompt: str) -> Any:
+def judging_model_of(prompt: str) -> Any:
     fields = {"links": {}} if "OLD NOTES" in prompt or "旧笔记" in prompt else {"keywords": {}}
-    return willing_model({"messages": [{"content": prompt}], "format": {"properties": fields}})
+    return judging_model({"messages": [{"content": prompt}], "format": {"properties": fields}})

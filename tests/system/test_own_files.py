@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from _judging_model import judging_model
 
 from amem import AgenticMemorySystem, load_settings
 from amem.errors import InvalidInput
@@ -28,7 +29,7 @@ SECTIONS = "---\nname: analyze_sections\nversion: 9\nvariables: note, tags\n---\
 
 @pytest.fixture
 def memory(home: Path) -> Iterator[AgenticMemorySystem]:
-    with FakeOllama() as server:
+    with FakeOllama(judging_model) as server:
         settings = load_settings(
             home, llm_backend="ollama", llm_model="llama3.2", ollama_host=server.host, timezone="UTC"
         )

@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from _judging_model import judging_model
 
 from amem import load_settings
 from amem.analysis import Analysis, Evolution, ProposedLink, Rewrite
@@ -279,7 +280,7 @@ def test_no_undo_or_redo_brings_purged_text_back(gossips: Open, home: Path) -> N
 
 @pytest.mark.thorough
 def test_a_purge_takes_what_a_model_over_the_wire_made_of_a_note(open_memory: Open, home: Path, minilm: Any) -> None:
-    with FakeOllama() as ollama:
+    with FakeOllama(judging_model) as ollama:
         settings = load_settings(home, llm_backend="ollama", llm_model="llama3.2", ollama_host=ollama.host)
         memory = open_memory(settings=settings, embedder=minilm, analyst=None)
         kept = [memory.add_note(text) for text in ("Wen's allergy is to nuts.", "Wen's doctor is Dr. Okafor.")]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
+from _judging_model import judging_model
+
 from amem import load_settings
 from amem.testing import FakeOllama, ScriptedAnalyst
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def test_the_survey_names_the_model_and_says_what_to_do_when_it_is_down(open_memory: Open, home: Path) -> None:
-    with FakeOllama() as ollama:
+    with FakeOllama(judging_model) as ollama:
         settings = load_settings(str(home), llm_backend="ollama", llm_model="llama3.2", ollama_host=ollama.host)
         memory = open_memory(settings=settings)
         told = dict(memory.survey())

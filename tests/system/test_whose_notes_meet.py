@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from _judging_model import judging_model
 
 from amem import AgenticMemorySystem, load_settings
 from amem.analysis import Analysis, Evolution, Extraction, Procedure, Rewrite
@@ -155,7 +156,7 @@ class TestChats:
 
     @pytest.fixture
     def asked(self, open_memory: Open, home: Path, minilm: Embedder) -> Iterator[Asked]:
-        with FakeOllama() as ollama:
+        with FakeOllama(judging_model) as ollama:
             model = {"llm_backend": "ollama", "llm_model": "llama3.2", "ollama_host": ollama.host}
             yield open_memory(analyst=None, embedder=minilm, settings=load_settings(home, **model)), ollama
 

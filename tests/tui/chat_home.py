@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from _judging_model import judging_model
 from amem_tui.chat.chat_room import ChatScreen
 from amem_tui.page import lay_out
 from driving import browsing, wait_until
@@ -13,7 +14,6 @@ from driving import browsing, wait_until
 from amem.memory_system import AgenticMemorySystem
 from amem.settings import Settings
 from amem.testing import FakeOllama, FrozenClock, HashEmbedder, ScriptedAnalyst
-from amem.testing.willing import willing_model
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -31,7 +31,7 @@ class Talker:
 
     def __call__(self, request: dict[str, Any]) -> str:
         if request.get("format") is not None:
-            return str(willing_model(request))
+            return str(judging_model(request))
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
 
 

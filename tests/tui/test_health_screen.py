@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
+from _judging_model import judging_model
 from amem_tui.browser_app import NotesApp
 from amem_tui.dialogs import Lines, Picker, Question
 from amem_tui.health.health_room import HealthScreen
@@ -265,7 +266,7 @@ def with_model(home: Path, host: str) -> AgenticMemorySystem:
 
 @pytest.mark.thorough
 async def test_what_waits_is_analysed_and_what_fails_says_why(tmp_path: Path) -> None:
-    with FakeOllama() as ollama, with_model(tmp_path, ollama.host) as memory:
+    with FakeOllama(judging_model) as ollama, with_model(tmp_path, ollama.host) as memory:
         memory.add("The boiler hums.", wait=False)
         async with visiting(memory, "H", "health") as pilot:
             await wait_until(pilot, lambda: "answers at" in words(pilot))

@@ -1,4 +1,4 @@
-"""The rules by which `willing_model` answers each of amem's schemas, and what they make out in prompts."""
+"""The rules by which `judging_model` answers each of amem's schemas, and what they make out in prompts."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _split(words: str) -> list[str]:
     return [word for word in _COMMAS.split(words.strip()) if word.strip(" -.。")]
 
 
-# The rules by which `willing_model` answers each of amem's schemas.
+# The rules by which `judging_model` answers each of amem's schemas.
 
 _SURE = "sure"
 _WORD = re.compile(r"[^\W\d_][\w'-]+(?: \d+(?:\.\d+)?)?")
