@@ -136,7 +136,6 @@ _TELLS = _pattern("tells")
 _TAG = _pattern("tag")
 _CONDITION = _pattern("condition")
 #: What is so for a time, of a part, beside something else, or not for sure: "until May", "on my phone", 理论上.
-_LIMITED = _pattern("limited")
 _ASKS_ZH = re.compile(r"谁|什么|哪|怎么|怎样|如何|多少|几[个点次时]|吗|呢|为何|是不是|有没有|能不能|会不会|是否")
 _REASON = re.compile(r"(?:because|since|although|though|while)$|因为|虽然", re.IGNORECASE)
 _SPEAKS_OF_ONESELF = re.compile(r"\W*(?:i|i'm|i've|my|we|we're|our)\b", re.IGNORECASE)
@@ -442,47 +441,25 @@ def _is_telling(token: str) -> bool:
     return figures >= _LONG_NUMBER or (figures > 0 and figures < len(token) and len(token) >= _LONG_WORD)
 
 
-@lru_cache(maxsize=1024)
-def limited(sentence: str) -> bool:
-    """Whether a sentence says something for a time, of a part, beside something else, or not for sure."""
-    return _LIMITED.search(sentence) is not None
+#: Whether a sentence says something for a time, of a part, beside something else, or not for sure.
+limited = lru_cache(maxsize=1024)(_pattern.says("limited"))
 
 
 # What a clause says of a change, by its turns of phrase.
 
-_PENDING, _ACHIEVED, _TROUBLE_OVER = (_pattern(name) for name in ("pending", "achieved", "trouble_over"))
-_HEARSAY, _MOVES_HOUSE, _SOMEBODY = (_pattern(name) for name in ("hearsay", "moves_house", "somebody_zh"))
+#: Whether a clause says that something is sought, awaited or being done: "waiting for my visa", 还在找房子.
+pending = _pattern.says("pending")
+#: Whether a clause says that something was found, came about or is done: "has come through", 租到房子了.
+achieved = _pattern.says("achieved")
+#: Whether a clause says that what was wrong is mended: "fixed the export bug", 接口的问题解决了.
+trouble_over = _pattern.says("trouble_over")
+#: Whether a clause is what somebody says, nobody knows who: "someone said", 听邻居说.
+hearsay = _pattern.says("hearsay")
+#: Whether a clause has words for moving to another home: "we've moved to Hull".
+moves_house = _pattern.says("moves_house")
+#: Whether a Chinese noun ends as those for people do: 病友, 班主任, 护士.
+names_somebody = _pattern.says("somebody_zh")
 _SEASON, _FROM_THEN, _FROM_NOW = (_pattern(name) for name in ("season", "from_then", "from_now"))
-
-
-def pending(clause: str) -> bool:
-    """Whether a clause says that something is sought, awaited or being done: "waiting for my visa", 还在找房子."""
-    return _PENDING.search(clause) is not None
-
-
-def achieved(clause: str) -> bool:
-    """Whether a clause says that something was found, came about or is done: "has come through", 租到房子了."""
-    return _ACHIEVED.search(clause) is not None
-
-
-def trouble_over(clause: str) -> bool:
-    """Whether a clause says that what was wrong is mended: "fixed the export bug", 接口的问题解决了."""
-    return _TROUBLE_OVER.search(clause) is not None
-
-
-def hearsay(clause: str) -> bool:
-    """Whether a clause is what somebody says, nobody knows who: "someone said", 听邻居说."""
-    return _HEARSAY.search(clause) is not None
-
-
-def moves_house(clause: str) -> bool:
-    """Whether a clause has words for moving to another home: "we've moved to Hull"."""
-    return _MOVES_HOUSE.search(clause) is not None
-
-
-def names_somebody(noun: str) -> bool:
-    """Whether a Chinese noun ends as those for people do: 病友, 班主任, 护士."""
-    return _SOMEBODY.search(noun) is not None
 
 
 def season_of(sentence: str) -> str | None:

@@ -7,7 +7,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from amem.language import is_cjk, written_in_cjk
 from amem.language.lexicon import Sort, is_person, lexicon, stem
@@ -17,7 +17,7 @@ from amem.language.sentence_parts import sentence_ends
 from amem.language.terms import contract
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 _pattern = Patterns("word_reading")
 
@@ -206,51 +206,32 @@ def _persons(run: str, listed: Sequence[tuple[str, str]]) -> dict[int, set[str]]
 
 
 def _latin_word(token: str, offset: int, sentence: int, *, gap: bool, first: bool) -> Word:
-    key, bare, sort, known, shaped, verb, person, place = _look_up(token)
-    return Word(
-        bare,
-        offset,
-        offset + len(bare),
-        key,
-        sort,
-        sentence,
-        gap,
-        first,
-        False,
-        known,
-        bare[:1].isupper(),
-        shaped,
-        verb,
-        len(bare) < len(token),
-        person,
-        place,
-    )
+    looked_up = _look_up(token)
+    end = offset + len(looked_up["text"])
+    return Word(start=offset, end=end, sentence=sentence, gap=gap, first=first, **looked_up)
 
 
 @lru_cache(maxsize=1 << 15)
-def _look_up(token: str) -> tuple[str, str, Sort, bool, bool, bool, bool, bool]:
-    """Of a Latin word: key, text without clitic, sort, known, shaped, verb, person, place."""
+def _look_up(token: str) -> Mapping[str, Any]:
+    """The fields of a Latin word, but for its place."""
     lists = lexicon()
     if len(token) > _LONGEST or _BYTE.fullmatch(token):
-        return token, token, Sort.STOP, False, False, False, False, False
+        return {"text": token, "key": token, "sort": Sort.STOP, "known": False, "capital": token[:1].isupper()}
     contracted = contract(token)
     bare = token[: len(contracted)] if token.startswith(contracted) else token
-    folded = contracted.casefold()
-    key = stem(contracted)
-    named = is_person(contracted), folded in lists.places
+    folded, key = contracted.casefold(), stem(contracted)
     shaped = _SHAPED.fullmatch(bare) is not None
-    if _NUMBER.fullmatch(bare) and not (shaped and bare.startswith("v")):
-        return key, bare, Sort.NUMBER, True, False, False, False, False
-    if folded in _NUMERALS:
-        return key, bare, Sort.NUMBER, True, False, False, False, False
+    number = (_NUMBER.fullmatch(bare) and not (shaped and bare.startswith("v"))) or folded in _NUMERALS
     inflected = key in ENGLISH and folded.endswith(("s", "ed", "ing"))
-    if folded in ENGLISH or inflected or folded in _SYNTAX or folded in _CHAT or (len(folded) == 1 and not shaped):
-        return key, bare, Sort.STOP, True, False, False, False, False
-    if shaped and not (bare.isupper() and key in lists.known and key not in lists.cues):
-        return key, bare, Sort.CONTENT, key in lists.known, True, False, *named
+    stop = folded in ENGLISH or inflected or folded in _SYNTAX or folded in _CHAT or (len(folded) == 1 and not shaped)
+    looked_up = {"text": bare, "key": key, "capital": bare[:1].isupper(), "possessive": len(bare) < len(token)}
+    if number or stop:
+        return looked_up | {"sort": Sort.NUMBER if number else Sort.STOP}
     known = key in lists.known
-    verb = key in lists.verbs
-    return key, bare, _sort(folded, key), known, False, verb, *named
+    looked_up |= {"known": known, "person": is_person(contracted), "place": folded in lists.places}
+    if shaped and not (bare.isupper() and known and key not in lists.cues):
+        return looked_up | {"sort": Sort.CONTENT, "shaped": True}
+    return looked_up | {"sort": _sort(folded, key), "verb": key in lists.verbs}
 
 
 #: Characters of a day or month cut short.

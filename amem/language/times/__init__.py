@@ -11,13 +11,13 @@ import re
 from dataclasses import replace
 from datetime import date, datetime, time, timedelta, tzinfo
 from functools import lru_cache
-from itertools import chain, pairwise
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from amem.clock import is_datable, parse_time, start_of_day
 from amem.errors import InvalidInput
-from amem.language.numerals import MONTHS, SPELLED, WEEKDAYS, value_of
-from amem.language.scripts import Patterns, read_list, words
+from amem.language.numerals import SPELLED, value_of
+from amem.language.scripts import Patterns, read_list
 from amem.language.times.dates import FOUR_DIGITS, MONTH, bare, mentions, stretches
 from amem.language.times.relative import (
     MARKS,
@@ -36,7 +36,7 @@ from amem.language.times.relative import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
 __all__ = [
     "MONTH",
@@ -362,45 +362,13 @@ def _without(text: str, named: list[tuple[int, int]]) -> str:
 
 # Whether a text states a time at all, at a fraction of what it takes to read which.
 
-_UNITS = words("day days week weeks weekend weekends month months year years night morning evening")
-_WEEKDAYS = frozenset(WEEKDAYS)
-_SEASONS = words("spring summer autumn fall winter")
-#: Two months are words of their own as well, and need another beside them.
-_MONTHS = frozenset(MONTHS)
-_ALONE = words("yesterday today tonight tomorrow ago") | (_MONTHS - {"may", "march"})
-_WHICH = words("last this next past other")
-_AT = words("on since until in during early late mid of")
-_COUNTS = words("a an one two three four five six seven eight nine ten few several")
-_WORD = re.compile(r"[a-z]+|\d+")
-_THIS_ERA = re.compile(r"(?:19|20)\d\d")
-_CHINESE = _pattern("chinese")
-
-
-_BESIDE = _UNITS | _WEEKDAYS | _SEASONS | _MONTHS
+_STATED = _pattern("stated")
+_STATED_ZH = _pattern("stated_zh")
 
 
 def states_a_time(text: str) -> bool:
     """Whether the text says when something is, or for how long: "last week", "for two years", 5月3日."""
-    said = _WORD.findall(text.casefold())
-    if not _ALONE.isdisjoint(said) or (_tells(said) and any(_beside(*pair) for pair in pairwise(said))):
-        return True
-    return not text.isascii() and _CHINESE.search(text) is not None
-
-
-def _tells(words: Sequence[str]) -> bool:
-    """Whether any two of them could state a time."""
-    return not _BESIDE.isdisjoint(words) or any(_THIS_ERA.fullmatch(word) for word in words)
-
-
-def _beside(one: str, two: str) -> bool:
-    """Whether these two words, side by side, state a time."""
-    if two in _UNITS:
-        return one in _COUNTS or one in _WHICH or one.isdigit()
-    if two in _WEEKDAYS or two in _SEASONS or two in _MONTHS:
-        return one in _WHICH or one in _AT or (one.isdigit() and two in _MONTHS)
-    if _THIS_ERA.fullmatch(two) is not None:
-        return one in _AT
-    return two.isdigit() and (one in _MONTHS or (len(two) == 2 and _THIS_ERA.fullmatch(one) is not None))
+    return _STATED.search(text.casefold()) is not None or (not text.isascii() and _STATED_ZH.search(text) is not None)
 
 
 #: Characters of what is no time that an error shows.
