@@ -13,6 +13,8 @@ from textual.events import MouseScrollDown
 from textual.widgets import Input
 
 if TYPE_CHECKING:
+    from textual.content import Content
+
     from amem.memory_system import AgenticMemorySystem
 
 
@@ -47,6 +49,33 @@ async def test_arrows_open_the_note_under_the_cursor(memory: AgenticMemorySystem
         await pilot.press("k", "G")
         await wait_until(pilot, lambda: opened(pilot) == TEA)
         assert pilot.app.client.note == memory.list()[-1].id
+
+
+async def test_a_step_of_the_cursor_draws_no_more_rows_than_it_changes(
+    empty: AgenticMemorySystem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    empty.add_notes([f"cat number {number}" for number in range(60)])
+    drawn: list[int] = []
+    draw = NoteList.content
+
+    def counted(self: NoteList, place: int, part: int, width: int) -> Content:
+        drawn.append(place)
+        return draw(self, place, part, width)
+
+    async with browsing(empty, (120, 24)) as pilot:
+        await wait_until(pilot, lambda: opened(pilot) == "cat number 59")
+        monkeypatch.setattr(NoteList, "content", counted)
+        await pilot.press("down")
+        await wait_until(pilot, lambda: opened(pilot) == "cat number 58")
+        assert 1 in drawn
+        assert set(drawn) <= {0, 1}
+        drawn.clear()
+        last = listed(pilot).seen[-1]
+        listed(pilot).go(last + 1)
+        await wait_until(pilot, lambda: opened(pilot) == f"cat number {58 - last}")
+        assert last + 1 in drawn
+        assert set(drawn) <= {1, last, last + 1}
+        assert f"cat number {58 - last}" in screen_text(pilot)
 
 
 @pytest.mark.thorough

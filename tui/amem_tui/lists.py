@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
+from textual.cache import FIFOCache
 from textual.content import Content
 from textual.geometry import Region, Size
 from textual.message import Message
-from textual.reactive import reactive
+from textual.reactive import var
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
 
+#: Lines that are kept as they were drawn: what scrolls is drawn once.
+_DRAWN = 512
 #: A line that is begun late begins with a word where one does within so many characters.
 _WORD = 12
 
@@ -79,13 +82,14 @@ class CursorList(ScrollView, can_focus=True):
 
     BINDINGS: ClassVar[list[BindingType]] = cursor_keys("step(-1)", "step(1)", "leap(-1)", "leap(1)", "go(0)", "go(-1)")
     BINDING_GROUP_TITLE = "In the list"
-    cursor: reactive[int] = reactive(0)
+    cursor: var[int] = var(0)
 
     def __init__(self, *, row_height: int = 1, id: str | None = None) -> None:
         super().__init__(id=id)
         self._row_height = row_height
         self.entries: Sequence[Any] = ()
         self.empty = ""
+        self._drawn = FIFOCache[tuple[int, int, int, bool], Strip](_DRAWN)
 
     @property
     def count(self) -> int:
@@ -140,15 +144,23 @@ class CursorList(ScrollView, can_focus=True):
         if steady and top:
             top += (self.cursor - before) * self._row_height
             self.scroll_to(y=top, animate=False, force=True, immediate=True)
+        self.refresh()
         self.reveal()
 
     def reveal(self) -> None:
         self.scroll_to_region(self.extent(self.cursor), animate=False, force=True, immediate=True)
-        self.refresh()
 
-    def watch_cursor(self) -> None:
+    def watch_cursor(self, before: int) -> None:
+        for place in (before, self.cursor):
+            self.refresh_lines(place * self._row_height, self._row_height)
         self.reveal()
         self.came()
+
+    def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
+        """Draw the list anew; with `regions`, as a step of the cursor or scrolling has, only what is new in sight."""
+        if not regions:
+            self._drawn.clear()
+        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
 
     def action_step(self, by: int) -> None:
         self.go(self.cursor + by, by)
@@ -179,12 +191,19 @@ class CursorList(ScrollView, can_focus=True):
         self.virtual_size = Size(0, self.count * self._row_height)
 
     def render_line(self, y: int) -> Strip:
-        (place, part), width, base = self._at_line(y), self.scrollable_content_region.width, self.rich_style
+        (place, part), width = self._at_line(y), self.scrollable_content_region.width
+        drawn = place, part, width, place == self.cursor
+        if (strip := self._drawn.get(drawn)) is None:
+            strip = self._drawn[drawn] = self._draw(*drawn)
+        return strip
+
+    def _draw(self, place: int, part: int, width: int, chosen: bool) -> Strip:
+        base = self.rich_style
         if place >= self.count:
-            words = f" {self.empty}" if self.empty and not self.count and y == 0 else ""
+            words = f" {self.empty}" if self.empty and not self.count and place == part == 0 else ""
             row = Content.styled(fit(words, width), "$muted")
         else:
-            base = self.get_component_rich_style("list--cursor") if place == self.cursor else base
+            base = self.get_component_rich_style("list--cursor") if chosen else base
             row = self.content(place, part, width)
         pieces = row.render(end="", parse_style=self._get_style)
         # The looks on the row's own background, so that they can be read there.

@@ -265,8 +265,8 @@ class NoteList(CursorList):
             self._asked = True
             self.run_worker(self._fetch(), group="page")
 
-    def watch_cursor(self) -> None:
-        super().watch_cursor()
+    def watch_cursor(self, before: int) -> None:
+        super().watch_cursor(before)
         self.want()
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:

@@ -129,7 +129,7 @@ class NotePane(Vertical):
         if self.wanted is not None and not self._opening.stale:  # or another one is wanted by now
             with self._client.refusals():
                 await self._open(self.wanted)
-        self.screen.refresh_bindings()
+            self.screen.refresh_bindings()
 
     async def _open(self, id: str) -> None:
         about = self._client.memory, id, self._client.zone
