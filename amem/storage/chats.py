@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.errors import AmbiguousId, SessionNotFound
 from amem.note import NOBODY, Scope
-from amem.storage.rows import Part, as_json, from_row, in_scope, listed, read_moment, scope_values, time_text
+from amem.storage.rows import Part, as_json, from_row, in_scope, read_moment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -123,7 +123,7 @@ class Chats(Part):
 
     def begin(self, id: str, scope: Scope = NOBODY) -> None:
         """Begin a session, from which notes of the `scope` are made; one that is there already goes on."""
-        row = {"id": id, "started_at": time_text(self._session.now), "scope": scope.kept}
+        row = {"id": id, "started_at": self._session.now, "scope": scope.kept}
         self._session.insert("sessions", row, either="IGNORE")
 
     def sessions(self, limit: int = 50) -> list[ChatSession]:
@@ -131,11 +131,10 @@ class Chats(Part):
         sql = (
             "SELECT sessions.id, started_at, count(*) AS turns, max(turns.at) AS last,"
             " (SELECT question FROM turns AS first WHERE first.session = sessions.key ORDER BY first.number LIMIT 1)"
-            " AS opening"
-            f" FROM sessions JOIN turns ON turns.session = sessions.key WHERE {_OWN}"
+            f" AS opening FROM sessions JOIN turns ON turns.session = sessions.key WHERE {_OWN}"
             " GROUP BY sessions.key ORDER BY max(turns.key) DESC LIMIT :limit"
         )
-        rows = self._session.records(sql, limit=limit, **self._scope)
+        rows = self._session.records(sql, limit=limit)
         return self._session.readable(rows, lambda row: f"chat {row['id']}", _session_of)
 
     def scope_of(self, id: str) -> Scope:
@@ -153,7 +152,7 @@ class Chats(Part):
         if not prefix:
             raise SessionNotFound("an empty id names no chat", hint=_HINT)
         sql = f"SELECT id FROM sessions WHERE id >= :prefix AND id < :end AND {_OWN} ORDER BY id LIMIT 5"
-        ids = self._session.column(sql, prefix=prefix, end=prefix + "\U0010ffff", **self._scope)
+        ids = self._session.column(sql, prefix=prefix, end=prefix + "\U0010ffff")
         if prefix in ids or len(ids) == 1:
             return prefix if prefix in ids else str(ids[0])
         if not ids:
@@ -177,7 +176,7 @@ class Chats(Part):
         row = {
             "session": key,
             "number": turn.number,
-            "at": time_text(at),
+            "at": at,
             "question": question,
             "state": str(turn.state),
             "learning": str(learning),
@@ -247,10 +246,9 @@ class Chats(Part):
         A turn whose answer is on its way is not among them, unless it has been for as long as nobody waits; nor is one
         of which somebody undid what the rules had learnt meanwhile.
         """
-        until = None if before is None else time_text(before)
         where = f"{_UNLEARNT} AND {_FREE} AND {_OWN} AND (:until IS NULL OR turns.at < :until)"
-        asked = self._moments | {"states": listed(states), "until": until}
-        return self._turns(f"{where} ORDER BY turns.key", **asked, **self._scope)
+        asked = self._moments | {"states": states, "until": before}
+        return self._turns(f"{where} ORDER BY turns.key", **asked)
 
     def unlearnt(self, *, since: datetime | None = None) -> int:
         """How many turns (asked since then) wait to be learnt from, or for a model where the rules stood in for it.
@@ -258,17 +256,17 @@ class Chats(Part):
         Those that somebody is learning from now are among them.
         """
         sql = f"SELECT count(*) FROM ({_TURNS} {_UNLEARNT} AND {_OWN} AND (:since IS NULL OR turns.at >= :since))"
-        asked = self._moments | {"states": listed(_UNFINISHED), "since": None if since is None else time_text(since)}
-        return int(self._session.value(sql, **asked, **self._scope))
+        asked = self._moments | {"states": _UNFINISHED, "since": since}
+        return int(self._session.value(sql, **asked))
 
     def claim(self, keys: Sequence[int], owner: str, *, seconds: float) -> set[int]:
         """Take these unlearnt turns for as long; returns those got (the others are somebody else's or done)."""
         sql = (
-            "UPDATE turns SET owner = :owner, lease_until = :until WHERE key IN (SELECT value FROM json_each(:keys))"
-            f" AND learning IN (SELECT value FROM json_each(:states)) AND {_FREE} RETURNING key"
+            "UPDATE turns SET owner = :owner, lease_until = :until WHERE key IN :keys"
+            f" AND learning IN :states AND {_FREE} RETURNING key"
         )
-        until = time_text(self._session.now + timedelta(seconds=seconds))
-        asked = self._moments | {"owner": owner, "until": until, "keys": listed(keys), "states": listed(_UNFINISHED)}
+        until = self._session.now + timedelta(seconds=seconds)
+        asked = self._moments | {"owner": owner, "until": until, "keys": keys, "states": _UNFINISHED}
         return set(self._session.column(sql, **asked))
 
     def release(self, keys: Sequence[int]) -> None:
@@ -292,7 +290,7 @@ class Chats(Part):
             f" WHERE episode IS NULL AND learning IN ('done', 'degraded') AND {_OWN}"
             " GROUP BY sessions.key HAVING max(turns.at) < :since ORDER BY sessions.key"
         )
-        return self._session.column(sql, since=time_text(since), **self._scope)
+        return self._session.column(sql, since=since)
 
     def summed_up(self, keys: Sequence[int], episode: str) -> None:
         """Say which note sums up the episode that these turns belong to."""
@@ -323,18 +321,14 @@ class Chats(Part):
             self._set([key], recalled=_json(held))
 
     @property
-    def _scope(self) -> dict[str, Any]:
-        return scope_values(self._session.scope)
-
-    @property
     def _moments(self) -> dict[str, Any]:
         now = self._session.now
-        return {"now": time_text(now), "abandoned": time_text(now - _ABANDONED)}
+        return {"now": now, "abandoned": now - _ABANDONED}
 
     def _set(self, keys: Sequence[int], **values: Any) -> None:
         sets = ", ".join(f"{name} = :{name}" for name in values)
-        sql = f"UPDATE turns SET {sets} WHERE key IN (SELECT value FROM json_each(:keys))"
-        self._session.change(sql, keys=listed(keys), **values)
+        sql = f"UPDATE turns SET {sets} WHERE key IN :keys"
+        self._session.change(sql, keys=keys, **values)
 
     def _turns(self, where: str, *, recalled: bool = True, **asked: Any) -> list[Turn]:
         return self._session.readable(
@@ -354,10 +348,7 @@ _TURNS = (
     " JOIN sessions ON sessions.key = turns.session LEFT JOIN operations AS o ON o.id = turns.learnt_by WHERE"
 )
 #: Turns in one of some states but those being answered and those whose lesson was undone.
-_UNLEARNT = (
-    "learning IN (SELECT value FROM json_each(:states)) AND o.undone_by IS NULL"
-    " AND (state <> 'asked' OR turns.at <= :abandoned)"
-)
+_UNLEARNT = "learning IN :states AND o.undone_by IS NULL AND (state <> 'asked' OR turns.at <= :abandoned)"
 _FREE = "(lease_until IS NULL OR lease_until <= :now)"
 #: Sessions of the scope.
 _OWN = in_scope("sessions", "scope")

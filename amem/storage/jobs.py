@@ -12,7 +12,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from amem.storage.rows import Part, as_json, from_row, listed, read_moment, read_time, time_text
+from amem.storage.rows import Part, as_json, from_row, read_moment, read_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -74,9 +74,9 @@ class Jobs(Part):
         `skip` names jobs the caller has tried already. Jobs of deleted notes wait until those are restored.
         """
         sql = f"SELECT jobs.id, notes.id, operation, error {_WAITING} AND {_FREE}"
-        sql += " AND jobs.id NOT IN (SELECT value FROM json_each(:skip)) ORDER BY jobs.id LIMIT 1"
+        sql += " AND jobs.id NOT IN :skip ORDER BY jobs.id LIMIT 1"
         taken = self._taken(owner, seconds)
-        found = self._session.rows(sql, kind=kind, skip=listed(skip), **taken)
+        found = self._session.rows(sql, kind=kind, skip=skip, **taken)
         if not found:
             return None
         ((number, note, operation, error),) = found
@@ -118,7 +118,7 @@ class Jobs(Part):
 
     def _taken(self, owner: str, seconds: float) -> dict[str, Any]:
         now = self._session.now
-        return {"owner": owner, "now": time_text(now), "until": time_text(now + timedelta(seconds=seconds))}
+        return {"owner": owner, "now": now, "until": now + timedelta(seconds=seconds)}
 
 
 # Runs of maintenance: how far each came and who is at it, so that one that was killed goes on where it was.
@@ -155,8 +155,7 @@ class Runs(Part):
 
     def last(self, cycles: Sequence[str] = ()) -> Run | None:
         """The newest finished run (of one of these cycles)."""
-        of_these = "(:cycles = '[]' OR cycle IN (SELECT value FROM json_each(:cycles)))"
-        return self._one(f"finished_at IS NOT NULL AND {of_these}", cycles=listed(cycles))
+        return self._one("finished_at IS NOT NULL AND (:cycles = '[]' OR cycle IN :cycles)", cycles=cycles)
 
     def first(self) -> Run | None:
         """The oldest run."""
@@ -169,7 +168,7 @@ class Runs(Part):
     def start(self, cycle: str, since: int, progress: Mapping[str, Any], owner: str, *, seconds: float) -> Run:
         """Begin a run in the name of `owner`."""
         row = {"cycle": cycle, "seq": since, "progress": as_json(progress), **self._leased(owner, seconds)}
-        row["started_at"] = time_text(self._session.now)
+        row["started_at"] = self._session.now
         return self.get(self._session.insert("runs", row))
 
     def take(self, id: int, cycle: str, progress: Mapping[str, Any], owner: str, *, seconds: float) -> Run:
@@ -191,7 +190,7 @@ class Runs(Part):
 
     def finish(self, id: int) -> None:
         """The run is over."""
-        self._set(id, finished_at=time_text(self._session.now), **_NOBODYS)
+        self._set(id, finished_at=self._session.now, **_NOBODYS)
 
     def give_back(self, owner: str) -> int:
         """Let others go on with the run of an owner whose name begins so; returns how many there were."""
@@ -206,7 +205,7 @@ class Runs(Part):
         return read[0] if read else None
 
     def _leased(self, owner: str, seconds: float) -> dict[str, Any]:
-        return {"owner": owner, "lease_until": time_text(self._session.now + timedelta(seconds=seconds))}
+        return {"owner": owner, "lease_until": self._session.now + timedelta(seconds=seconds)}
 
 
 def _of(row: Mapping[str, Any]) -> Run:

@@ -20,10 +20,7 @@ from amem.storage.rows import (
     link_label,
     link_of,
     link_plain,
-    listed,
     read_moment,
-    scope_values,
-    time_text,
 )
 
 if TYPE_CHECKING:
@@ -36,11 +33,10 @@ if TYPE_CHECKING:
 
 _USED = (
     "SELECT l.key, l.at, l.weight, coalesce(here.recalls, 0) AS here, coalesce(there.recalls, 0) AS there"
-    " FROM links AS l"
-    " JOIN notes AS s ON s.id = l.source LEFT JOIN usage AS here ON here.note = s.key"
+    " FROM links AS l JOIN notes AS s ON s.id = l.source LEFT JOIN usage AS here ON here.note = s.key"
     " JOIN notes AS t ON t.id = l.target LEFT JOIN usage AS there ON there.note = t.key"
     " WHERE l.made_by <> 'user' AND l.made_by NOT GLOB 'user:*' AND l.key > :after"
-    " AND l.type IN (SELECT value FROM json_each(:types)) ORDER BY l.key LIMIT :limit"
+    " AND l.type IN :types ORDER BY l.key LIMIT :limit"
 )
 
 
@@ -66,13 +62,12 @@ _VISIBLE = (
 #: The first topic comes last; a topic's own note is in it.
 _TOPICS = (
     "SELECT links.source, topic.id, topic.content FROM links JOIN notes AS topic ON topic.id = links.target"
-    f" WHERE links.source IN (SELECT value FROM json_each(:ids)) AND links.type = '{LinkType.PART_OF}'"
+    f" WHERE links.source IN :ids AND links.type = '{LinkType.PART_OF}'"
     f" AND topic.kind = '{Kind.TOPIC}' AND topic.status = '{Status.ACTIVE}'"
-    f" UNION ALL SELECT id, id, content FROM notes WHERE kind = '{Kind.TOPIC}'"
-    " AND id IN (SELECT value FROM json_each(:ids)) ORDER BY 2 DESC"
+    f" UNION ALL SELECT id, id, content FROM notes WHERE kind = '{Kind.TOPIC}' AND id IN :ids ORDER BY 2 DESC"
 )
 _CHANGED = "FROM link_changes AS c JOIN operations AS o ON o.id = c.operation"
-_TYPES = "type IN (SELECT value FROM json_each(:types))"
+_TYPES = "type IN :types"
 #: Each direction by an index of its own, which one condition with an OR would not use.
 _BEHIND = (
     "SELECT found.* FROM ("
@@ -92,8 +87,7 @@ _TIES = (
     " FROM json_each(:ids) AS asked CROSS JOIN links ON links.target = asked.value"
     "), counted AS (SELECT here, key, count(*) OVER (PARTITION BY here, type, side) AS fan FROM ties)"
     " SELECT counted.here, counted.fan, source, target, links.type, reason, confidence, weight"
-    " FROM counted JOIN links ON links.key = counted.key"
-    " WHERE counted.fan <= :most ORDER BY links.key, counted.here"
+    " FROM counted JOIN links ON links.key = counted.key WHERE counted.fan <= :most ORDER BY links.key, counted.here"
 )
 
 
@@ -139,8 +133,7 @@ def _ties(ids: str) -> str:
     return " UNION ALL ".join(
         f"SELECT asked.value AS here, links.{there} AS there, {_RANK} AS rank,"
         " links.confidence * links.weight AS sure, links.at"
-        f" FROM json_each(:{ids}) AS asked CROSS JOIN links ON links.{here} = asked.value"
-        " WHERE links.type IN (SELECT value FROM json_each(:types))"
+        f" FROM json_each(:{ids}) AS asked CROSS JOIN links ON links.{here} = asked.value WHERE links.type IN :types"
         for here, there in ends
     )
 
@@ -157,27 +150,23 @@ _BEYOND = (
     f" WHERE best.place = 1 AND notes.status <> 'deleted' AND {in_scope()}"
     "), turns AS ("
     " SELECT *, row_number() OVER (PARTITION BY here ORDER BY rank, sure DESC, at DESC, there) AS turn FROM found"
-    ") SELECT here, there, key, count(*) OVER () FROM turns"
-    " ORDER BY turn, rank, sure DESC, at DESC, there LIMIT :most"
+    ") SELECT here, there, key, count(*) OVER () FROM turns ORDER BY turn, rank, sure DESC, at DESC, there LIMIT :most"
 )
 _AMONG = (
-    "SELECT links.* FROM json_each(:ids) AS one"
-    " CROSS JOIN json_each(:ids) AS other"
+    "SELECT links.* FROM json_each(:ids) AS one CROSS JOIN json_each(:ids) AS other"
     " CROSS JOIN links ON links.source = one.value AND links.target = other.value"
-    " WHERE links.type IN (SELECT value FROM json_each(:types)) ORDER BY links.key"
+    " WHERE links.type IN :types ORDER BY links.key"
 )
 #: How much there is around a note.
 _COUNTS = (
-    "SELECT"
-    " (SELECT count(*) FROM links AS l LEFT JOIN notes AS o ON o.id = l.target"
+    "SELECT (SELECT count(*) FROM links AS l LEFT JOIN notes AS o ON o.id = l.target"
     "  WHERE l.source = :id AND coalesce(o.status, '') <> 'deleted'),"
     " (SELECT count(*) FROM links AS l LEFT JOIN notes AS o ON o.id = l.source"
     "  WHERE l.target = :id AND coalesce(o.status, '') <> 'deleted'),"
     " (SELECT count(*) FROM note_sources AS s JOIN operations AS o ON o.id = s.operation"
     "  WHERE s.note = n.key AND o.undone_by IS NULL),"
     " (SELECT o.actor FROM versions AS v JOIN operations AS o ON o.id = v.operation"
-    "  WHERE v.note = n.key AND v.version = 1)"
-    " FROM notes AS n WHERE n.id = :id"
+    "  WHERE v.note = n.key AND v.version = 1) FROM notes AS n WHERE n.id = :id"
 )
 #: The notes that are part of wholes, and how these hang together.
 _MEMBERS = (
@@ -187,8 +176,7 @@ _MEMBERS = (
 )
 _TIED = (
     _MEMBERS + " SELECT here.whole, there.whole, count(*)"
-    " FROM member AS here CROSS JOIN links ON links.source = here.note"
-    f" AND links.type <> '{LinkType.PART_OF}'"
+    f" FROM member AS here CROSS JOIN links ON links.source = here.note AND links.type <> '{LinkType.PART_OF}'"
     " JOIN member AS there ON there.note = links.target"
     " WHERE here.whole <> there.whole GROUP BY here.whole, there.whole"
 )
@@ -234,22 +222,20 @@ class Links(Part):
 
     def around(self, ids: Sequence[str]) -> list[Link]:
         """Every link with an end among `ids`, whatever the other end's status."""
-        ends = " UNION ".join(
-            f"SELECT key FROM links WHERE {end} IN (SELECT value FROM json_each(:ids))" for end in ("source", "target")
-        )
-        return self._readable(f"SELECT * FROM links WHERE key IN ({ends}) ORDER BY key", ids=listed(ids))
+        ends = " UNION ".join(f"SELECT key FROM links WHERE {end} IN :ids" for end in ("source", "target"))
+        return self._readable(f"SELECT * FROM links WHERE key IN ({ends}) ORDER BY key", ids=ids)
 
     def ties(self, ids: Sequence[str], *, most: int) -> list[Tie]:
         """Every link with an end among `ids`, whatever the other end's status; of none in more than `most` of a type.
 
         A link with both ends among them is there twice.
         """
-        rows = self._session.records(_TIES, ids=listed(ids), most=most)
+        rows = self._session.records(_TIES, ids=ids, most=most)
         return self._session.readable(rows, link_label, Tie.of)
 
     def topics_of(self, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
         """Id and text of the topic that each of these notes is part of, of several the first by id; none for others."""
-        return {id: (topic, text) for id, topic, text in self._session.rows(_TOPICS, ids=listed(ids))}
+        return {id: (topic, text) for id, topic, text in self._session.rows(_TOPICS, ids=ids)}
 
     def behind(self, ids: Sequence[str], *, most: int | None = None) -> list[Link]:
         """The links to what these notes rest on: what caused them, what they are derived from, what supports them.
@@ -257,7 +243,7 @@ class Links(Part):
         The surest first; at most so many. Links to notes that do not exist (yet) are among them, links to deleted ones
         are not.
         """
-        return self._readable(_BEHIND, ids=listed(ids), most=-1 if most is None else most)
+        return self._readable(_BEHIND, ids=ids, most=-1 if most is None else most)
 
     def get(self, source: str, target: str, type: LinkType) -> Link | None:
         """The link of this type between the two, or None."""
@@ -352,21 +338,21 @@ class Links(Part):
         )
         sql = "SELECT source, target, confidence * weight FROM links"
         sql += f" JOIN notes AS s ON s.id = source JOIN notes AS t ON t.id = target WHERE {_TYPES} AND {own}"
-        return [(one, other, float(weight)) for one, other, weight in self._session.rows(sql, types=listed(types))]
+        return [(one, other, float(weight)) for one, other, weight in self._session.rows(sql, types=types)]
 
     def leading_to(self, targets: Sequence[str], type: LinkType) -> dict[str, dict[str, str]]:
         """For each of these notes those that are linked to it so, with who made the link; deleted ones left out."""
         found: dict[str, dict[str, str]] = {target: {} for target in targets}
-        sql = "SELECT target, source, made_by FROM links JOIN notes ON notes.id = source WHERE type = :type"
-        sql += " AND target IN (SELECT value FROM json_each(:targets)) AND status <> 'deleted'"
-        for target, source, made_by in self._session.rows(sql, targets=listed(targets), type=type):
+        sql = "SELECT target, source, made_by FROM links JOIN notes ON notes.id = source"
+        sql += " WHERE type = :type AND target IN :targets AND status <> 'deleted'"
+        for target, source, made_by in self._session.rows(sql, targets=targets, type=type):
             found[target][source] = made_by
         return found
 
     def ends_changed(self, since: datetime, *, but: str, types: Sequence[LinkType] = tuple(LinkType)) -> set[str]:
         """Notes at either end of a link (of these types) added or removed since then, by any action `but` this one."""
         sql = f"SELECT source, target {_CHANGED} WHERE o.at >= :since AND o.action <> :but AND {_TYPES}"
-        rows = self._session.rows(sql, since=time_text(since), but=but, types=listed(types))
+        rows = self._session.rows(sql, since=since, but=but, types=types)
         return {end for ends in rows for end in ends}
 
     def ever_to(self, target: str, type: LinkType) -> set[str]:
@@ -386,9 +372,9 @@ class Links(Part):
 
     def undone(self, targets: Sequence[str], types: Sequence[LinkType]) -> set[frozenset[str]]:
         """The ends of links of these types to one of these notes that were added by what somebody undid."""
-        sql = f"SELECT source, target {_CHANGED} WHERE target IN (SELECT value FROM json_each(:targets)) AND {_TYPES}"
+        sql = f"SELECT source, target {_CHANGED} WHERE target IN :targets AND {_TYPES}"
         sql += " AND after IS NOT NULL AND o.undone_by IS NOT NULL"
-        return {frozenset(ends) for ends in self._session.rows(sql, targets=listed(targets), types=listed(types))}
+        return {frozenset(ends) for ends in self._session.rows(sql, targets=targets, types=types)}
 
     def surroundings(self, id: str) -> Surroundings:
         """Count the links and sources of a note. Raises NoteNotFound for one that never existed."""
@@ -400,7 +386,7 @@ class Links(Part):
 
     def among(self, ids: Sequence[str], types: Sequence[LinkType]) -> list[Link]:
         """The links of these types that have both ends among `ids`, oldest first; meant for a few dozen notes."""
-        return self._readable(_AMONG, ids=listed(ids), types=listed(types))
+        return self._readable(_AMONG, ids=ids, types=types)
 
     def beyond(
         self, ids: Sequence[str], behind: Iterable[str], *, types: Sequence[LinkType], most: int
@@ -411,8 +397,7 @@ class Links(Part):
         their links: its type (see `TELLING`), confidence times weight, time. Superseded and archived notes are among
         them; deleted ones, those outside the session's scope, and ends of links that no note has, are not.
         """
-        asked = {"ids": listed(ids), "behind": listed(behind), "types": listed(types), "most": most}
-        rows = self._session.rows(_BEYOND, **asked, **scope_values(self._session.scope))
+        rows = self._session.rows(_BEYOND, ids=ids, behind=behind, types=types, most=most)
         return [LinkedNote(via, id, key) for via, id, key, _ in rows], rows[0][3] if rows else 0
 
     def ties_of_wholes(self, ids: Sequence[str]) -> dict[tuple[str, str], int]:
@@ -423,19 +408,19 @@ class Links(Part):
         """
         found: dict[tuple[str, str], int] = {}
         for statement in (_TIED, _SHARED):
-            for one, other, number in self._session.rows(statement, ids=listed(ids)):
+            for one, other, number in self._session.rows(statement, ids=ids):
                 pair = (min(one, other), max(one, other))
                 found[pair] = found.get(pair, 0) + number
         return found
 
     def gathered(self, ids: Sequence[str]) -> int:
         """How many active notes are part of one of these wholes at least."""
-        return int(self._session.value(_GATHERED, ids=listed(ids)))
+        return int(self._session.value(_GATHERED, ids=ids))
 
     def uses(self, types: Sequence[LinkType], *, after: int, limit: int) -> list[LinkUse]:
         """Links of these types that no person made, by ascending key."""
         return self._session.readable(
-            self._session.records(_USED, after=after, types=listed(types), limit=limit),
+            self._session.records(_USED, after=after, types=types, limit=limit),
             lambda row: f"link {row['key']}",
             lambda row: LinkUse(row["key"], read_moment(row["at"]), float(row["weight"]), (row["here"], row["there"])),
         )
@@ -480,7 +465,7 @@ class Links(Part):
 # Which notes the names in a text mean.
 
 #: By what an import said of a link, by the name in the metadata, and by the first line that says something.
-_TOLD = "SELECT reason, target FROM links WHERE source = :id AND reason IN (SELECT value FROM json_each(:said))"
+_TOLD = "SELECT reason, target FROM links WHERE source = :id AND reason IN :said"
 _NAMED = (
     "SELECT n.id, substr(n.content, 1, :shown), json_extract(n.metadata, '$.title'),"
     " json_extract(n.metadata, '$.path'),"
@@ -500,7 +485,7 @@ def named(session: Session, names: Sequence[str], inside: str | None = None) -> 
     found: dict[str, str] = {}
     if inside is not None:
         said = {f"[[{name}]]": name for name in names} | {f"link to {name}": name for name in names}
-        found = {said[reason]: target for reason, target in session.rows(_TOLD, id=inside, said=listed(said))}
+        found = {said[reason]: target for reason, target in session.rows(_TOLD, id=inside, said=said)}
     for name in dict.fromkeys(names):
         if name not in found and (id := _by_id(session, name) or _by_title(session, name)) is not None:
             found[name] = id
@@ -523,7 +508,7 @@ def _by_title(session: Session, name: str) -> str | None:
         return None
     keys = session.text.holding_all(terms, _LOOKED_AT)
     # The newest come first there; a name goes to the note that had it first.
-    for id, text, title, path, aliases in session.rows(_NAMED, keys=listed(reversed(keys)), shown=_SHOWN):
+    for id, text, title, path, aliases in session.rows(_NAMED, keys=reversed(keys), shown=_SHOWN):
         given = [each for each in (title, path, *json.loads(aliases or "[]")) if isinstance(each, str)]
         if wanted in {link_name(each) for each in (title_of(text, _SHOWN), *given)}:
             return str(id)

@@ -15,7 +15,7 @@ from amem.language import Typed, typed_words
 from amem.note import Enrichment, Kind, Layer, LinkType, MemoryNote, Status
 from amem.query import Filter
 from amem.rendering import standing_text
-from amem.storage.rows import ROLE, Part, coded, columns, conditions, from_plain, keys_from, listed, read_moment
+from amem.storage.rows import ROLE, Part, coded, columns, conditions, from_plain, keys_from, read_moment
 from amem.storage.search_tables import columns_of
 
 if TYPE_CHECKING:
@@ -117,8 +117,7 @@ _CARDS = (
     " (SELECT count(*) FROM links WHERE source = n.id) + (SELECT count(*) FROM links WHERE target = n.id),"
     " coalesce(u.recalls, 0), n.speaker, n.analyst, n.enrichment,"
     " (SELECT o.actor FROM versions AS v JOIN operations AS o ON o.id = v.operation"
-    " WHERE v.note = n.key AND v.version = 1)"
-    " FROM json_each(:keys) AS asked JOIN notes AS n ON n.key = asked.value"
+    " WHERE v.note = n.key AND v.version = 1) FROM json_each(:keys) AS asked JOIN notes AS n ON n.key = asked.value"
     " LEFT JOIN usage AS u ON u.note = n.key ORDER BY asked.key"
 )
 _DELETED = "SELECT key, content, keywords, tags, context FROM notes WHERE status = 'deleted'"
@@ -197,7 +196,7 @@ class Cards(Part):
 
     def of(self, keys: Sequence[int]) -> list[Card]:
         """The cards of these notes, in this order; none for a note that was purged."""
-        rows = self._session.rows(_CARDS, keys=listed(int(key) for key in keys), shown=_SHOWN)
+        rows = self._session.rows(_CARDS, keys=keys, shown=_SHOWN)
         standings = self._session.usage.standings([row[0] for row in rows])
         strength = standings.strength(self._session.now)
         strong = dict(zip(standings.keys.tolist(), strength.tolist(), strict=True))
@@ -266,8 +265,7 @@ _TAGGED = (
     "SELECT term, count(*), group_concat(note) FROM ("
     f"SELECT term, note FROM note_terms WHERE role = {ROLE['tag']} AND typeof(note) = 'integer' UNION ALL"
     " SELECT DISTINCT lower(value), notes.key FROM notes, json_each(iif(json_valid(notes.tags), notes.tags, '[]'))"
-    " WHERE notes.status = 'deleted'"
-    ") GROUP BY term"
+    " WHERE notes.status = 'deleted') GROUP BY term"
 )
 # From the topics to their notes, never the other way.
 _GATHERED = (

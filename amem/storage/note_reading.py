@@ -20,13 +20,10 @@ from amem.storage.rows import (
     from_row,
     in_scope,
     keys_from,
-    listed,
     note_of,
     read_moment,
     read_time,
-    scope_values,
     stood,
-    time_text,
 )
 
 if TYPE_CHECKING:
@@ -49,9 +46,9 @@ _GONE = (
 )
 #: Whoever holds what is no JSON is passed over: SQLite's functions for JSON would stop for all rows.
 _JSON = "CASE WHEN json_valid({0}) THEN {0} END"
-_IN_KEYS = "key IN (SELECT value FROM json_each(:keys))"
+_IN_KEYS = "key IN :keys"
 _BY_KEYS = f"SELECT * FROM notes WHERE {_IN_KEYS}"
-_BY_IDS = "SELECT * FROM notes WHERE id IN (SELECT value FROM json_each(:ids))"
+_BY_IDS = "SELECT * FROM notes WHERE id IN :ids"
 _SAME = (
     "SELECT key, id FROM notes WHERE normal = :normal AND status = 'active'"
     # What sums an episode up says nothing of its own, even in the very words of one of its messages.
@@ -82,21 +79,14 @@ _OWNED = " UNION ALL ".join(
 _ANY_OWNED = f"SELECT EXISTS ({_OWNED})"
 #: So many notes are remembered in one transaction.
 _REMEMBERED = 1_024
-_METADATA = "SELECT id, metadata FROM notes WHERE id IN (SELECT value FROM json_each(:ids))"
+_METADATA = "SELECT id, metadata FROM notes WHERE id IN :ids"
 
 _WITHIN = (
-    ("SELECT key FROM notes WHERE at >= :since AND at < :until LIMIT :limit"),
-    ("SELECT key FROM notes WHERE valid_from >= :since AND valid_from < :until LIMIT :limit"),
+    "SELECT key FROM notes WHERE at >= :since AND at < :until LIMIT :limit",
+    "SELECT key FROM notes WHERE valid_from >= :since AND valid_from < :until LIMIT :limit",
 )
-
-
 #: By the index of the few notes that have any.
-_MARKED = (
-    "SELECT key, content, overturned FROM notes WHERE overturned <> '[]'"
-    " AND key IN (SELECT value FROM json_each(:keys))"
-)
-
-
+_MARKED = "SELECT key, content, overturned FROM notes WHERE overturned <> '[]' AND key IN :keys"
 _WRITERS = (
     "SELECT {0} FROM notes AS n JOIN versions AS v ON v.note = n.key AND v.version = 1"
     " JOIN operations AS o ON o.id = v.operation WHERE "
@@ -178,7 +168,7 @@ class NoteReading(Part):
         """
         held: dict[int, Any] = {}
         found: dict[str, MemoryNote]
-        for row in self._session.records(_BY_IDS, ids=listed(dict.fromkeys(ids))):
+        for row in self._session.records(_BY_IDS, ids=dict.fromkeys(ids)):
             held[row["key"]] = row
         stands = held if known_at is None else stood(self._session, held, known_at)
         rows = {row["id"]: row for row in stands.values() if deleted or row["status"] != Status.DELETED}
@@ -210,7 +200,7 @@ class NoteReading(Part):
         """Take out of topics' pages the lines that cite a note which is not there; maintenance writes them anew."""
         pages = [note for note in notes if note.kind is Kind.TOPIC]
         cites = {cite for page in pages for cite in _CITED.findall(page.content)}
-        gone = set(self._session.column(_GONE, cites=listed(sorted(cites)))) if cites else set()
+        gone = set(self._session.column(_GONE, cites=sorted(cites))) if cites else set()
         for page in pages if gone else ():
             page.content = _without_lines(page.content, gone)
 
@@ -243,16 +233,16 @@ class NoteReading(Part):
         """The latest note of each of these titles, as their metadata have them, among those that pass the filter."""
         where, values = conditions(wanted)
         sql = f"SELECT json_extract(metadata, '$.title') AS title, id FROM notes WHERE {where}"
-        sql += " AND json_type(metadata, '$.title') = 'text' AND title IN (SELECT value FROM json_each(:titles))"
-        return dict(self._session.rows(f"{sql} ORDER BY at, key", titles=listed(titles), **values))
+        sql += " AND json_type(metadata, '$.title') = 'text' AND title IN :titles"
+        return dict(self._session.rows(f"{sql} ORDER BY at, key", titles=titles, **values))
 
     def count(self, wanted: Filter | None = None) -> int:
         """How many notes pass the filter; None counts all that are not deleted."""
         if wanted is None:
             return int(self._session.value("SELECT coalesce(sum(notes), 0) FROM note_counts WHERE status <> 'deleted'"))
         if wanted == Filter(statuses=wanted.statuses):
-            total = "SELECT coalesce(sum(notes), 0) FROM note_counts WHERE status IN (SELECT value FROM json_each(:of))"
-            return int(self._session.value(total, of=listed(map(str, wanted.statuses))))
+            total = "SELECT coalesce(sum(notes), 0) FROM note_counts WHERE status IN :of"
+            return int(self._session.value(total, of=wanted.statuses))
         where, values = conditions(wanted)
         return int(self._session.value(f"SELECT count(*) FROM notes WHERE {where}", **values))
 
@@ -283,7 +273,7 @@ class NoteReading(Part):
 
     def scopes_of(self, ids: Sequence[str]) -> dict[str, Scope]:
         """Whose each of these notes is, whatever its status; those that there are."""
-        return {id: Scope.of(json.loads(held)) for id, held in self._session.rows(_METADATA, ids=listed(ids))}
+        return {id: Scope.of(json.loads(held)) for id, held in self._session.rows(_METADATA, ids=ids)}
 
     def within_scope(self, ids: Iterable[str]) -> set[str]:
         """Those of these ids whose notes are of the session's scope; where that is everyone's, all of them."""
@@ -302,8 +292,8 @@ class NoteReading(Part):
         """Integer keys of these ids, whatever their status."""
         if not ids:
             return {}
-        sql = "SELECT id, key FROM notes WHERE id IN (SELECT value FROM json_each(:ids))"
-        return dict(self._session.rows(sql, ids=listed(ids)))
+        sql = "SELECT id, key FROM notes WHERE id IN :ids"
+        return dict(self._session.rows(sql, ids=ids))
 
     def key_of(self, id: str) -> int:
         """The note's integer key, whatever its status. Raises NoteNotFound."""
@@ -318,19 +308,19 @@ class NoteReading(Part):
 
     def ids_of(self, keys: Sequence[int]) -> dict[int, str]:
         """Ids of these integer keys."""
-        return dict(self._session.rows(f"SELECT key, id FROM notes WHERE {_IN_KEYS}", keys=listed(map(int, keys))))
+        return dict(self._session.rows(f"SELECT key, id FROM notes WHERE {_IN_KEYS}", keys=keys))
 
     def recorded_after(self, moment: datetime) -> list[str]:
         """Ids of notes, not deleted, that arrived after this moment and are of the time at which they arrived."""
         sql = "SELECT id FROM notes WHERE recorded_at > :late AND at > :late AND status <> 'deleted'"
         sql += " AND substr(at, 1, 16) = substr(recorded_at, 1, 16) ORDER BY key"
-        return self._session.column(sql, late=time_text(moment))
+        return self._session.column(sql, late=moment)
 
     def bare(self, keys: Sequence[int]) -> dict[int, tuple[MemoryNote, dict[str, str]]]:
         """Notes by key, without what other tables say of them, each with its owned fields (see `owned_fields`)."""
         wanted = dict.fromkeys(map(int, keys))
         if missing := [key for key in wanted if key not in self._read]:
-            rows = self._session.records(_BY_KEYS, keys=listed(missing))
+            rows = self._session.records(_BY_KEYS, keys=missing)
             if len(self._read) > _REMEMBERED:
                 self._read = {key: self._read[key] for key in wanted if key in self._read}
             self._session.readable(rows, lambda row: f"note {row['id']}", self._remember)
@@ -343,12 +333,12 @@ class NoteReading(Part):
     def columns(self, keys: Sequence[int], names: Sequence[str]) -> dict[int, tuple[Any, ...]]:
         """Named raw columns of these keys, for code that ranks many notes and hydrates few."""
         sql = f"SELECT {', '.join(('key', *names))} FROM notes WHERE {_IN_KEYS}"
-        return {key: tuple(row) for key, *row in self._session.rows(sql, keys=listed(map(int, keys)))}
+        return {key: tuple(row) for key, *row in self._session.rows(sql, keys=keys)}
 
     def of_scope(self, keys: Sequence[int]) -> set[int]:
         """Those of these notes that are of the session's scope."""
         sql = f"SELECT key FROM notes WHERE {_IN_KEYS} AND {in_scope()}"
-        return set(self._session.column(sql, keys=listed(map(int, keys)), **scope_values(self._session.scope)))
+        return set(self._session.column(sql, keys=keys))
 
     def within(self, since: datetime | None, until: datetime | None, limit: int) -> NDArray[np.int64]:
         """Keys of notes that speak of that time or began to be so in it, whatever their status; at most twice `limit`.
@@ -357,11 +347,7 @@ class NoteReading(Part):
         """
         import numpy as np
 
-        bounds = {
-            "since": "" if since is None else time_text(since),
-            "until": "~" if until is None else time_text(until),
-            "limit": limit,
-        }
+        bounds = {"since": since or "", "until": until or "~", "limit": limit}
         of, since_then = (keys_from(self._session, each, **bounds) for each in _WITHIN)
         return np.union1d(of, since_then) if len(since_then) else np.sort(of)
 
@@ -369,13 +355,13 @@ class NoteReading(Part):
         """When the last note came before this one that came by `latest`; None where none did."""
         sql = "SELECT recorded_at FROM notes WHERE key < (SELECT key FROM notes WHERE id = :id)"
         sql += " AND recorded_at <= :latest ORDER BY key DESC LIMIT 1"
-        return read_time(self._session.value(sql, id=id, latest=time_text(latest)))
+        return read_time(self._session.value(sql, id=id, latest=latest))
 
     def arrived_after(self, id: str, latest: datetime) -> datetime | None:
         """When the next note came after this one that came by `latest`; None where none did."""
         sql = "SELECT recorded_at FROM notes WHERE key > (SELECT key FROM notes WHERE id = :id)"
         sql += " AND recorded_at <= :latest ORDER BY key LIMIT 1"
-        return read_time(self._session.value(sql, id=id, latest=time_text(latest)))
+        return read_time(self._session.value(sql, id=id, latest=latest))
 
     def speakers(self) -> dict[str, int]:
         """How many notes each speaker said, by case-folded name."""
@@ -393,8 +379,7 @@ class NoteReading(Part):
         if not prefix:
             raise NoteNotFound("an empty id names no note", hint="amem list shows the ids")
         sql = f"SELECT id, status FROM notes WHERE id >= :prefix AND id < :end AND {in_scope()} ORDER BY id LIMIT 200"
-        scope = scope_values(self._session.scope)
-        rows = self._session.rows(sql, prefix=prefix, end=prefix + "􏿿", **scope)
+        rows = self._session.rows(sql, prefix=prefix, end=prefix + "􏿿")
         if not rows:
             rows = [(id, status) for id, status in self.disguised() if visible_name(id).startswith(prefix)]
         ids = [id for id, status in rows if deleted or status != Status.DELETED]
@@ -411,14 +396,14 @@ class NoteReading(Part):
     def disguised(self) -> list[tuple[str, str]]:
         """Ids of the scope that hold control characters or marks of direction, and each note's status."""
         sql = f"SELECT id, status FROM notes WHERE {in_scope()} ORDER BY key"
-        rows = self._session.rows(sql, **scope_values(self._session.scope))
+        rows = self._session.rows(sql)
         return [(id, status) for id, status in rows if not is_plain_name(id)]
 
     def shortened(self, ids: Sequence[str], length: int) -> dict[str, str]:
         """For each id its beginning of that length, or all of it where another note begins the same."""
-        sql = "SELECT substr(id, 1, :length) AS start FROM notes WHERE start IN (SELECT value FROM json_each(:starts))"
+        sql = "SELECT substr(id, 1, :length) AS start FROM notes WHERE start IN :starts"
         sql += " GROUP BY start HAVING count(*) > 1"
-        shared = set(self._session.column(sql, length=length, starts=listed({id[:length] for id in ids})))
+        shared = set(self._session.column(sql, length=length, starts={id[:length] for id in ids}))
         return {id: id if id[:length] in shared else id[:length] for id in ids}
 
     def duplicate_of(self, content: str, metadata: Mapping[str, Any] | None = None) -> str | None:
@@ -426,19 +411,18 @@ class NoteReading(Part):
 
         `metadata` says whose the note is: another user's, agent's or session's is no duplicate of it.
         """
-        scope = scope_values(Scope.of(metadata or {}))
-        found = self._session.rows(_SAME, normal=normal_hash(content), **scope)
+        with self._session.within(Scope.of(metadata or {})):
+            found = self._session.rows(_SAME, normal=normal_hash(content))
         return str(found[0][1]) if found else None
 
     def replaced_by(self, ids: Sequence[str]) -> list[str]:
         """Ids of the superseded notes whose place one of these took, whatever became of it."""
-        sql = "SELECT id FROM notes WHERE status = 'superseded'"
-        sql += " AND superseded_by IN (SELECT value FROM json_each(:ids)) ORDER BY key"
-        return self._session.column(sql, ids=listed(ids))
+        sql = "SELECT id FROM notes WHERE status = 'superseded' AND superseded_by IN :ids ORDER BY key"
+        return self._session.column(sql, ids=ids)
 
     def overturned_among(self, keys: Sequence[int]) -> dict[int, tuple[str, list[Overturned]]]:
         """The content and the overturned statements of those of these notes that have any, by key."""
-        rows = self._session.rows(_MARKED, keys=listed(int(key) for key in keys))
+        rows = self._session.rows(_MARKED, keys=keys)
         read = self._session.readable(
             [{"key": key, "content": content, "overturned": told} for key, content, told in rows],
             lambda row: f"note {row['key']}",
@@ -450,18 +434,18 @@ class NoteReading(Part):
         """The notes that stand and of which one of these overturned a statement, by id, without usage and history."""
         told = f"json_each({_JSON.format('overturned')})"
         sql = f"SELECT id FROM notes WHERE overturned <> '[]' AND status = 'active' AND EXISTS (SELECT 1 FROM {told}"
-        sql += " WHERE json_extract(value, '$.by') IN (SELECT value FROM json_each(:ids))) ORDER BY key"
-        return self.get_many(self._session.column(sql, ids=listed(ids)), history=False, usage=False)
+        sql += " WHERE json_extract(value, '$.by') IN :ids) ORDER BY key"
+        return self.get_many(self._session.column(sql, ids=ids), history=False, usage=False)
 
     def replacing(self, keys: Sequence[int]) -> set[int]:
         """Those of these notes that superseded another, which still is superseded."""
         sql = f"SELECT key FROM notes AS n WHERE {_IN_KEYS} AND EXISTS"
         sql += " (SELECT 1 FROM notes AS e WHERE e.superseded_by = n.id AND e.status = 'superseded')"
-        return set(self._session.column(sql, keys=listed(map(int, keys))))
+        return set(self._session.column(sql, keys=keys))
 
     def written_by_hand(self, keys: Sequence[int]) -> set[int]:
         """Those of these notes that a person wrote outside conversations."""
-        return set(self._session.column(_BY_HAND, keys=listed(map(int, keys))))
+        return set(self._session.column(_BY_HAND, keys=keys))
 
     def behind_lost(self) -> list[str]:
         """Ids of the superseded notes whose successor was deleted or destroyed, oldest first."""
@@ -476,10 +460,10 @@ class NoteReading(Part):
         """
         sql = "SELECT key FROM notes WHERE coalesce(speaker, '') = :speaker AND coalesce(conversation_id, '') = :chat"
         sql += f" AND at >= :since AND at <= :until AND id <> :id AND status <> 'deleted' AND {in_scope()}"
-        asked = {"speaker": note.speaker or "", "chat": note.conversation_id or "", "id": note.id}
-        asked |= {"since": time_text(since), "until": time_text(note.at or since)}
-        scope = scope_values(Scope.of(note.metadata))
-        found: int | None = self._session.value(f"{sql} ORDER BY at DESC, key DESC LIMIT 1", **asked, **scope)
+        asked: dict[str, Any] = {"speaker": note.speaker or "", "chat": note.conversation_id or "", "id": note.id}
+        asked |= {"since": since, "until": note.at or since}
+        with self._session.within(Scope.of(note.metadata)):
+            found: int | None = self._session.value(f"{sql} ORDER BY at DESC, key DESC LIMIT 1", **asked)
         return found
 
     def unfinished(self) -> list[tuple[str, str]]:
@@ -497,8 +481,7 @@ class NoteReading(Part):
         """Up to `count` earlier notes of the conversation and scope as "speaker: text", oldest first."""
         sql = "SELECT speaker, content FROM notes WHERE conversation_id = :conversation AND ordinal < :ordinal"
         sql += f" AND status = 'active' AND {in_scope()} ORDER BY ordinal DESC LIMIT :count"
-        asked = {"conversation": conversation, "ordinal": ordinal, "count": count}
-        rows = self._session.rows(sql, **asked, **scope_values(self._session.scope))
+        rows = self._session.rows(sql, conversation=conversation, ordinal=ordinal, count=count)
         return [f"{speaker}: {content}" if speaker else content for speaker, content in reversed(rows)]
 
     def told_by(self, id: str) -> str:
@@ -507,21 +490,21 @@ class NoteReading(Part):
 
     def agents_of(self, ids: Sequence[str]) -> dict[str, str]:
         """For each of these notes that an agent added, which one: ``agent:NAME``, or ``agent``."""
-        sql = _WRITERS.format("n.id, o.actor") + "n.id IN (SELECT value FROM json_each(:ids))"
+        sql = _WRITERS.format("n.id, o.actor") + "n.id IN :ids"
         sql += " AND (o.actor = 'agent' OR o.actor GLOB 'agent:*')"
-        return dict(self._session.rows(sql, ids=listed(ids)))
+        return dict(self._session.rows(sql, ids=ids))
 
     def witnesses(self, keys: Sequence[int]) -> set[str]:
         """The names of those who said the same as any of these notes, without undone corroborations."""
         sql = "SELECT c.who FROM corroborations AS c JOIN operations AS o ON o.id = c.operation"
-        sql += " WHERE c.note IN (SELECT value FROM json_each(:keys)) AND o.undone_by IS NULL"
-        return set(self._session.column(sql, keys=listed(map(int, keys))))
+        sql += " WHERE c.note IN :keys AND o.undone_by IS NULL"
+        return set(self._session.column(sql, keys=keys))
 
     def sources_of(self, ids: Sequence[str]) -> dict[str, list[Source]]:
         """For each note id the sources it came from, in their order."""
         found: dict[str, list[Source]] = {id: [] for id in ids}
-        sql = f"SELECT notes.id AS made, sources.* {MADE_FROM} AND notes.id IN (SELECT value FROM json_each(:ids))"
-        for row in self._session.records(f"{sql} ORDER BY sources.ordinal, sources.key", ids=listed(found)):
+        sql = f"SELECT notes.id AS made, sources.* {MADE_FROM} AND notes.id IN :ids"
+        for row in self._session.records(f"{sql} ORDER BY sources.ordinal, sources.key", ids=found):
             found[row["made"]] += read_sources(self._session, [row])
         return found
 
@@ -530,8 +513,8 @@ class NoteReading(Part):
 
         Analysis replaces neither; what a person edited, machines may only propose to change.
         """
-        sql = "SELECT id, edited FROM notes WHERE id IN (SELECT value FROM json_each(:ids))"
-        rows = self._session.rows(sql, ids=listed(ids))
+        sql = "SELECT id, edited FROM notes WHERE id IN :ids"
+        rows = self._session.rows(sql, ids=ids)
         return {id: self._session.past(f"note {id}", partial(json.loads, text)) or {} for id, text in rows}
 
 
@@ -550,15 +533,14 @@ _DOUBTS = (
     " WHERE flags.dismissed = 0 AND made.undone_by IS NULL AND made.at <= :moment"
     " AND NOT EXISTS (SELECT 1 FROM flags AS later JOIN operations AS said ON said.id = later.operation"
     "  WHERE later.note = flags.note AND later.because = flags.because AND later.id > flags.id"
-    "  AND said.undone_by IS NULL AND said.at <= :moment)"
-    " ORDER BY flags.id"
+    "  AND said.undone_by IS NULL AND said.at <= :moment) ORDER BY flags.id"
 )
 
-_USED = "SELECT note, recalls, last_access FROM usage WHERE note IN (SELECT value FROM json_each(:keys))"
+_USED = "SELECT note, recalls, last_access FROM usage WHERE note IN :keys"
 _CHANGES = (
     "SELECT v.note, v.version, v.changes, o.actor, o.action, o.cause, o.at"
     " FROM versions AS v JOIN operations AS o ON o.id = v.operation"
-    " WHERE v.note IN (SELECT value FROM json_each(:keys)) AND v.version > 1 ORDER BY v.note, v.version"
+    " WHERE v.note IN :keys AND v.version > 1 ORDER BY v.note, v.version"
 )
 
 
@@ -572,12 +554,10 @@ def complete(
     known_at: datetime | None = None,
 ) -> None:
     """Fill in links, doubts (those there were at `known_at`) and, when asked, usage, trust, stability and history."""
-    moment = time_text(known_at or session.now)
-    ids = listed(notes)
-    for source, end in session.rows(_LINKS, ids=ids):
+    for source, end in session.rows(_LINKS, ids=notes):
         if end not in notes[source].links:
             notes[source].links.append(end)
-    for id, reason in session.rows(_DOUBTS, ids=ids, moment=moment):
+    for id, reason in session.rows(_DOUBTS, ids=notes, moment=known_at or session.now):
         if notes[id].status is Status.ACTIVE:
             notes[id].doubts.append(reason)
     by_key = {rows[id]["key"]: note for id, note in notes.items()}
@@ -588,7 +568,7 @@ def complete(
 
 
 def _usage(session: Session, notes: Mapping[int, MemoryNote]) -> None:
-    used = {note: rest for note, *rest in session.rows(_USED, keys=listed(notes))}
+    used = {note: rest for note, *rest in session.rows(_USED, keys=notes)}
     for key, (stability, trust) in session.usage.beliefs(list(notes)).items():
         note = notes[key]
         note.retrieval_count, note.last_accessed = used.get(key, (0, note.timestamp))
@@ -596,7 +576,7 @@ def _usage(session: Session, notes: Mapping[int, MemoryNote]) -> None:
 
 
 def _history(session: Session, notes: Mapping[int, MemoryNote]) -> None:
-    found = session.records(_CHANGES, keys=listed(notes))
+    found = session.records(_CHANGES, keys=notes)
     for key, told in session.readable(
         found, lambda row: f"version {row['version']} of note {notes[row['note']].id}", _told
     ):

@@ -18,10 +18,8 @@ from amem.storage.rows import (
     cell,
     flat_fields,
     from_cell,
-    listed,
     note_of,
     plain,
-    time_text,
 )
 
 if TYPE_CHECKING:
@@ -61,7 +59,7 @@ class Notes(NoteReading):
             "id": note.id,
             "normal": normal_hash(note.content),
             "reliability": reliability,
-            "recorded_at": time_text(note.recorded_at or self._session.now),
+            "recorded_at": note.recorded_at or self._session.now,
             "version": 1,
             "edited": json.dumps(owners),
             "text_hash": text_hash,
@@ -172,7 +170,7 @@ class Notes(NoteReading):
     def corroborate(self, id: str, who: str, operation: int) -> None:
         """Note that `who` said the same; each who counts once, for as long as an operation that said so stands."""
         key = self.keys_of([id])[id]
-        row = {"note": key, "who": who, "at": time_text(self._session.now), "operation": operation}
+        row = {"note": key, "who": who, "at": self._session.now, "operation": operation}
         self._session.insert("corroborations", row, either="IGNORE")
         self._set(key, {})
 
@@ -264,8 +262,8 @@ class Notes(NoteReading):
         deleted = note.status is Status.DELETED
         roles = [role for field, role in _TERMS.items() if deleted or field in fields]
         if roles:
-            sql = "DELETE FROM note_terms WHERE note = :key AND role IN (SELECT value FROM json_each(:roles))"
-            self._session.change(sql, key=key, roles=listed(roles))
+            sql = "DELETE FROM note_terms WHERE note = :key AND role IN :roles"
+            self._session.change(sql, key=key, roles=roles)
         if deleted:
             self._session.text.remove(key)
         else:
@@ -312,9 +310,7 @@ class Sources(Part):
         known = self._session.value("SELECT key FROM sources WHERE id = :id", id=source.id)
         if known is not None:
             return int(known)
-        at = None if source.at is None else time_text(source.at)
-        row = flat_fields(source) | {"at": at, "operation": operation}
-        key = self._session.insert("sources", row)
+        key = self._session.insert("sources", flat_fields(source) | {"operation": operation})
         self._index(key, source.text)
         return key
 
@@ -331,18 +327,18 @@ class Sources(Part):
 
     def keys_of(self, ids: Sequence[str]) -> dict[str, tuple[int, str]]:
         """For each of these ids that is stored, its key and kind."""
-        sql = "SELECT id, key, kind FROM sources WHERE id IN (SELECT value FROM json_each(:ids))"
-        return {id: (key, kind) for id, key, kind in self._session.rows(sql, ids=listed(ids))}
+        sql = "SELECT id, key, kind FROM sources WHERE id IN :ids"
+        return {id: (key, kind) for id, key, kind in self._session.rows(sql, ids=ids)}
 
     def notes_of(self, ids: Sequence[str], *, own: bool = False) -> dict[str, str]:
         """For each source id that is known, the first note made from it that is not deleted.
 
         With `own` only a note whose very text the source is, not one that gathered it among others.
         """
-        sql = f"SELECT sources.id, notes.id {MADE_FROM} AND sources.id IN (SELECT value FROM json_each(:ids))"
+        sql = f"SELECT sources.id, notes.id {MADE_FROM} AND sources.id IN :ids"
         sql += " AND notes.status <> 'deleted'" + (" AND held.gathered = 0" if own else "")
         found: dict[str, str] = {}
-        for source, note in self._session.rows(f"{sql} ORDER BY notes.key", ids=listed(ids)):
+        for source, note in self._session.rows(f"{sql} ORDER BY notes.key", ids=ids):
             found.setdefault(source, note)
         return found
 

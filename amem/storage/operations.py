@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from amem.errors import OperationNotFound
 from amem.note import EVERYONE
-from amem.storage.rows import Part, from_row, in_scope, listed, read_moment, scope_values, time_text
+from amem.storage.rows import Part, from_row, in_scope, read_moment
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -131,44 +132,36 @@ _TRACES = ("versions", "link_changes", "corroborations", "reviews", "decisions",
 _LEFT = " OR ".join(
     ["action = 'purge'", *(f"EXISTS (SELECT 1 FROM {each} WHERE operation = operations.id)" for each in _TRACES)]
 )
-_THESE = "IN (SELECT value FROM json_each(:these))"
+_THESE = "IN :these"
 #: An operation with all that it set off.
 _FAMILY = (
     "WITH RECURSIVE family(id) AS (VALUES (:id) UNION ALL"
     " SELECT o.id FROM operations AS o JOIN family AS f ON o.parent = f.id)"
 )
+#: Which note each operation left a trace on: (operation, note).
+_TRACED = " UNION ALL ".join(
+    [
+        *(f"SELECT operation, note FROM {each}" for each in ("versions", "corroborations", "flags", "reviews")),
+        "SELECT d.operation, r.note FROM decisions AS d JOIN reviews AS r ON r.id = d.review",
+        "SELECT c.operation, n.key FROM link_changes AS c JOIN notes AS n ON n.id IN (c.source, c.target)",
+    ]
+)
 #: Operations that left a trace on a note of the scope, and what set them off.
 _OF_SCOPE = (
-    f"WITH RECURSIVE mine AS MATERIALIZED (SELECT key, id FROM notes WHERE {in_scope()}), touched(id) AS ("
-    " SELECT operation FROM versions WHERE note IN (SELECT key FROM mine)"
-    " UNION SELECT operation FROM link_changes WHERE source IN (SELECT id FROM mine)"
-    " UNION SELECT operation FROM corroborations WHERE note IN (SELECT key FROM mine)"
-    " UNION SELECT operation FROM flags WHERE note IN (SELECT key FROM mine)"
-    " UNION SELECT operation FROM reviews WHERE note IN (SELECT key FROM mine)"
-    " UNION SELECT decisions.operation FROM decisions JOIN reviews ON reviews.id = decisions.review"
-    "  WHERE reviews.note IN (SELECT key FROM mine)"
+    f"WITH RECURSIVE mine AS MATERIALIZED (SELECT key FROM notes WHERE {in_scope()}), touched(id) AS ("
+    f" SELECT operation FROM ({_TRACED}) WHERE note IN (SELECT key FROM mine)"
     " UNION SELECT undone_by FROM operations JOIN touched USING (id) WHERE undone_by IS NOT NULL"
     " UNION SELECT parent FROM operations JOIN touched USING (id) WHERE parent IS NOT NULL"
     ") SELECT id FROM touched ORDER BY id DESC"
 )
 #: Whether these operations left one on a note outside the scope.
 _REACHES_OUT = (
-    "WITH asked AS MATERIALIZED (SELECT value AS id FROM json_each(:ids)), reached(note) AS ("
-    " SELECT note FROM versions WHERE operation IN (SELECT id FROM asked)"
-    " UNION SELECT note FROM corroborations WHERE operation IN (SELECT id FROM asked)"
-    " UNION SELECT note FROM flags WHERE operation IN (SELECT id FROM asked)"
-    " UNION SELECT note FROM reviews WHERE operation IN (SELECT id FROM asked)"
-    " UNION SELECT reviews.note FROM reviews JOIN decisions ON decisions.review = reviews.id"
-    "  WHERE decisions.operation IN (SELECT id FROM asked)"
-    " UNION SELECT notes.key FROM link_changes JOIN notes ON notes.id IN (link_changes.source, link_changes.target)"
-    " WHERE operation IN (SELECT id FROM asked)"
-    f") SELECT EXISTS (SELECT 1 FROM reached JOIN notes ON notes.key = reached.note WHERE NOT ({in_scope()}))"
+    f"SELECT EXISTS (SELECT 1 FROM ({_TRACED}) AS reached JOIN notes ON notes.key = reached.note"
+    f" WHERE reached.operation IN :ids AND NOT ({in_scope()}))"
 )
 #: What an operation did note by note, with all that it set off.
 _DEEDS = (
-    "WITH RECURSIVE family(id) AS (VALUES (:operation) UNION ALL"
-    " SELECT o.id FROM operations AS o JOIN family AS f ON o.parent = f.id)"
-    " SELECT o.id, o.action, o.cause, o.undone_by IS NOT NULL, n.id, v.version = 1"
+    f"{_FAMILY} SELECT o.id, o.action, o.cause, o.undone_by IS NOT NULL, n.id, v.version = 1"
     " FROM family AS f JOIN operations AS o ON o.id = f.id JOIN versions AS v ON v.operation = o.id"
     " JOIN notes AS n ON n.key = v.note ORDER BY v.id LIMIT :limit"
 )
@@ -187,8 +180,7 @@ _LINKED = (
 )
 _FLAGGED = (
     "SELECT n.id FROM flags AS f JOIN notes AS n ON n.key = f.note WHERE f.operation = :operation AND NOT f.dismissed"
-    " ORDER BY f.id"
-    " LIMIT :most"
+    " ORDER BY f.id LIMIT :most"
 )
 _WITNESSED = (
     "SELECT n.id FROM corroborations AS c JOIN notes AS n ON n.key = c.note WHERE c.operation = :operation LIMIT :most"
@@ -205,7 +197,7 @@ class Operations(Part):
             where += " AND at >= :since"
         if actor is not None:
             where += " AND actor = :actor"
-        asked |= {"since": None if since is None else time_text(since), "actor": actor, "limit": limit}
+        asked |= {"since": since, "actor": actor, "limit": limit}
         sql = f"SELECT * FROM operations WHERE {where} ORDER BY id DESC LIMIT :limit"
         return self._described(self._session.records(sql, **asked))
 
@@ -225,7 +217,7 @@ class Operations(Part):
 
     def of(self, ids: Sequence[int]) -> list[Operation]:
         """Those of these operations that there are, in this order."""
-        found = self._described(self._session.records(f"SELECT * FROM operations WHERE id {_THESE}", these=listed(ids)))
+        found = self._described(self._session.records(f"SELECT * FROM operations WHERE id {_THESE}", these=ids))
         held = {each.id: each for each in found}
         return [held[id] for id in ids if id in held]
 
@@ -245,21 +237,14 @@ class Operations(Part):
         """The newest top-level operation (of this actor, `among` at most 1,000, older than `below`) that was not undone
         and that left something to undo, or is a purge."""
         where, asked = self._in_scope()
-        where += " AND parent IS NULL AND undone_by IS NULL"
-        for name, condition, value in (
-            ("actions", " AND action IN (SELECT value FROM json_each(:actions))", listed(actions) if actions else None),
-            ("excluded", " AND action NOT IN (SELECT value FROM json_each(:excluded))", listed(excluding)),
-            ("actor", " AND actor = :actor", actor),
-            ("among", " AND id IN (SELECT value FROM json_each(:among))", None if among is None else listed(among)),
-        ):
-            if value is not None:
-                where += condition
-                asked[name] = value
+        where += " AND parent IS NULL AND undone_by IS NULL AND id < :below AND (:actor IS NULL OR actor = :actor)"
+        where += " AND (:actions IS NULL OR action IN :actions) AND action NOT IN :excluding"
+        where += "" if among is None else " AND id IN :among"
+        asked |= {"actions": actions or None, "excluding": excluding, "actor": actor, "among": among}
+        sql = f"SELECT id FROM operations WHERE {where} ORDER BY id DESC LIMIT 1"
         # Asked one by one, newest first: nearly always the first one is it.
         while True:
-            older = "" if below is None else " AND id < :below"
-            sql = f"SELECT id FROM operations WHERE {where}{older} ORDER BY id DESC LIMIT 1"
-            below = self._session.value(sql, **asked, below=below)
+            below = self._session.value(sql, **asked, below=sys.maxsize if below is None else below)
             if below is None or self.left_something(below):
                 return below
 
@@ -267,19 +252,13 @@ class Operations(Part):
         """A condition on operations: that they touched only notes of the session's scope."""
         if self._session.scope == EVERYONE:
             return "true", {}
-        return "id IN (SELECT value FROM json_each(:own))", {"own": self._own()}
-
-    def _own(self) -> str:
-        """Ids of the operations that touched only notes of the scope, as one parameter."""
-        values = scope_values(self._session.scope)
-        return listed(id for id in self._session.column(_OF_SCOPE, **values) if self._is_own(id))
+        return "id IN :own", {"own": [id for id in self._session.column(_OF_SCOPE) if self._is_own(id)]}
 
     def _is_own(self, id: int) -> bool:
         """Whether the operation and all it set off touched no note outside the session's scope."""
         if self._session.scope == EVERYONE:
             return True
-        values = scope_values(self._session.scope)
-        return not self._session.value(_REACHES_OUT, ids=listed(self._concerned(id)), **values)
+        return not self._session.value(_REACHES_OUT, ids=self._concerned(id))
 
     def _concerned(self, id: int) -> list[int]:
         """The operation, all it set off, and what it took back or did again, which may leave no trace of its own."""
@@ -292,7 +271,7 @@ class Operations(Part):
 
         Purge leaves nothing.
         """
-        these = listed([*self.standing(id), *self.undone_by(id)])
+        these = [*self.standing(id), *self.undone_by(id)]
         sql = f"SELECT id FROM operations WHERE id {_THESE} AND ({_LEFT}) LIMIT 1"
         return bool(self._session.column(sql, these=these))
 
@@ -316,14 +295,14 @@ class Operations(Part):
         """Those of the notes (by key) that an undone operation of this action and actor had changed."""
         sql = f"SELECT v.note FROM versions AS v JOIN operations AS o ON o.id = v.operation WHERE v.note {_THESE}"
         sql += " AND o.undone_by IS NOT NULL AND o.action = :action AND o.actor = :actor"
-        return set(self._session.column(sql, these=listed(map(int, keys)), action=action, actor=actor))
+        return set(self._session.column(sql, these=keys, action=action, actor=actor))
 
     def last_to_set(self, keys: Sequence[int], fields: Sequence[str]) -> dict[int, tuple[int, str]]:
         """By note key the newest operation that made the note or changed one of these fields, and its action."""
         said = " OR ".join(["v.version = 1", *(f"json_type(v.changes, '$.{name}') IS NOT NULL" for name in fields)])
         sql = "SELECT v.note, o.id, o.action FROM versions AS v JOIN operations AS o ON o.id = v.operation"
         sql += f" WHERE v.note {_THESE} AND ({said}) ORDER BY v.id"
-        rows = self._session.rows(sql, these=listed(map(int, keys)))
+        rows = self._session.rows(sql, these=keys)
         return {note: (operation, action) for note, operation, action in rows}
 
     def unweighed_until(self) -> int:
@@ -353,7 +332,7 @@ class Operations(Part):
 
     def mark_undone(self, ids: Sequence[int], by: int) -> None:
         """Note that these were taken back by operation `by`."""
-        self._session.change(f"UPDATE operations SET undone_by = :by WHERE id {_THESE}", by=by, these=listed(ids))
+        self._session.change(f"UPDATE operations SET undone_by = :by WHERE id {_THESE}", by=by, these=ids)
 
     def mark_redone(self, by: int) -> None:
         """Note that what operation `by` had taken back stands again."""
@@ -376,7 +355,7 @@ class Operations(Part):
         """The order of all operations since then, or of one actor's; their days are those of that zone."""
         import numpy as np
 
-        rows = self._session.rows(_ORDER, since=None if since is None else time_text(since), actor=actor)
+        rows = self._session.rows(_ORDER, since=since, actor=actor)
         days: dict[str, int] = {}
         for _, _, at in rows:
             minute = at[:_MINUTE]
@@ -390,13 +369,13 @@ class Operations(Part):
 
     def actors(self, *, since: datetime | None = None) -> dict[str, int]:
         """Everyone who did anything since then, and how many operations, most first."""
-        return dict(self._session.rows(_ACTORS, since=None if since is None else time_text(since), actor=None))
+        return dict(self._session.rows(_ACTORS, since=since, actor=None))
 
     def deeds(self, operation: int, *, limit: int) -> list[Deed]:
         """The work of the operation and all below it, in the order it was done; at most `limit` deeds."""
         return [
             Deed(id, action, cause, bool(undone), note, bool(made))
-            for id, action, cause, undone, note, made in self._session.rows(_DEEDS, operation=operation, limit=limit)
+            for id, action, cause, undone, note, made in self._session.rows(_DEEDS, id=operation, limit=limit)
         ]
 
     def doings(self, operation: int, *, most: int) -> Doings:
@@ -418,7 +397,7 @@ class Operations(Part):
         return Doings(found, changes, links, tuple(session.reviews.of(numbers)), flagged, witnessed)
 
     def _described(self, rows: Sequence[Mapping[str, Any]]) -> list[Operation]:
-        these = listed(row["id"] for row in rows)
+        these = [row["id"] for row in rows]
         notes: dict[int, list[str]] = {}
         created: dict[int, list[str]] = {}
         touched = "SELECT v.operation, n.id, v.version FROM versions AS v JOIN notes AS n ON n.key = v.note"

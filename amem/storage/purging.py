@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.language import Quotes, query_terms, sentences, written_in_cjk
 from amem.note import NOBODY, Kind, Scope
-from amem.storage.rows import as_json, from_cell, listed
+from amem.storage.rows import as_json, from_cell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -120,7 +120,7 @@ _UNSAID = "what it rested on was purged"
 _SUMMARY = "notes.kind = 'episode' AND json_extract(notes.metadata, '$.episode') IS NOT NULL"
 #: Notes whose text is made of others; all else speak in their own words.
 _MADE = f"(notes.kind = 'topic' OR {_SUMMARY})"
-_OF_MINE = "IN (SELECT value FROM json_each(:mine))"
+_OF_MINE = "IN :mine"
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,10 +215,9 @@ def _with_what_is_made_of(session: Session, ids: Sequence[str]) -> dict[str, int
         " WHERE l.type = 'derived_from' AND o.action IN ('merge', 'compress')),"
         " parts(id) AS (SELECT value FROM json_each(:ids)"
         " UNION SELECT part FROM derived JOIN parts ON whole = id WHERE action = 'merge' AND place = whole),"
-        " made(id) AS (SELECT id FROM parts UNION SELECT whole FROM derived JOIN made ON part = id)"
-        " SELECT id FROM made"
+        " made(id) AS (SELECT id FROM parts UNION SELECT whole FROM derived JOIN made ON part = id) SELECT id FROM made"
     )
-    return session.notes.keys_of(session.column(sql, ids=listed(ids)))
+    return session.notes.keys_of(session.column(sql, ids=ids))
 
 
 class _Purge:
@@ -231,7 +230,7 @@ class _Purge:
         self._gone = dict(gone)
         self._keys = list(gone.values())
         #: The notes as parameters: their keys and their ids.
-        self._mine, self._ids = listed(self._keys), listed(self._gone)
+        self._mine, self._ids = self._keys, self._gone
         #: Whose notes they are: nobody else can have the words from them.
         self._scopes = set(session.notes.scopes_of(list(gone)).values())
         self.done = Purged(self._gone, operation)
@@ -260,12 +259,12 @@ class _Purge:
 
     def _set_off(self) -> frozenset[int]:
         """The operations that the arrival of one of the notes set off, and by which a person accepted such a one."""
-        causes = listed(f"{id[:8]} {what}" for id in self._gone for what in ("arrived", "was weighed"))
-        sql = "SELECT id FROM operations WHERE id >= :since AND cause IN (SELECT value FROM json_each(:causes))"
+        causes = [f"{id[:8]} {what}" for id in self._gone for what in ("arrived", "was weighed")]
+        sql = "SELECT id FROM operations WHERE id >= :since AND cause IN :causes"
         found = self._session.column(sql, causes=causes, since=self._since)
         accepted = "SELECT d.operation FROM decisions AS d JOIN reviews AS r ON r.id = d.review"
         accepted += f" WHERE d.state = 'accepted' AND r.operation {_OF_MINE}"
-        return frozenset([*found, *self._session.column(accepted, mine=listed(found))])
+        return frozenset([*found, *self._session.column(accepted, mine=found)])
 
     def _messages(self) -> dict[int, bool]:
         """The messages that the notes share with others, by key; True for one that is another note's very text."""
@@ -346,7 +345,7 @@ class _Purge:
         mine = self._session.column(sql, mine=self._mine)
         sql = f"SELECT notes.key FROM notes JOIN note_sources AS held ON held.note = notes.key WHERE {_SUMMARY}"
         sql += f" AND held.source IN (SELECT source FROM note_sources WHERE note {_OF_MINE})"
-        return set(self._session.column(sql, mine=listed(mine))) - set(self._keys)
+        return set(self._session.column(sql, mine=mine)) - set(self._keys)
 
     def _cut_messages(self) -> None:
         """Take the notes' sentences out of messages that others came from, too, and out of their turns in chats.
@@ -392,7 +391,7 @@ class _Purge:
             for key, operation, changes in reviews
             if operation in self._arrivals or any(id in changes for id in self._gone)
         ]
-        done.count("proposals", session.change(f"DELETE FROM reviews WHERE id {_OF_MINE}", mine=listed(named)))
+        done.count("proposals", session.change(f"DELETE FROM reviews WHERE id {_OF_MINE}", mine=named))
 
     # -- what stays, without their words -------------------------------------------------------------------------
 
@@ -494,7 +493,7 @@ class _Purge:
         """The keys of all notes of which something may have to be rewritten."""
         found = self._topics | self._episodes
         sql = f"SELECT note FROM versions WHERE operation {_OF_MINE}"
-        found.update(self._session.column(sql, mine=listed(self._arrivals)))
+        found.update(self._session.column(sql, mine=self._arrivals))
         if self._quotes:
             each = "SELECT notes.key, metadata, kind FROM notes"
             filled = f"quotes_purged({', '.join(_FILLED)}) OR {_MADE} AND quotes_purged(content)"
@@ -564,9 +563,9 @@ class _Purge:
                 if name in _FILLED and self._every.repeated_by(row[name]):
                     self.done.left.append(Left(row["id"], f"its {name}"))
         sql = "SELECT notes.id, metadata, v.changes FROM versions AS v JOIN notes ON notes.key = v.note"
-        sql += " JOIN operations AS o ON o.id = v.operation WHERE o.action IN (SELECT value FROM json_each(:own))"
+        sql += " JOIN operations AS o ON o.id = v.operation WHERE o.action IN :own"
         known = {each.note for each in self.done.left}
-        for id, metadata, changes in self._session.rows(sql, own=listed(_OWN_WORDS)):
+        for id, metadata, changes in self._session.rows(sql, own=_OWN_WORDS):
             if id not in known and self._met(metadata) and self._every.repeated_by(changes):
                 known.add(id)
                 self.done.left.append(Left(id, "an older version"))

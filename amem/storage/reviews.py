@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.errors import NoteNotFound, ReviewNotFound
 from amem.note import Link, LinkType, MemoryNote
-from amem.storage.rows import Part, as_json, from_row, link_label, link_of, listed, read_moment, time_text
+from amem.storage.rows import Part, as_json, from_row, link_label, link_of, read_moment
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -74,14 +74,14 @@ class Reviews(Part):
             "reason": reason,
             "confidence": confidence,
             "made_by": made_by,
-            "created_at": time_text(now),
-            "expires_at": time_text(now + timedelta(days=days)),
+            "created_at": now,
+            "expires_at": now + timedelta(days=days),
         }
         return self._session.insert("reviews", row)
 
     def open(self) -> list[Review]:
         """Items that wait and have not expired, oldest first."""
-        return self._read("state = 'open' AND expires_at > :now", now=time_text(self._session.now))
+        return self._read("state = 'open' AND expires_at > :now", now=self._session.now)
 
     def pairs(self, made_by: str) -> set[frozenset[str]]:
         """Every two notes of which this machine ever proposed that one take the other's place."""
@@ -95,7 +95,7 @@ class Reviews(Part):
 
     def of(self, reviews: Sequence[int]) -> list[Review]:
         """These items, whatever became of them."""
-        return self._read("r.id IN (SELECT value FROM json_each(:ids))", ids=listed(reviews))
+        return self._read("r.id IN :ids", ids=reviews)
 
     def get(self, review: int) -> Review:
         """An open item; raises ReviewNotFound when there is none of this id, or it is decided or expired."""
@@ -113,11 +113,11 @@ class Reviews(Part):
 
     def concerned(self, operations: Sequence[int]) -> list[int]:
         """Ids of the items that these operations proposed or decided, oldest first."""
-        these = "IN (SELECT value FROM json_each(:these))"
+        these = "IN :these"
         sql = (
             f"SELECT id FROM reviews WHERE operation {these} UNION SELECT review FROM decisions WHERE operation {these}"
         )
-        return sorted(self._session.column(sql, these=listed(operations)))
+        return sorted(self._session.column(sql, these=operations))
 
     def supersessions(self, limit: int) -> list[Link]:
         """The links that say of a superseded note what took its place, the newest first."""
@@ -268,7 +268,7 @@ class Flags(Part):
 
     def _add(self, key: int, because: str, reason: str, operation: int, *, dismissed: bool) -> None:
         row = {"note": key, "because": because, "reason": reason, "operation": operation, "dismissed": int(dismissed)}
-        self._session.insert("flags", row | {"at": time_text(self._session.now)})
+        self._session.insert("flags", row | {"at": self._session.now})
 
 
 def _flag_of(row: Mapping[str, Any]) -> Flag:

@@ -315,9 +315,24 @@ def chunks(items: Sequence[_Item], size: int | None = None) -> Iterator[list[_It
         yield list(items[start : start + size])
 
 
+#: What SQLite takes as it is.
+_TAKEN = frozenset((str, int, float, bool, bytes, type(None)))
+
+
+def parameters(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of a statement as SQLite takes them: a time as its text, several values as one JSON list."""
+    return {name: value if type(value) in _TAKEN else _parameter(value) for name, value in values.items()}
+
+
+def _parameter(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return time_text(value)
+    return value if isinstance(value, str | int) else listed(value)
+
+
 def listed(values: Iterable[Any]) -> str:
-    """A list as one JSON parameter, for ``IN (SELECT value FROM json_each(:name))``: it may be of any length."""
-    return json.dumps(list(values))
+    """Several values as one JSON parameter, for ``json_each``: there may be any number of them."""
+    return json.dumps(list(values), default=int)
 
 
 def coded(column: str, values: Iterable[str], other: int) -> str:
@@ -327,7 +342,7 @@ def coded(column: str, values: Iterable[str], other: int) -> str:
 
 
 def in_scope(notes: str = "notes", column: str = "metadata") -> str:
-    """A condition that a row of ``notes`` (under this alias) is within the scope that `scope_values` gives.
+    """A condition that a row of ``notes`` (under this alias) is within the session's scope, or that of `scope_values`.
 
     In SQL what `amem.note.Scope.holds` is in Python. Of another table `column` holds the ids.
     """
@@ -377,7 +392,7 @@ def columns(
         for name in times
     ]
     # SQLite keeps the order of a subquery that is read by an aggregate such as this one.
-    row = session.connection.execute(f"SELECT {', '.join(joined)} FROM ({statement})", given).fetchone()
+    (row,) = session.rows(f"SELECT {', '.join(joined)} FROM ({statement})", **given)
     texts = dict(zip((*whole, *real, *times), (text or "" for text in row), strict=True))
     found: dict[str, NDArray[Any]] = {name: np.fromstring(texts[name], dtype=np.int64, sep=",") for name in whole}
     found |= {name: np.fromstring(texts[name], dtype=np.float64, sep=",") for name in real}
@@ -404,9 +419,8 @@ def stood(session: Session, rows: Mapping[int, Mapping[str, Any]], moment: datet
     Notes that did not exist yet are left out.
     """
     there = {key: dict(row) for key, row in rows.items() if row["recorded_at"] <= time_text(moment)}
-    since = f"SELECT v.note, v.version, v.changes {_LATER} AND v.note IN (SELECT value FROM json_each(:keys))"
-    since += " ORDER BY v.note, v.version DESC"
-    for key, version, changes in session.rows(since, keys=listed(there), known_at=time_text(moment)):
+    since = f"SELECT v.note, v.version, v.changes {_LATER} AND v.note IN :keys ORDER BY v.note, v.version DESC"
+    for key, version, changes in session.rows(since, keys=there, known_at=moment):
         there[key] |= {field: cell(field, before) for field, (before, _) in json.loads(changes).items()}
         there[key]["version"] = version - 1
     return there
@@ -415,7 +429,7 @@ def stood(session: Session, rows: Mapping[int, Mapping[str, Any]], moment: datet
 def changed_since(session: Session, moment: datetime, *fields: str) -> set[int]:
     """Keys of the notes of which one of these fields was changed after `moment`."""
     touched = " OR ".join(f"json_type(v.changes, '$.{name}') IS NOT NULL" for name in fields)
-    return set(session.column(f"SELECT DISTINCT v.note {_LATER} AND ({touched})", known_at=time_text(moment)))
+    return set(session.column(f"SELECT DISTINCT v.note {_LATER} AND ({touched})", known_at=moment))
 
 
 def _then(name: str, known_at: datetime | None) -> str:
@@ -449,17 +463,17 @@ def conditions(wanted: Filter) -> tuple[str, dict[str, Any]]:
         values[name] = value
 
     def among(column: str, names: Iterable[str]) -> None:
-        meets(f"{column} IN (SELECT value FROM json_each(?))", listed(map(str, names)))
+        meets(f"{column} IN ?", names)
 
     statuses, known_at = wanted.statuses, wanted.known_at
     if known_at is not None:
-        values["known_at"] = time_text(known_at)
+        values["known_at"] = known_at
         found.append("notes.recorded_at <= :known_at")
     if wanted.as_of is not None:
         # It had begun to be so, and had not yet ended: by its own word, or as what took its place began. What had
         # ended before it was said was so before that, nobody said since when.
         statuses = tuple({*statuses, Status.SUPERSEDED})
-        values["as_of"] = time_text(wanted.as_of)
+        values["as_of"] = wanted.as_of
         begun = f"coalesce({_then('valid_from', known_at)}, {_then('at', known_at)})"
         replaced = (
             "(SELECT coalesce(newer.valid_from, newer.at) FROM notes AS newer"
@@ -491,9 +505,9 @@ def conditions(wanted: Filter) -> tuple[str, dict[str, Any]]:
     if wanted.part_of is not None:
         meets("notes.id IN (SELECT source FROM links WHERE target = ? AND type = 'part_of')", wanted.part_of)
     if wanted.since is not None:
-        meets("notes.at >= ?", time_text(wanted.since))
+        meets("notes.at >= ?", wanted.since)
     if wanted.until is not None:
-        meets("notes.at < ?", time_text(wanted.until))
+        meets("notes.at < ?", wanted.until)
     for key, value in wanted.metadata.items():
         values[f"path{len(values)}"] = f'$."{key}"'
         path = f":path{len(values) - 1}"
@@ -509,8 +523,8 @@ def conditions(wanted: Filter) -> tuple[str, dict[str, Any]]:
     for name, value in (*whose.items(), *own.items()):
         # Written out, as the index on it is (0004_scopes.sql); an id that another program keeps as a number counts.
         whole = value.isdecimal() and value.isascii() and str(int(value)) == value and len(value) < _DIGITS
-        same = listed([value, int(value)] if whole else [value])
-        meets(f"json_extract(notes.metadata, '$.{name}') IN (SELECT value FROM json_each(?))", same)
+        same = [value, int(value)] if whole else [value]
+        meets(f"json_extract(notes.metadata, '$.{name}') IN ?", same)
     for name in () if wanted.whose is None else SCOPES:
         if getattr(wanted.whose, name) == "":
             found.append(f"coalesce(json_extract(notes.metadata, '$.{name}'), '') = ''")

@@ -20,11 +20,9 @@ from amem.storage.rows import (
     conditions,
     in_scope,
     keys_from,
-    listed,
     note_of,
     read_moment,
     read_time,
-    scope_values,
     stood,
     time_text,
 )
@@ -47,17 +45,15 @@ _SHARING = (
     "WITH used AS MATERIALIZED (SELECT sort.value AS role, asked.value AS term, (SELECT count(*) FROM (SELECT 1"
     "  FROM note_terms WHERE role = sort.value AND term = asked.value LIMIT :most + 1)) AS notes"
     f"  FROM json_each(:terms) AS asked CROSS JOIN json_each('[{ROLE['entity']}, {ROLE['keyword']}]') AS sort)"
-    " SELECT held.note FROM used"
-    " CROSS JOIN note_terms AS held ON held.role = used.role AND held.term = used.term{0}"
-    " WHERE used.notes <= :most{1}"
-    " GROUP BY held.note ORDER BY sum(1.0 / used.notes) DESC, held.note DESC LIMIT :limit"
+    " SELECT held.note FROM used CROSS JOIN note_terms AS held ON held.role = used.role AND held.term = used.term{0}"
+    " WHERE used.notes <= :most{1} GROUP BY held.note ORDER BY sum(1.0 / used.notes) DESC, held.note DESC LIMIT :limit"
 )
 _RARE = _SHARING.format("", "")
 _RARE_SCOPED = _SHARING.format(" CROSS JOIN notes ON notes.key = held.note", f" AND {in_scope()}")
 #: Of tags and entities the number of notes is kept, of keywords it is counted.
 _ROLE = "SELECT term, notes FROM term_counts WHERE role = :role"
 _KEYWORDS = (
-    "SELECT term, count(*) FROM note_terms WHERE role = :role AND term IN (SELECT value FROM json_each(:terms))"
+    "SELECT term, count(*) FROM note_terms WHERE role = :role AND term IN :terms"
     " GROUP BY term ORDER BY count(*) DESC, term"
 )
 _ROLE_SCOPED = (
@@ -127,9 +123,7 @@ class Lengths:
             by_key, rows = np.zeros(0, dtype=np.int32), session.rows(_SIZES)
         else:
             changed = session.vectors.states(held.seq)[0]
-            rows = session.rows(
-                f"{_SIZES} WHERE id IN (SELECT value FROM json_each(:keys))", keys=listed(changed.tolist())
-            )
+            rows = session.rows(f"{_SIZES} WHERE id IN :keys", keys=changed.tolist())
             by_key = held.by_key.copy()
             by_key[changed[changed < len(by_key)]] = -1
         keys = np.array([key for key, _ in rows], dtype=np.int64)
@@ -190,7 +184,7 @@ class FullText(Part):
         import numpy as np
 
         self._session.change(_INSTANCES)
-        rows = self._session.rows(_HELD, terms=listed(terms))
+        rows = self._session.rows(_HELD, terms=terms)
         table = np.fromiter(chain.from_iterable(rows), np.int64, 2 * len(rows)).reshape(len(rows), 2)
         pairs, often = np.unique(table[:, 0] << _KEY_BITS | table[:, 1], return_counts=True)
         places, keys = pairs >> _KEY_BITS, pairs & ((1 << _KEY_BITS) - 1)
@@ -234,10 +228,10 @@ class FullText(Part):
         where, given = ("notes.status = 'active'", {}) if wanted is None else conditions(wanted)
         statement = (
             "SELECT t.note, group_concat(t.term, char(31)) FROM note_terms AS t JOIN notes ON notes.key = t.note"
-            f" WHERE t.role = :role AND t.term IN (SELECT value FROM json_each(:terms)) AND {where}"
+            f" WHERE t.role = :role AND t.term IN :terms AND {where}"
             " GROUP BY t.note ORDER BY count(*) DESC, t.note DESC LIMIT :limit"
         )
-        rows = self._session.rows(statement, role=ROLE[role], terms=listed(folded), limit=limit, **given)
+        rows = self._session.rows(statement, role=ROLE[role], terms=folded, limit=limit, **given)
         return [(key, tuple(sorted(held.split("\x1f")))) for key, held in rows]
 
     def sharing_rare(self, values: Sequence[str], *, most: int, limit: int) -> list[int]:
@@ -248,10 +242,8 @@ class FullText(Part):
         folded = sorted({value.casefold() for value in values})
         if not folded:
             return []
-        asked = {"terms": listed(folded), "most": most, "limit": limit}
-        if self._session.is_shared:
-            return self._session.column(_RARE_SCOPED, **asked, **scope_values(self._session.scope))
-        return self._session.column(_RARE, **asked)
+        asked = {"terms": folded, "most": most, "limit": limit}
+        return self._session.column(_RARE_SCOPED if self._session.is_shared else _RARE, **asked)
 
     def counts(self, role: str, values: Sequence[str] | None = None, *, active: bool = False) -> dict[str, int]:
         """How many notes carry each tag, entity or keyword (case-folded), most used first.
@@ -260,9 +252,9 @@ class FullText(Part):
         """
         if values is None:
             return self._most_used(role, active=active)
-        terms = listed(each.casefold() for each in values)
+        terms = [each.casefold() for each in values]
         # With a plus sign, since in the order of an index SQLite would read every term there is.
-        statement = f"{_ROLE} AND term IN (SELECT value FROM json_each(:terms)) ORDER BY +notes DESC, term"
+        statement = f"{_ROLE} AND term IN :terms ORDER BY +notes DESC, term"
         if role == "keyword":
             statement = _KEYWORDS
         return dict(self._session.rows(statement, role=ROLE[role], terms=terms))
@@ -277,8 +269,8 @@ class FullText(Part):
     def document_frequency(self, terms: Sequence[str]) -> Mapping[str, int]:
         """For each index term how many notes hold it anywhere; 0 when none."""
         wanted = list(dict.fromkeys(terms))
-        statement = "SELECT term, doc FROM note_vocabulary WHERE term IN (SELECT value FROM json_each(:terms))"
-        found = dict(self._session.rows(statement, terms=listed(wanted))) if wanted else {}
+        statement = "SELECT term, doc FROM note_vocabulary WHERE term IN :terms"
+        found = dict(self._session.rows(statement, terms=wanted)) if wanted else {}
         return dict.fromkeys(wanted, 0) | found
 
     def tags(self) -> Mapping[str, int]:
@@ -287,8 +279,8 @@ class FullText(Part):
 
     def _most_used(self, role: str, limit: int = -1, *, active: bool = False) -> dict[str, int]:
         if self._session.is_shared or role == "keyword" or active:
-            scope, statement = scope_values(self._session.scope), _ROLE_SCOPED.format(_STANDING[active])
-            return dict(self._session.rows(statement, role=ROLE[role], limit=limit, **scope))
+            statement = _ROLE_SCOPED.format(_STANDING[active])
+            return dict(self._session.rows(statement, role=ROLE[role], limit=limit))
         return dict(self._session.rows(f"{_ROLE} ORDER BY notes DESC, term LIMIT :limit", role=ROLE[role], limit=limit))
 
 
@@ -332,8 +324,7 @@ _STATED = (
 )
 _UNENDED = (
     f"SELECT f.note, f.subject, f.predicate, f.object, f.subject_key, f.object_key {_FROM}"
-    " WHERE f.note IN (SELECT value FROM json_each(:notes)) AND coalesce(f.valid_to, notes.valid_to, '9') > :at"
-    " ORDER BY f.note, f.place"
+    " WHERE f.note IN :notes AND coalesce(f.valid_to, notes.valid_to, '9') > :at ORDER BY f.note, f.place"
 )
 _THERE = (
     "EXISTS (SELECT 1 FROM facts CROSS JOIN notes ON notes.key = facts.note WHERE {0} = json_each.value"
@@ -383,41 +374,40 @@ class Facts(Part):
 
         With `predicates` only what they state in these (folded) words.
         """
-        about, names = _NAMES.format("subject"), listed(map(subject_key, subjects))
+        about, names = _NAMES.format("subject"), [*map(subject_key, subjects)]
         if predicates is None:
             return self._evidence(about, names=names)
-        return self._evidence(f"{about} AND {_PREDICATES}", names=names, predicates=listed(predicates))
+        return self._evidence(f"{about} AND {_PREDICATES}", names=names, predicates=predicates)
 
     def stating(self, predicates: Collection[str]) -> list[Evidence]:
         """All that notes state of anybody in these (folded) words, oldest arrival first."""
-        return self._evidence(_PREDICATES, predicates=listed(predicates))
+        return self._evidence(_PREDICATES, predicates=predicates)
 
     def of(self, keys: Sequence[int]) -> list[Evidence]:
         """All that these notes state."""
-        return self._evidence("f.note IN (SELECT value FROM json_each(:keys))", keys=listed(map(int, keys)))
+        return self._evidence("f.note IN :keys", keys=keys)
 
     def known(self, names: Collection[str], predicates: Collection[str]) -> set[str]:
         """The (keyed) names among these that are subject or object of a fact with one of these (folded) predicates."""
-        scope = scope_values(self._session.scope)
-        return set(self._session.column(_KNOWN, names=listed(names), predicates=listed(predicates), **scope))
+        return set(self._session.column(_KNOWN, names=names, predicates=predicates))
 
     def stated(self, names: Collection[str], predicates: Collection[str], limit: int) -> list[Stated]:
         """Facts of these predicates about these names, as in `known`, what was true last first.
 
         At most `limit` with a name as their subject, and as many with one as their object.
         """
-        asked = {"names": listed(names), "predicates": listed(predicates), "limit": limit}
+        asked = {"names": names, "predicates": predicates, "limit": limit}
         rows = {
             (note, place): (since, *row)
             for role in ("subject", "object")
-            for since, note, place, *row in self._scoped(_STATED.format(role), **asked)
+            for since, note, place, *row in self._session.rows(_STATED.format(role), **asked)
         }
         latest = sorted(rows, key=lambda at: (rows[at][0], at[0], -at[1]), reverse=True)
         return [Stated(at[0], *rows[at][1:]) for at in latest]
 
     def unended(self, notes: Sequence[int], at: datetime) -> list[Stated]:
         """The facts of these notes that are not over by then, by the notes' own dates or the facts'."""
-        return [Stated(*row) for row in self._session.rows(_UNENDED, notes=listed(map(int, notes)), at=time_text(at))]
+        return [Stated(*row) for row in self._session.rows(_UNENDED, notes=notes, at=at)]
 
     def holders(self, subject: str, predicate: str, *, object: str | None = None) -> list[Holder]:
         """The facts of a subject and predicate in notes that were not deleted, archived or taken back.
@@ -425,21 +415,18 @@ class Facts(Part):
         With `object` only facts of that value, and those that end whatever was so.
         """
         value = None if object is None else subject_key(object)
-        rows = self._scoped(_HOLDERS, subject=subject_key(subject), predicate=normalize(predicate), object=value)
+        rows = self._session.rows(_HOLDERS, subject=subject_key(subject), predicate=normalize(predicate), object=value)
         return [Holder(key, value, bool(holds), since, replaced) for key, value, holds, since, replaced in rows]
 
     def subjects(self, limit: int = 1000) -> dict[str, int]:
         """Every subject as it was first written, and how many facts there are of it; most first."""
         source = f"{_FROM} WHERE {in_scope()}" if self._session.is_shared else "FROM facts AS f"
         statement = f"SELECT min(f.subject), count(*) AS n {source} GROUP BY f.subject_key"
-        return dict(self._scoped(f"{statement} ORDER BY n DESC, f.subject_key LIMIT :limit", limit=limit))
+        return dict(self._session.rows(f"{statement} ORDER BY n DESC, f.subject_key LIMIT :limit", limit=limit))
 
     def _evidence(self, where: str, **asked: Any) -> list[Evidence]:
-        rows = self._session.records(_EVIDENCE.format(where), **asked, **scope_values(self._session.scope))
+        rows = self._session.records(_EVIDENCE.format(where), **asked)
         return self._session.readable(rows, lambda row: f"a fact of note {row['id']}", evidence_of)
-
-    def _scoped(self, statement: str, **asked: Any) -> list[Any]:
-        return self._session.rows(statement, **asked, **scope_values(self._session.scope))
 
 
 def fact_rows(key: int, note: MemoryNote) -> list[dict[str, Any]]:
@@ -501,8 +488,8 @@ def told_at(session: Session, subjects: Sequence[str], moment: datetime) -> list
     """
     wanted = {subject_key(subject) for subject in subjects}
     # Whoever states it now stated it then, but for those whose facts or status changed in between.
-    now = "SELECT DISTINCT note FROM facts WHERE subject_key IN (SELECT value FROM json_each(:names))"
-    keys = set(session.column(now, names=listed(wanted)))
+    now = "SELECT DISTINCT note FROM facts WHERE subject_key IN :names"
+    keys = set(session.column(now, names=wanted))
     keys |= changed_since(session, moment, "facts", "overturned", "status")
     notes = _stood(session, "key", sorted(keys), moment)
     successors = {row["superseded_by"] for row in notes if row["superseded_by"] is not None}
@@ -518,9 +505,7 @@ def told_at(session: Session, subjects: Sequence[str], moment: datetime) -> list
 
 
 def _stood(session: Session, column: str, values: Sequence[Any], moment: datetime) -> list[dict[str, Any]]:
-    rows = session.records(
-        f"SELECT * FROM notes WHERE {column} IN (SELECT value FROM json_each(:these))", these=listed(values)
-    )
+    rows = session.records(f"SELECT * FROM notes WHERE {column} IN :these", these=values)
     return list(stood(session, {row["key"]: row for row in rows}, moment).values())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections import deque
 from contextlib import contextmanager
@@ -11,10 +12,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from amem.errors import StorageCorrupt, StorageError
-from amem.note import EVERYONE, NOBODY, Scope
+from amem.note import EVERYONE, NOBODY, SCOPES, Scope
 from amem.storage.copies import Backup, mark_copy, new_folder, write_backup, write_copy
 from amem.storage.database import BUSY_SECONDS, FILE_NAME, Database, explain_file, explain_folder
-from amem.storage.rows import UNREADABLE, refuse_undecoded, stored_text, time_text, unreadable
+from amem.storage.rows import UNREADABLE, parameters, refuse_undecoded, scope_values, stored_text, unreadable
 from amem.strength import EACH_KIND, Decay
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 # One transaction on a collection, and what can be read and written in it.
 
 _READS = ("SELECT", "WITH")
+_LIST = re.compile(r"\bIN :(\w+)")
 T = TypeVar("T")
 M = TypeVar("M", bound="Mapping[Any, Any]")
 
@@ -48,6 +50,12 @@ def _part(module: str, name: str) -> Any:
     return cached_property(lambda session: getattr(import_module(f"amem.storage.{module}"), name)(session))
 
 
+@lru_cache(maxsize=512)
+def _in_full(sql: str) -> tuple[str, bool]:
+    """A statement as SQLite takes it, and whether it asks for the scope."""
+    return _LIST.sub(r"IN (SELECT value FROM json_each(:\1))", sql), f":{SCOPES[0]}" in sql
+
+
 @lru_cache(maxsize=128)
 def _insertion(table: str, either: str, columns: tuple[str, ...]) -> str:
     values = ", ".join(f":{name}" for name in columns)
@@ -55,7 +63,11 @@ def _insertion(table: str, either: str, columns: tuple[str, ...]) -> str:
 
 
 class Session:
-    """A read snapshot, or a writing transaction when it came from ``Store.write()``."""
+    """A read snapshot, or a writing transaction when it came from ``Store.write()``.
+
+    Statements name their parameters, and take any value: a time is kept as text, and ``IN :names`` takes several of
+    them, in any number. Those of `in_scope` are the session's own scope unless they are given.
+    """
 
     notes: Notes = _part("notes", "Notes")
     sources: Sources = _part("notes", "Sources")
@@ -113,7 +125,7 @@ class Session:
         return self.scope != EVERYONE and (self.scope != NOBODY or self.notes.any_owned())
 
     def rows(self, sql: str, /, **values: Any) -> list[Any]:
-        """All rows of a statement as tuples; `values` are its parameters by name, lists as JSON (see `listed`)."""
+        """All rows of a statement as tuples; `values` are its parameters by name."""
         return self._fetched(sql, values)[1]
 
     def records(self, sql: str, /, **values: Any) -> list[dict[str, Any]]:
@@ -129,18 +141,24 @@ class Session:
     def _fetched(self, sql: str, values: Mapping[str, Any]) -> tuple[sqlite3.Cursor, list[Any]]:
         # SQLite's own way to make text is five times as quick as ours and stops at what is not UTF-8: what only reads
         # is then read again.
+        whole, held = self._whole(sql, values)
         if sql.startswith(_READS):
             self.connection.text_factory = str
             try:
-                cursor = self.connection.execute(sql, values)
+                cursor = self.connection.execute(whole, held)
                 return cursor, cursor.fetchall()
             except sqlite3.OperationalError as error:
                 if "decode" not in str(error):
                     raise
             finally:
                 self.connection.text_factory = stored_text
-        cursor = self.connection.execute(sql, values)
+        cursor = self.connection.execute(whole, held)
         return cursor, cursor.fetchall()
+
+    def _whole(self, sql: str, values: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+        whole, scoped = _in_full(sql)
+        held = parameters(values)
+        return whole, scope_values(self.scope) | held if scoped else held
 
     def value(self, sql: str, /, **values: Any) -> Any:
         """The first column of the first row; None where there is no row."""
@@ -148,7 +166,7 @@ class Session:
 
     def change(self, sql: str, /, **values: Any) -> int:
         """Run a statement that writes; returns how many rows it changed."""
-        return self.connection.execute(sql, values).rowcount
+        return self.connection.execute(*self._whole(sql, values)).rowcount
 
     def insert(
         self, table: str, *rows: Mapping[str, Any], either: Literal["ABORT", "IGNORE", "REPLACE"] = "ABORT"
@@ -161,9 +179,9 @@ class Session:
             return 0
         sql = _insertion(table, either, tuple(rows[0]))
         if len(rows) > 1:
-            self.connection.executemany(sql, rows)
+            self.connection.executemany(sql, map(parameters, rows))
             return 0
-        cursor = self.connection.execute(sql, rows[0])
+        cursor = self.connection.execute(sql, parameters(rows[0]))
         return int(cursor.lastrowid or 0) if cursor.rowcount else 0
 
     def remembered(self, name: str) -> str | None:
@@ -233,7 +251,7 @@ class Session:
         """
         parent = self._parent if parent is None else parent
         row = {"parent": parent, "action": action, "actor": actor, "cause": cause, "undoes": undoes, "prompts": prompts}
-        key = self.insert("operations", row | {"at": time_text(self.now)})
+        key = self.insert("operations", row | {"at": self.now})
         if parent is None:
             self.begun.append(key)
         return key

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.errors import InvalidInput, NothingToUndo
 from amem.note import LinkType, Status
-from amem.storage.rows import from_cell, link_plain, listed, plain
+from amem.storage.rows import from_cell, link_plain, plain
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -154,7 +154,7 @@ class UndoReport:
 _FINAL = ("purge", "reindex")
 #: Settings of the collection are nothing that a bare undo is about.
 _PASSED = ("reindex",)
-_THESE = "IN (SELECT value FROM json_each(:these))"
+_THESE = "IN :these"
 #: What was changed by accepting proposals of some operations, where the acceptance stands.
 _ACCEPTED = (
     "SELECT n.id, v.changes, v.operation FROM reviews AS r JOIN decisions AS d ON d.review = r.id"
@@ -304,7 +304,7 @@ class _Reversal:
 
     def notes(self) -> None:
         """Set the fields of all notes that were touched to what follows."""
-        these = listed({note for (note,) in self._rows("versions", "note")})
+        these = {note for (note,) in self._rows("versions", "note")}
         versions: dict[int, list[dict[str, Any]]] = defaultdict(list)
         sql = f"SELECT v.*, {_BY} FROM versions AS v JOIN operations AS o ON o.id = v.operation WHERE v.note {_THESE}"
         for row in self._session.records(f"{sql} ORDER BY v.id", these=these):
@@ -382,12 +382,10 @@ class _Reversal:
         histories: dict[tuple[str, str, str], list[Change]] = {cell: [] for cell in cells}
         sql = (
             f"SELECT c.*, {_BY} FROM link_changes AS c JOIN operations AS o ON o.id = c.operation"
-            " WHERE c.source IN (SELECT value FROM json_each(:sources))"
-            " AND c.target IN (SELECT value FROM json_each(:targets))"
-            " AND o.action NOT IN (SELECT value FROM json_each(:reversals)) ORDER BY c.id"
+            " WHERE c.source IN :sources AND c.target IN :targets AND o.action NOT IN :reversals ORDER BY c.id"
         )
-        sources, targets = (listed({cell[side] for cell in cells}) for side in (0, 1))
-        for row in self._session.records(sql, sources=sources, targets=targets, reversals=listed(REVERSALS)):
+        sources, targets = ({cell[side] for cell in cells} for side in (0, 1))
+        for row in self._session.records(sql, sources=sources, targets=targets, reversals=REVERSALS):
             history = histories.get((row["source"], row["target"], row["type"]))
             if history is not None:
                 before, after = (_plain(row[side]) for side in ("before", "after"))
@@ -402,7 +400,7 @@ class _Reversal:
         sql += f" AND (source {_THESE} OR target {_THESE}) ORDER BY id"
         since = min(self._back.values(), default=0) + 1
         first: dict[tuple[str, str, str], Any] = {}
-        for row in self._session.records(sql, first=since, last=self._own - 1, these=listed(self._back)):
+        for row in self._session.records(sql, first=since, last=self._own - 1, these=self._back):
             went = max(self._back.get(row[end], 0) for end in ("source", "target"))
             if row["operation"] > went:
                 cell = (row["source"], row["target"], row["type"])
@@ -457,7 +455,7 @@ class _Reversal:
         ):
             meant = set(self._rows(table, f"note, {about}", meant=True))
             sql = f"SELECT * FROM {table} WHERE note {_THESE} ORDER BY {order}"
-            for row in session.records(sql, these=listed({note for note, _ in meant})):
+            for row in session.records(sql, these={note for note, _ in meant}):
                 if (row["note"], row[about]) in meant:
                     said = True if item == "witness" else None if row["dismissed"] else row["reason"]
                     found[row["note"], f"{item} {row[about]}"].append((row["operation"], said))
@@ -474,7 +472,7 @@ class _Reversal:
 
     def accepted_since(self) -> None:
         """Name what a person has made of notes by accepting proposals of the operations meant: it is later work."""
-        for id, text, operation in self._session.rows(_ACCEPTED, these=listed(sorted(self._meant))):
+        for id, text, operation in self._session.rows(_ACCEPTED, these=sorted(self._meant)):
             note = self._session.notes.get_many([id], history=False, usage=False, deleted=True).get(id)
             for field, (before, _) in json.loads(text).items():
                 if note is not None and plain(field, getattr(note, field)) != before:
@@ -482,7 +480,7 @@ class _Reversal:
 
     def _standing(self, operations: Collection[int]) -> set[int]:
         sql = f"SELECT id FROM operations WHERE id {_THESE} AND undone_by IS NULL"
-        return set(self._session.column(sql, these=listed(operations)))
+        return set(self._session.column(sql, these=operations))
 
     def _moved(self, since: int) -> set[int]:
         """Operations that stood at operation `since` and do not any more, or the other way round, but for our own."""
@@ -499,7 +497,7 @@ class _Reversal:
 
     def _rows(self, table: str, columns: str, *, meant: bool = False) -> list[Any]:
         """These columns of the rows that the operations wrote."""
-        these = listed(sorted(self._meant if meant else self._touched | self._meant))
+        these = sorted(self._meant if meant else self._touched | self._meant)
         return self._session.rows(f"SELECT {columns} FROM {table} WHERE operation {_THESE}", these=these)
 
     def _is_touched(self, history: Sequence[Change]) -> bool:

@@ -4,7 +4,6 @@ NumPy is imported by what fills columns: what only counts uses, or reads a list 
 
 from __future__ import annotations
 
-import json
 import logging
 import math
 import threading
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from amem import strength
 from amem.errors import StorageBusy, StorageFull, StorageReadOnly
 from amem.note import Kind, Layer, Status
-from amem.storage.rows import Part, coded, columns, listed, moment_or_never, read_time, time_text
+from amem.storage.rows import Part, coded, columns, moment_or_never, read_time, time_text
 from amem.strength import USE_GROWTH, Strength, stability, trust
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ WITNESSES = (
 )
 _BELIEVED = (
     f"SELECT notes.key, kind, pinned, reliability, {COUNTED}, recorded_at, {WITNESSES} FROM notes {USED}"
-    " WHERE notes.key IN (SELECT value FROM json_each(:keys))"
+    " WHERE notes.key IN :keys"
 )
 #: Longest that an answer waits for its use to be counted, in seconds.
 _PATIENCE = 0.25
@@ -60,8 +59,7 @@ _TOUCH = (
     " FROM notes JOIN json_each(:keys) AS used ON notes.key = used.value WHERE true"
     " ON CONFLICT (note) DO UPDATE SET recalls = recalls + 1, last_access = :now, growth = growth * :growth,"
     " since_archived = CASE excluded.since_archived WHEN 0 THEN 0 ELSE since_archived + 1 END"
-    " WHERE last_access < :today"
-    " RETURNING note, since_archived"
+    " WHERE last_access < :today RETURNING note, since_archived"
 )
 
 
@@ -75,10 +73,9 @@ class Usage(Part):
         """
         if not keys:
             return 0
-        now = time_text(self._session.now)
-        used = json.dumps(sorted({int(key) for key in keys}))
-        given = {"keys": used, "now": now, "today": now[:10], "growth": USE_GROWTH}
-        counted = self._session.rows(_TOUCH, **given)
+        now = self._session.now
+        today = time_text(now)[:10]
+        counted = self._session.rows(_TOUCH, keys=sorted(set(keys)), now=now, today=today, growth=USE_GROWTH)
         self._bring_back(counted)
         return len(counted)
 
@@ -101,7 +98,7 @@ class Usage(Part):
         found = {}
         now, decay = self._session.now, self._session.decay
         for key, kind, pinned, reliability, _, growth, arrived, agreed, disputed in self._session.rows(
-            _BELIEVED, keys=listed(int(key) for key in keys)
+            _BELIEVED, keys=keys
         ):
             base = decay.days(Kind(kind) if kind in _CODES else Kind.EPISODE)
             age = max(0.0, (now - moment_or_never(arrived)) / _DAY)
@@ -117,8 +114,8 @@ class Usage(Part):
         """
         if keys is None:
             return self.standings_where("status = 'active' ORDER BY notes.key", {})
-        some = {"keys": listed(int(key) for key in keys)}
-        return self.standings_where("notes.key IN (SELECT value FROM json_each(:keys))", some, few=True)
+        some = {"keys": keys}
+        return self.standings_where("notes.key IN :keys", some, few=True)
 
     def standings_where(self, where: str, values: Mapping[str, Any], *, few: bool = False) -> Standings:
         """As `standings` of the notes that meet a condition; of `few` the witnesses are looked up one by one."""
@@ -259,8 +256,8 @@ class States:
         import numpy as np
 
         none = np.empty(0, dtype=np.int8)
-        some = "WHERE key IN (SELECT value FROM json_each(:keys))"
-        return cls(session.counter, none, none)._with(session, some, keys=listed(keys.tolist()))
+        some = "WHERE key IN :keys"
+        return cls(session.counter, none, none)._with(session, some, keys=keys.tolist())
 
     def active(self, keys: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which of these notes are active."""

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from amem.storage.rows import Part, as_json, flat_fields, listed
+from amem.storage.rows import Part, as_json, flat_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -15,22 +15,18 @@ if TYPE_CHECKING:
 _LIGHT = "SELECT note, path, digest, mtime_ns, size, refs, gone FROM vault_files WHERE vault = :vault ORDER BY note"
 _STANDING = "SELECT id, status, kind, seq FROM notes ORDER BY key"
 _STANDING_WITHOUT = (
-    "WITH gone(id) AS (SELECT value FROM json_each(:ids))"
-    " SELECT id, 'deleted', kind, seq FROM notes WHERE id IN gone"
+    "WITH gone(id) AS (SELECT value FROM json_each(:ids)) SELECT id, 'deleted', kind, seq FROM notes WHERE id IN gone"
     " UNION ALL SELECT id, 'active', kind, seq FROM notes WHERE status = 'superseded' AND id NOT IN gone AND EXISTS"
     " (SELECT 1 FROM gone JOIN links ON source = gone.id AND target = notes.id AND type = 'supersedes'"
     " WHERE gone.id = notes.superseded_by)"
 )
-_LINKS = (
-    "SELECT source, target, type, reason, made_by FROM links"
-    " WHERE source IN (SELECT value FROM json_each(:ids)) ORDER BY at, key"
-)
+_LINKS = "SELECT source, target, type, reason, made_by FROM links WHERE source IN :ids ORDER BY at, key"
 _NAMING = "SELECT vault, note, text, refs FROM vault_files WHERE refs LIKE :like"
 _RELINKED = "SELECT DISTINCT source FROM link_changes WHERE operation > :after"
-_LINKING = "SELECT DISTINCT source FROM links WHERE target IN (SELECT value FROM json_each(:ids))"
+_LINKING = "SELECT DISTINCT source FROM links WHERE target IN :ids"
 #: In place of a file's size: its note is being made, and its id is not written into it yet.
 NEW = -1
-_PURGED = "SELECT id FROM tombstones WHERE id IN (SELECT value FROM json_each(:ids))"
+_PURGED = "SELECT id FROM tombstones WHERE id IN :ids"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +101,8 @@ class Vaults(Part):
 
     def texts(self, vault: int, notes: Sequence[str]) -> dict[str, str]:
         """The texts of these notes' files as both sides agreed on them last."""
-        sql = (
-            "SELECT note, text FROM vault_files WHERE vault = :vault AND note IN (SELECT value FROM json_each(:notes))"
-        )
-        return dict(self._session.rows(sql, vault=vault, notes=listed(notes)))
+        sql = "SELECT note, text FROM vault_files WHERE vault = :vault AND note IN :notes"
+        return dict(self._session.rows(sql, vault=vault, notes=notes))
 
     def put(self, vault: int, files: Iterable[tuple[KnownFile, str]]) -> None:
         """Remember files and their texts as what both sides agree on now."""
@@ -123,8 +117,8 @@ class Vaults(Part):
 
     def forget(self, vault: int, notes: Sequence[str]) -> None:
         """Remember nothing of these notes' files."""
-        sql = "DELETE FROM vault_files WHERE vault = :vault AND note IN (SELECT value FROM json_each(:notes))"
-        self._session.change(sql, vault=vault, notes=listed(notes))
+        sql = "DELETE FROM vault_files WHERE vault = :vault AND note IN :notes"
+        self._session.change(sql, vault=vault, notes=notes)
 
     def forget_name(self, id: str) -> None:
         """Take the name of a note that is being purged out of what other notes' files said, links to it and all.
@@ -146,18 +140,18 @@ class Vaults(Part):
 
     def standing_without(self, gone: Iterable[str]) -> dict[str, Standing]:
         """These notes as they would be once they were hidden, and those that would stand again in their place."""
-        return {row[0]: Standing(*row[1:]) for row in self._session.rows(_STANDING_WITHOUT, ids=listed(gone))}
+        return {row[0]: Standing(*row[1:]) for row in self._session.rows(_STANDING_WITHOUT, ids=gone)}
 
     def links_from(self, ids: Iterable[str]) -> dict[str, list[tuple[str, str, str, str]]]:
         """(target, type, reason, maker) of the links that start at each of these notes, oldest first."""
         found: dict[str, list[tuple[str, str, str, str]]] = {}
-        for source, *rest in self._session.rows(_LINKS, ids=listed(ids)):
+        for source, *rest in self._session.rows(_LINKS, ids=ids):
             found.setdefault(source, []).append((rest[0], rest[1], rest[2], rest[3]))
         return found
 
     def linking_to(self, ids: Iterable[str]) -> set[str]:
         """Notes with a link that ends at one of these."""
-        return set(self._session.column(_LINKING, ids=listed(ids)))
+        return set(self._session.column(_LINKING, ids=ids))
 
     def relinked(self, after: int) -> set[str]:
         """Notes whose links an operation after this one added or took away."""
@@ -165,7 +159,7 @@ class Vaults(Part):
 
     def purged(self, ids: Iterable[str]) -> set[str]:
         """Those of these ids whose notes were destroyed."""
-        return set(self._session.column(_PURGED, ids=listed(ids)))
+        return set(self._session.column(_PURGED, ids=ids))
 
     def _one(self, column: str, value: str) -> KnownVault | None:
         sql = f"SELECT id, path, counter, operation, synced_ns FROM vaults WHERE {column} = :value"

@@ -14,7 +14,7 @@ import numpy as np
 
 from amem.errors import StorageError
 from amem.note import Status
-from amem.storage.rows import Part, chunks, listed
+from amem.storage.rows import Part, chunks
 from amem.token_vectors import PACKED, PACKING, Tokens, TokenVector, tokens_of
 
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ class Vectors(Part):
 
     def tokens(self, space: Space, keys: Sequence[int]) -> tuple[list[int], list[int], Tokens]:
         """The notes of these that have words, how many each has, and the words of all. `space` holds ``PACKING``."""
-        rows = self._session.rows(_TOKENS, space=space.id, keys=listed(keys))
+        rows = self._session.rows(_TOKENS, space=space.id, keys=keys)
         # Where they are damaged, which amem doctor says, the vector of the whole is compared alone.
         rows = [row for row in rows if isinstance(row[1], bytes)]
         counts = [len(words) // PACKED for _, words in rows]
@@ -208,10 +208,9 @@ class Vectors(Part):
             "SELECT id FROM notes LEFT JOIN vectors ON vectors.space = :space AND vectors.hash = notes.text_hash"
             " WHERE vectors.key IS NULL AND status <> 'deleted' AND seq > :after"
             # With a plus sign, since in the order of keys SQLite would look at every note there is.
-            " AND (:ids IS NULL OR id IN (SELECT value FROM json_each(:ids))) ORDER BY +notes.key"
+            " AND (:ids IS NULL OR id IN :ids) ORDER BY +notes.key"
         )
-        asked = None if ids is None else listed(ids)
-        return self._session.column(sql, space=-1 if space is None else space.id, after=after, ids=asked)
+        return self._session.column(sql, space=-1 if space is None else space.id, after=after, ids=ids)
 
     def count(self) -> int:
         """How many vectors are kept."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from amem.note import MemoryNote, Status
-from amem.storage.rows import as_json, listed, time_text
+from amem.storage.rows import as_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,8 +23,7 @@ _NOTES = (
 _WITNESSES = (
     "SELECT notes.id, who, min(corroborations.at) FROM json_each(:ids) AS asked JOIN notes ON notes.id = asked.value"
     " JOIN corroborations ON corroborations.note = notes.key"
-    " JOIN operations ON operations.id = corroborations.operation"
-    " WHERE undone_by IS NULL GROUP BY notes.id, who"
+    " JOIN operations ON operations.id = corroborations.operation WHERE undone_by IS NULL GROUP BY notes.id, who"
 )
 #: Of each cause the last word whose operation stands: it raises a flag or dismisses it.
 _FLAGS = (
@@ -60,12 +59,11 @@ class Whole:
 
 def wholes(session: Session, ids: Sequence[str]) -> dict[str, Whole]:
     """For each of these notes what belongs to it beside its fields, links and sources."""
-    asked = listed(ids)
     said: dict[str, list[tuple[str, str]]] = defaultdict(list)
     flags: dict[str, list[tuple[str, str, str, bool]]] = defaultdict(list)
-    for id, who, at in session.rows(_WITNESSES, ids=asked):
+    for id, who, at in session.rows(_WITNESSES, ids=ids):
         said[id].append((who, at))
-    for id, because, reason, at, dismissed, _ in session.rows(_FLAGS, ids=asked):
+    for id, because, reason, at, dismissed, _ in session.rows(_FLAGS, ids=ids):
         flags[id].append((because, reason, at, bool(dismissed)))
     return {
         id: Whole(
@@ -75,7 +73,7 @@ def wholes(session: Session, ids: Sequence[str]) -> dict[str, Whole]:
             tuple(said[id]),
             tuple(flags[id]),
         )
-        for id, reliability, edited, *used in session.rows(_NOTES, ids=asked)
+        for id, reliability, edited, *used in session.rows(_NOTES, ids=ids)
     }
 
 
@@ -111,7 +109,7 @@ def put_whole(
                 made = session.begin(
                     version.action, version.actor, version.cause, parent=operation, prompts=version.prompts
                 )
-                session.update("operations", {"at": time_text(version.at)}, id=made)
+                session.update("operations", {"at": version.at}, id=made)
                 known[version.operation] = made
             row = {"operation": known[version.operation], "note": key, "version": version.version}
             changes = {name: list(pair) for name, pair in version.changes.items()}
