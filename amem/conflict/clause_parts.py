@@ -12,11 +12,11 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from amem.conflict.cues import concepts
+from amem.conflict.cues import concepts, lines
 from amem.language.lexicon import Sort, lexicon, stem
 from amem.language.numerals import CARDINALS, ORDINALS, digits_of, month_number, weekday_number
-from amem.language.predicates import KIN_ZH, USER, WE
-from amem.language.scripts import CJK, word_list, written_in_cjk
+from amem.language.predicates import USER, WE
+from amem.language.scripts import Patterns, word_list, written_in_cjk
 from amem.language.scripts import words as words_of
 from amem.language.sentence_parts import names_somebody
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from amem.language.word_reading import Word
 
+
+_pattern = Patterns("conflict/clause_parts")
 
 # What an English clause is said of, and its verb: enough to tell a claim from a greeting, an order, or a cry.
 
@@ -61,42 +63,15 @@ _ASKING = words_of("what how who when where why which whose")
 _BE = words_of("is are was were be been being am isn't aren't wasn't weren't 's 're 'm")
 _HAVE = words_of("has have had hasn't haven't hadn't 've having")
 _NO_VERB = words_of("just also still really to no not only now even never always ever longer already")
-_HELPERS = _NO_VERB | words_of(
-    """
-    do does did don't doesn't didn't can can't cannot could couldn't will won't would wouldn't should shouldn't
-    may might must shall got gotten get gets getting finally recently currently often usually actually probably
-    definitely
-    """
-)
-_COMMON_VERBS = words_of(
-    """
-    go goes went gone going come comes came make makes made take takes took taken give gives gave given put puts
-    keep keeps kept use uses used using see sees saw seen know knows knew think thinks thought say says said tell
-    tells told want wants need needs own owns like likes liked seem seems become becomes became feel feels felt
-    """
-)
+_HELPERS = _NO_VERB | word_list("helping verbs")
+_COMMON_VERBS = word_list("common verbs")
 _AMOUNTS = words_of("no plenty enough many much more less few several two three")
 _GET = words_of("got gotten get gets getting")
 _OF = words_of("of to with without for in at on by from after before since")
-_LEADING = words_of(
-    """
-    and but so or well also then now today yesterday tonight since because although though while yes no yeah nope
-    ok okay oh hey hi hello thanks actually finally recently lately currently anyway still just maybe again after
-    before when if that as who which whose where with without for in on at by from these days nowadays meanwhile
-    sorry please too
-    """
-)
-_DETERMINERS = words_of(
-    "the a an my our his her their its this that these those some any every each all both no another"
-)
+_LEADING = word_list("leading words")
+_DETERMINERS = word_list("determiners")
 _AFTER_ORDER = _DETERMINERS | words_of("out up in on off down over it them me us him to at for with")
-_IRREGULAR_PAST = words_of(
-    """
-    gave quit left sold bought went got took came began broke built brought cut drew drove ate fell felt found
-    flew forgot froze had held heard kept knew led lent lost made met paid put ran read rode rose said saw sent
-    set shut sang sat slept spoke spent stood swam taught told thought threw tore wore won wrote rewrote
-    """
-)
+_IRREGULAR_PAST = word_list("irregular past")
 
 
 def is_noun(text: str) -> bool:
@@ -221,48 +196,7 @@ _PRONOUNS = {
 _OURS = frozenset({"my", "our", "me", "us", "我", "我们"})
 _OWNERS = frozenset({"my", "our", "我", "我们", "your", "his", "her", "their", "他", "她"})
 #: Who is meant by what they are to somebody; "my brother" is not I.
-_KIN = {
-    name: row.split()[0]
-    for row in (
-        "brother 哥哥 弟弟 哥 弟 兄弟",
-        "sister 姐姐 妹妹 姐 妹",
-        "mother mom mum mommy 妈妈 妈 母亲 老妈 我妈",
-        "father dad daddy 爸爸 爸 父亲 老爸 我爸",
-        "parent parents 父母 爸妈",
-        "son 儿子",
-        "daughter 女儿",
-        "child kid kids children 孩子 娃 宝宝",
-        "wife 妻子 老婆 太太 媳妇",
-        "husband 丈夫 老公",
-        "partner 伴侣 对象",
-        "girlfriend 女朋友 女友",
-        "boyfriend 男朋友 男友",
-        "cousin 表哥 表弟 表姐 表妹 堂哥 堂弟 堂姐 堂妹",
-        "uncle 叔叔 舅舅 伯伯 姑父 姨夫",
-        "aunt auntie 阿姨 姑姑 姨妈 舅妈 婶婶",
-        "grandma grandmother granny nan 奶奶 外婆 姥姥",
-        "grandpa grandfather granddad 爷爷 外公 姥爷",
-        "nephew 侄子 外甥",
-        "niece 侄女 外甥女",
-        "friend 朋友 闺蜜",
-        "roommate flatmate 室友",
-        "neighbour neighbor 邻居",
-        "colleague coworker co-worker 同事",
-        "classmate schoolmate 同学",
-        "teammate 队友",
-        "boss manager 老板 上司 领导",
-    )
-    for name in row.split()
-} | {
-    "表哥": "表哥",
-    "表弟": "表弟",
-    "表姐": "表姐",
-    "表妹": "表妹",
-    "堂哥": "堂哥",
-    "堂弟": "堂弟",
-    "堂姐": "堂姐",
-    "堂妹": "堂妹",
-}
+_KIN = {name: row.split()[0] for row in lines("kin.txt") for name in row.split()}
 KIN = frozenset(_KIN.values())
 """What `kin` gives, and `Statement.people` holds of kin."""
 RELATIVES = KIN - words_of(
@@ -398,38 +332,18 @@ class Bond:
     had: bool = False
 
 
-#: Animals that people live with, beside those among the kin.
-_PETS = "kitty kittens pup horse pony bunny guinea-pig ferret tortoise turtle budgie canary goldfish greyhound poodle"
-_PETS_ZH = "狗狗 小狗 猫咪 小猫 橘猫 金毛 柯基 泰迪 宠物 兔子 仓鼠 鹦鹉 乌龟"
-_ROLES = "|".join(
-    map(
-        re.escape, sorted({*filter(str.isascii, _KIN), *_SOMEBODY, *_PETS.split()}, key=lambda word: (-len(word), word))
-    )
-)
-_ROLES_ZH = (
-    f"(?:{'|'.join(_PETS_ZH.split())}|{'|'.join(words_of('伴侣 对象 媳妇 教练 队友 徒弟 师傅'))}|{KIN_ZH}|领导|爱人)"
-)
-_NAMED = r"[^\W\d_a-z][\w’'-]*+(?<!['’]s)"
-_WHOSE = r"(?i:my|our|his|her|their)|[^\W\d_a-z]\w*['’]s"
-_BOND = re.compile(
-    rf"\b(?:(?P<owner>{_WHOSE}) (?:(?!and\b)[\w-]+ ){{0,2}}?(?P<role>(?i:{_ROLES}))(?![\w-])(?!['’]s)"
-    rf"(?P<name>,? (?:(?:called|named) )?{_NAMED}(?!['’]))?+"
-    rf"|(?<=with )(?P<bare>{_NAMED})(?![\w'’]| [A-Z]))"
-)
-_HAD = re.compile(
-    rf"\b(?:have|has|had|got|adopted|own|owns) (?:got )?(?:an?|one) (?:[\w-]+ ){{0,2}}?(?P<role>{_ROLES}),? "
-    rf"(?:(?:called|named) )?(?P<name>{_NAMED})(?!['’])"
-)
+_ROLES = sorted({*filter(str.isascii, _KIN), *_SOMEBODY, *word_list("pets")}, key=lambda word: (-len(word), word))
+_BOND = _pattern.with_names("bond", _ROLES)
+_HAD = _pattern.with_names("had", _ROLES)
 _SPEAKS = re.compile(r"(?:i|we)\b", re.IGNORECASE)
-_WITH = re.compile(r"(?:,? (?:together|along))? ?\bwith $")
+_WITH = _pattern("with")
 _BESIDE = re.compile(r"(?:,| and) $")
-_OWNER_ZH, _ROLE_ZH = "(?:(?P<owner>我们?|咱们?|[他她]们?)的?)?", f"(?P<role>{_ROLES_ZH})"
-_WITH_ZH = re.compile(f"[和跟与同、带]着?{_OWNER_ZH}{_ROLE_ZH}?")
-_OPENING_ZH = re.compile(f"{_OWNER_ZH}{_ROLE_ZH}")
+_WITH_ZH = _pattern("with_zh")
+_OPENING_ZH = _pattern("opening_zh")
 _AND_I = frozenset({"和我", "跟我", "与我", "和咱", "跟咱"})
-_HAD_ZH = re.compile(f"(?:养|有)了?[一1][只条个匹](?:{_ROLE_ZH}[，,]?)?名?叫做?")
-_KIND_ZH = re.compile(f"的{_ROLE_ZH}")
-_GOES_ON = re.compile(rf"(?:,| and) (?=(?:{_WHOSE})\b|{_NAMED})")
+_HAD_ZH = _pattern("had_zh")
+_KIND_ZH = _pattern("kind_zh")
+_GOES_ON = _pattern("goes_on")
 
 
 def bonds_of(text: str, about: Collection[str]) -> list[Bond]:
@@ -502,58 +416,13 @@ def _role(word: str) -> str:
 # The numbers and dates of a clause: what two notes that speak of one thing may differ in.
 
 _NUMBER_WORDS = CARDINALS | ORDINALS | {"hundred": 100}
-_HAN = "零一二三四五六七八九十百千万两"
-#: Characters of a number in Chinese: a longer run of them is none.
-_LONGEST = 20
-_COUNTERS = (
-    "折成欧点楼号日天块元毛角个次位名人周岁张瓶把双杯碗盒封棵支幅篇分折层期代级班组家米斤度节本件条页套台辆只间批箱份"
-)
-_MONTH = (
-    r"(?:january|february|march|april|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug"
-    r"|sept?|oct|nov|dec|may)\b"
-)
-_WORD_BEFORE, _WORD_AFTER = r"(?:\b(?P<{}>[a-z]{{{{3,}}}}) )?", rf"(?:\s?(?P<{{}}>(?!{_MONTH})[a-z]{{{{2,}}}}\b))?"
-_WORD = "|".join(word for word in _NUMBER_WORDS if word != "one")
-_VALUE = re.compile(
-    r"(?P<noon>\bnoon\b|\bmidday\b|中午十二点)|(?P<midnight>\bmidnight\b)"
-    r"|(?P<today>\b(?:yesterday|today|tomorrow|tonight|(?:last|this) (?:night|year|month|week))\b"
-    r"|[今昨明][天晚早]|前天|后天|[今去]年|[上这本]个?[月周])"
-    r"|(?P<weekday>\b(?:mon|tues?|wednes|wed|thurs?|fri|satur|sat|sun)(?:days?)?\b)"
-    rf"|(?P<month>\b(?!may){_MONTH}|(?:(?<=\d )|(?<=in )|(?<=on ))may\b|\bmay(?= \d))"
-    r"|(?:周|星期|礼拜)(?P<day>[一二三四五六日天])"
-    rf"|{_WORD_BEFORE.format('what')}(?P<number>(?<![a-z_])v?\d+(?:[.,:]\d+)*)(?:\s?(?P<scale>[k万千百])(?![a-z]))?"
-    rf"(?:\s?(?P<counter>月|年级?|小时|公[里斤]|厘米|[{_COUNTERS}]))?{_WORD_AFTER.format('unit')}"
-    # 第一批 is which, not how many.
-    rf"|(?!一[点些个下样起种次直边旦般])(?:(?<!第)|(?=[{_HAN}]{{1,{_LONGEST}}}+[层楼名]))"
-    rf"(?P<han>[{_HAN}]{{1,{_LONGEST}}}+)(?P<hans>点半?|月|年级|年|小时|公[里斤]|厘米|[{_COUNTERS}])"
-    rf"|(?P<large>[{_HAN}][十百千万](?![分里])[{_HAN}]*)"
-    r"|(?<=\bhave )one\b|(?<=\bhas )one\b|(?<=\bgot )one\b"
-    r"|\bone(?= (?:hours?|day|week|month|year|minute|percent|person|room|floor)\b)"
-    rf"|{_WORD_BEFORE.format('of')}\b(?P<word>{_WORD})\b{_WORD_AFTER.format('counted')}",
-    re.IGNORECASE,
-)
+_VALUE = _pattern.with_names("value", [word for word in _NUMBER_WORDS if word != "one"])
 _TOKEN = re.compile(r"\d|[a-z]+")
-_DAYS = ("", "day", "days")
-#: Every value in ASCII has one of these.
-_OF_VALUES = frozenset(
-    {
-        *"0123456789",
-        *_TOKEN.findall(f"{_WORD} {_MONTH} sep"),
-        *("one", "noon", "midday", "midnight", "yesterday", "today", "tomorrow", "tonight"),
-        *("night", "year", "month", "week"),
-        *(f"{day}{end}" for day in words_of("mon tue tues wednes wed thur thurs fri satur sat sun") for end in _DAYS),
-    }
-)
+_OF_VALUES = frozenset("0123456789") | _NUMBER_WORDS.keys() | word_list("value words")
 #: They stand before what is counted, and do not tell what that is.
 _CLASSIFIERS = frozenset("个只条台辆本件页间批箱份套家号张把双封棵支幅篇")
 #: Words beside a number that do not tell what is counted.
-_NO_UNIT = words_of(
-    """
-    the and for from until till with now per over about after before than only around nearly almost since are was have
-    has had not our this that its there they you all more less least most away again last next night today yesterday
-    at on in to by of or is it as so up no we he
-    """
-)
+_NO_UNIT = word_list("no units")
 
 
 #: By the first letters or the first character of the word.
@@ -641,10 +510,10 @@ def _number(match: re.Match[str]) -> tuple[str, list[str]]:
     if match["large"]:
         return digits_of(match["large"]) or match["large"], []
     if match["word"]:
-        return str(_NUMBER_WORDS[match["word"].casefold()]), [match["counted"] or "", match["of"] or ""]
+        return str(_NUMBER_WORDS[match["word"].casefold()]), [match["counted"] or ""]
     if match["number"]:
         number = match["number"].casefold().removeprefix("v")
-        beside = [match["counter"] or "", match["unit"] or "", match["what"] or ""]
+        beside = [match["counter"] or "", match["unit"] or ""]
         return digits_of(number + (match["scale"] or "")) or number.replace(",", ""), beside
     return "1", []
 
@@ -662,27 +531,12 @@ def _unit(word: str) -> str:
 
 # Which one of several of a kind a text speaks of: the second batch, locker 12, 第三次.
 
-_ORDINAL = re.compile(
-    r"\W*(?:(?:and|but|so|also|now)\W+)?(?:the|my|our|his|her|their|its) "
-    r"(?P<which>first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last|next|\d+(?:st|nd|rd|th)) "
-    r"(?P<kind>(?!of\b)[a-z]{2,})",
-    re.IGNORECASE,
-)
+_ORDINAL = _pattern("ordinal")
 #: 第三次, and which month or year it is of: 三月电费, 2023 年营收.
-_CHINESE_ORDINAL = re.compile(
-    r"\W*(?:(?:这是?|我们?的?|[他她]的?)?第(?P<which>[一二三四五六七八九十百\d]{1,4})(?P<kind>[^\W\d层楼名])"
-    r"|(?P<when>(?:20)?\d\d\s?年|[一二三四五六七八九十\d]{1,2}\s?月份?)的?(?![我他她你它咱起就开底初中去要在会能将])"
-    rf"(?P<of>[{CJK}]{{2}}))"
-)
+_CHINESE_ORDINAL = _pattern("ordinal_zh")
 #: "Seat 4 is ...", "Locker 12: ...", "4. ...", 12号柜……: which one it is that is spoken of, by its number.
-_ITEM = re.compile(
-    r"\W*(?:the )?(?P<kind>(?:[a-z]+ (?:[a-z]|\d+) (?!(?:has|have|had|was)\b))?[a-z]{3,}) (?:no\.? |number |#)?"
-    r"(?P<which>\d+[a-z]?|(?-i:[A-HJ-Z]))(?=:| [a-z]|,|\s*[-–—])"
-    rf"|\W*(?P<kind_before>[{CJK}]{{2,4}})(?P<which_after>\d+(?=[：:])|[甲乙丙丁A-HJ-Z](?=[：:{CJK}]))"
-    r"|\W*(?P<list>\d+)[.)、](?=\D)|\W*(?P<which_zh>[一二三四五六七八九十\d]+)(?P<kind_zh>号[\u4e00-\u9fff]?|房|室|柜|层|栋)",
-    re.IGNORECASE,
-)
-_LABEL = re.compile(r"[^:：,，]{3,60}(?=[:：]\D|[:：]\s)|(?:[a-z]+ ){1,3}\d+(?=, )", re.IGNORECASE)
+_ITEM = _pattern("item")
+_LABEL = _pattern("label")
 
 
 @dataclass(frozen=True, slots=True)

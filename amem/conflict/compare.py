@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import lru_cache
@@ -27,10 +26,11 @@ from amem.conflict.statements import read
 from amem.language import normalize, written_in_cjk
 from amem.language.lexicon import is_everyday
 from amem.language.predicates import USER, WE
-from amem.language.scripts import words
+from amem.language.scripts import Patterns, word_list, words
 from amem.language.sentence_parts import DENIAL, from_then_on, season_of
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from amem.conflict.clause_parts import Value
     from amem.conflict.statements import Statement
 
+
+_pattern = Patterns("conflict/compare")
 
 #: Said within this time, two notes disagree; after it, something may have changed.
 AT_ONCE = timedelta(days=1)
@@ -239,13 +241,7 @@ def agrees(old: Statement, new: Statement) -> bool:
 
 # Sometimes, or only somewhere: "I don't like jazz in the morning" says nothing against jazz at night.
 
-_SOMETIMES = re.compile(
-    r"\b(?:in the (?:morning|evening|afternoon)|at (?:night|work|home|school)|on (?:\w+days|weekends)"
-    r"|during the (?:week|day)|for (?:breakfast|lunch|dinner)"
-    r"|in (?:winter|summer|spring|autumn))\b"
-    r"|冬天|夏天|冬季|夏季|早上|晚上|周末|平时|工作日|周[一二三四五六日]|在(?:公司|家里)",
-    re.IGNORECASE,
-)
+_SOMETIMES = _pattern("sometimes")
 
 
 def only_sometimes(earlier: str, later: str) -> bool:
@@ -260,15 +256,8 @@ def _times_named(text: str) -> frozenset[str]:
 
 
 #: "This Monday" is one of the Mondays; "yesterday's" were of yesterday, and "this morning" is over tonight.
-_DAY = re.compile(
-    r"(?P<this>\bthis (?=(?:mon|tues|wednes|thurs|fri|satur|sun)day)|[这本](?:周|星期|礼拜)(?=[一二三四五六日天]))"
-    r"|(?P<of>\b(?:yesterday|today|tonight|this (?:morning|afternoon|evening))['’]s\b|[昨今]天的"
-    r"|\bon (?:christmas|boxing day|new year['’]?s|easter|good friday)\b|除夕|元旦|国庆节|中秋节|圣诞节)"
-    r"|\b(?:yesterday|tomorrow|last night|this (?:morning|afternoon|evening)|for the day)\b"
-    r"|[昨明][天晚]|今早|今天(?:早上|上午|中午|下午|晚上)|今晚",
-    re.IGNORECASE,
-)
-_TODAY = re.compile(r"\b(?:today|tonight|this time)\b|今天|今日|这次|这回", re.IGNORECASE)
+_DAY = _pattern("day")
+_TODAY = _pattern("today")
 _ROUTINE = ("usually", "normally", "mostly", "always", "every", "each ", "一般", "多半", "平时", "通常", "总是", "每")
 _DAYS = frozenset({"day", "weekday"})
 
@@ -335,17 +324,9 @@ def of_one_day(text: str) -> bool:
 #: What is numbered and yet replaced by the next: the number is its value.
 _VALUES = words("version release build phase stage level age about only just still costs cost")
 #: Things of a computer that run side by side.
-_RUNNING = words(
-    "worker node server host instance replica shard parallel process thread agent locker part chapter section paragraph"
-    " page line figure table appendix exercise lesson unit row column slide episode volume verse clause article task"
-)
+_RUNNING = word_list("run side by side")
 #: They say which one of several in turn, and not which of two.
-_WHEN = words(
-    """
-    new old current present former next last latest main usual whole same 新 旧 现在 目前 如今 以前 从前 原来 最新 最近
-    公司 团队 项目
-    """
-)
+_WHEN = word_list("which in turn")
 
 
 def two_of_a_kind(one: Statement, other: Statement) -> bool:
@@ -424,11 +405,7 @@ _NEWS = frozenset({Cue.CHANGES, Cue.RETURNS})
 _SINCE = frozenset({Cue.NOW, Cue.AFRESH})
 SAYS_SO = EXPLICIT | {Cue.NOW}
 #: What happened and goes on since.
-_GOES_ON = re.compile(
-    r"\b(?:enrolled|joined|subscribed|signed|moved|bought|got|adopted|hired|rented|started|opened|founded)\b"
-    r"|了一[^下遍次回]|满了|上了|开始",
-    re.IGNORECASE,
-)
+_GOES_ON = _pattern("goes_on")
 #: Below this cosine two notes that share nothing but a person tell different things of him or her.
 _FAR = 0.4
 #: What one person does at a time, by the stem.

@@ -302,7 +302,7 @@ def _longest(phrases: Iterable[Sequence[str]]) -> dict[str, int]:
 
 def _cues() -> Iterator[tuple[Cue, str]]:
     cue = Cue.NOTHING
-    for line in _lines("cues.txt"):
+    for line in lines("cues.txt"):
         if line.startswith("["):
             cue = Cue(line.strip("[]"))
         else:
@@ -310,13 +310,13 @@ def _cues() -> Iterator[tuple[Cue, str]]:
 
 
 def _opposites() -> Iterator[tuple[str, int, str]]:
-    for line in _lines("opposites.txt"):
+    for line in lines("opposites.txt"):
         pair, _, sides = line.partition(":")
         for sign, side in zip((1, -1), sides.split("|"), strict=True):
             yield from ((pair, sign, phrase.strip()) for phrase in side.split(",") if phrase.strip())
 
 
-def _lines(name: str) -> Iterator[str]:
+def lines(name: str) -> Iterator[str]:
     text = files("amem.conflict").joinpath(name).read_text(encoding="utf-8")
     return (line for line in text.splitlines() if line.strip() and not line.startswith("#"))
 
@@ -429,60 +429,9 @@ def _key(name: str) -> str:
 
 # Words that take back what was said before: "forget that", "never mind what I said about the trip", 算了, 当我没说.
 
-_HERE_ENDS = r"(?=\s*(?:[,.;:!?…—–-]|$))"
-_SAID = r"(?:said|told you|wrote|mentioned)"
 #: "I want you to", "could you".
-_PLEASE = (
-    r"(?:I(?: want|['’]d like| would like) you to |(?:can|could|would|will) you |you (?:can|may|should|must) )?"
-    r"(?:please )?"
-)
-_DELETE = "(?:delete|erase|remove|wipe)"
-_TAKEN_BACK = re.compile(
-    r"(?:(?:no|oh|wait|ok(?:ay)?|actually|sorry|hm+|please|well|and|but|just)\b[,.!… ]*)*"
-    r"(?:"
-    rf"(?:forget|scratch|ignore|disregard|strike|never ?mind) "
-    rf"(?:that|this|(?:what|everything|all|the thing|the part) (?:that )?I(?:'ve| have)?(?: just)? {_SAID}"
-    rf"|(?:that )?I (?:just )?(?:said|mentioned) (?:that|it)|my last (?:message|note|sentence|statement))"
-    r"(?: (?:just now|earlier|before|a (?:minute|moment) ago))?"
-    r"(?: (?:about|on|regarding) (?P<about>[^,.;:!?]{2,60}))?"
-    r"|I take (?:that|it|what I (?:just )?said)(?: back)(?: about (?P<of>[^,.;:!?]{2,60}))?"
-    rf"|I didn['’]t (?:mean|say) that"
-    # "Forget my salary", "forget that Jonas is lactose intolerant"; "forget the gym, I'm tired" is only a way to talk.
-    rf"|{_PLEASE}forget (?:about )?(?:that |(?=(?:my|our)\b))(?P<named>[^,.;:!?]{{2,80}})(?=\s*(?:[.!?…]|$))"
-    # "Forget everything you know about Wouter", "delete my address"; "remove my name from the list" is none.
-    rf"|{_PLEASE}(?:forget|{_DELETE}) (?:everything|anything|whatever|all|what)(?: (?:that )?you(?:['’]ve| have)?"
-    r"(?: (?:know|have|saved|stored|noted|heard|kept|remember(?:ed)?))?)? (?:about|on|of|regarding)"
-    r" (?P<all>[^,.;:!?]{1,60})"
-    rf"|{_PLEASE}{_DELETE} (?:(?:the|every|all|any) notes? (?:about|on|of) (?P<notes>[^,.;:!?]{{1,60}})"
-    r"|(?P<owned>(?:my|our)"
-    r"(?: (?!(?:please|now|from|in|on|at|to|by|before|after|today|tonight|tomorrow)\b)[\w'’-]+){1,3}))"
-    r"(?: please| now)?(?=\s*(?:[.!?…]|$))"
-    r")" + _HERE_ENDS,
-    re.IGNORECASE,
-)
-_JUST = r"(?:我)?(?:刚才|刚刚|刚|之前|上面|前面)?(?:我)?"
-_THING = "(?:一切|全部|所有)?(?:的?(?:事情?|信息|内容|记录|笔记|资料|东西|话))?"
-_PLEASE_CHINESE = "(?:(?:我?(?:想|要|希望))?(?:让|请|叫|麻烦)?你(?:帮我)?|(?:请|麻烦)?帮我)?"
-_DELETE_CHINESE = "(?:删掉|删除|清除|抹掉)(?!了)"
-_TAKEN_BACK_CHINESE = re.compile(
-    r"(?:(?:不|不对|哦|噢|等等|等一下|抱歉|不好意思|呃|啊|嗯|那|还是|请|麻烦)[，,。！!…\s]*)*"
-    rf"{_PLEASE_CHINESE}(?:"
-    # 忘掉关于小王的一切, 把我的地址删掉
-    rf"(?:忘掉|忘了|忘记|{_DELETE_CHINESE})(?:你知道的|所有|一切)*(?:关于|有关)(?P<all>[^，,。！!？?；;]{{1,20}}?)的?{_THING}"
-    rf"|{_DELETE_CHINESE}(?P<owned>我们?的[^，,。！!？?；;了]{{1,12}}?)"
-    rf"|把(?:关于|有关)?(?P<moved>(?:(?<=[关有]于)|(?<=有关)|(?=我们?的))[^，,。！!？?；;]{{1,20}}?)的?{_THING}(?:都|全)*"
-    rf"(?:忘掉|忘了(?=吧)|{_DELETE_CHINESE})"
-    r"|算了(?:吧)?(?=\s*(?:[。.!！…~]|$))"
-    r"|(?:算了(?:吧)?[，,\s]*)?(?:"
-    r"(?:就)?当我没(?:说|讲|提)(?:过)?"
-    rf"|(?:忘掉|忘了|忘记|忽略|别管|不用管|撤回|收回){_JUST}(?:说|讲|提)(?:过|到)?的?"
-    r"(?:(?:关于|有关)(?P<about>[^，,。！!？?；;]{1,20}?)的?)?(?:话|事情?|那句话?|那些话?|内容)?"
-    rf"|{_JUST}(?:说|讲)的(?:话|那句)?(?:不算|不作数|作废|收回)"
-    r"|(?:收回|撤回)(?:我)?(?:刚才|刚刚|前面|上面)的话"
-    r"|(?:刚才|刚刚|上一?|前一?)(?:那|这)?(?:句话?|条)(?:不算|不作数|作废|收回|当我没说)"
-    r"|忘(?:掉|记)(?!我?(?:刚|之前|上面|前面))(?P<named>我的?[^，,。！!？?；;了]{2,30}|[^，,。！!？?；;了]{2,30}?(?=这(?:件|个)事))(?:这(?:件|个)事情?)?"
-    r"))(?:吧|了|啊)?(?=\s*(?:[，,。.；;！!？?…~]|$))"
-)
+_TAKEN_BACK = _pattern("taken_back")
+_TAKEN_BACK_CHINESE = _pattern("taken_back_zh")
 
 _BREAKS = " \t\n,.;:!?…—–-~，。；：！？、"
 

@@ -12,6 +12,7 @@ from amem.conflict.clause_parts import Bond, Of, bonds_of
 from amem.conflict.statements import Statement, read
 from amem.language import normalize, written_in_cjk
 from amem.language.intervals import same_value
+from amem.language.scripts import Patterns
 from amem.note import Fact, Link, LinkType, MemoryNote, Overturned, Scope, Status
 from amem.rendering import fallen, holding_text, one_line, segments
 from amem.storage.rows import plain, read_time
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from amem.language.predicates import Predicates
     from amem.storage.store import Session
 
+
+_pattern = Patterns("conflict/ending")
 
 # How a note loses its standing and gets it back: status, successor and end are set and taken back together.
 
@@ -110,8 +113,8 @@ def _end_before(session: Session, id: str) -> datetime | None:
 # Statements of a note that end while the rest of it stands: which words they are, and what is left without them.
 
 #: What opens a clause that says more of what stands before it, and one that gives a reason or a condition.
-_RELATIVE = re.compile(r"(?:who|which|whose|where)$", re.IGNORECASE)
-_REASON = re.compile(r"(?:because|since|although|though|while|if|unless|so)$|因为|虽然|如果|要是|所以", re.IGNORECASE)
+_RELATIVE = _pattern("relative")
+_REASON = _pattern("reason")
 _BETWEEN = " ,，"
 #: Marks at the end of a statement, which whoever names it may leave out.
 _ENDS = " .!?;,…。！？；，"

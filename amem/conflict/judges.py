@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import math
-import re
 from collections import OrderedDict
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -41,7 +40,7 @@ from amem.language import is_cjk, normalize, written_in_cjk
 from amem.language.intervals import may_overtake, overtakes, same_value
 from amem.language.lexicon import is_person
 from amem.language.predicates import USER, WE, may_be_same, may_lie_in, subject_key
-from amem.language.scripts import words
+from amem.language.scripts import Patterns, word_list
 from amem.language.sentence_parts import DENIAL, limited
 from amem.note import NO_CONFLICT, Label, Verdict
 
@@ -56,6 +55,8 @@ if TYPE_CHECKING:
     from amem.protocols import Entailment
     from amem.settings import Settings
 
+
+_pattern = Patterns("conflict/judges")
 
 # The slot rule: one subject, one slot, another value. What was true later holds.
 
@@ -127,7 +128,8 @@ def _banned(earlier: Claim, later: Claim) -> tuple[Fact, Fact] | None:
 
 def _is_thing(subject: str) -> bool:
     """Whether a subject may be a thing of ours, which our bans hold for: "client portal", not "Ana" or "user's son"."""
-    return subject != USER and not re.search("['’]s |的", subject) and not is_person(subject.split()[0])
+    owned = any(each in subject for each in ("'s ", "’s ", "的"))
+    return subject != USER and not owned and not is_person(subject.split()[0])
 
 
 def _meetings(earlier: Claim, later: Claim, predicates: Predicates) -> Iterator[tuple[Fact, Fact]]:
@@ -263,19 +265,11 @@ def _is_all(claim: Claim, overturned: list[Fact], predicates: Predicates) -> boo
 
 #: What ends between two, and those who may be two; who goes leaves those whom they lived with.
 _COUPLE = "couple"
-_COUPLES = words(
-    "wife husband partner girlfriend boyfriend fiancé fiancée fiance fiancee spouse 未婚妻 未婚夫 爱人 媳妇"
-)
-_GONE = re.compile(
-    r"\b(?:died|dead|passed away|put (?:to sleep|down))\b|去世|过世|病逝|离世|死了|不在了|走了，|安乐死", re.IGNORECASE
-)
+_COUPLES = word_list("couples")
+_GONE = _pattern("gone")
 #: "Luna's phone died", not "Luna's died".
-_POSSESSES = re.compile(r"\w['’]s (?!(?:died|dead|gone|passed|moved|left|not|no longer|been)\b)")
-_WENT = re.compile(
-    r"\b(?:moved out|left (?:me|us)|ran away|dumped me)\b|\b(?:gave|give|given) [\w ]{1,20}away\b"
-    r"|搬走|搬出|送人|走丢",
-    re.IGNORECASE,
-)
+_POSSESSES = _pattern("possesses")
+_WENT = _pattern("went")
 
 
 def judge_by_bond(earlier: Claim, later: Claim) -> Verdict | None:

@@ -20,7 +20,7 @@ from amem.conflict.clause_parts import NO_CLAIM, Frame, Of, Value, frame_of, kin
 from amem.conflict.cues import DENYING, EXPLICIT, Cue, Mark, chinese_names, concepts, is_state
 from amem.language import written_in_cjk
 from amem.language.lexicon import Sort, lexicon
-from amem.language.scripts import Patterns
+from amem.language.scripts import Patterns, word_list
 from amem.language.scripts import words as words_of
 from amem.language.sentence_parts import Clause, Stance, achieved, clauses, hearsay, moves_house, pending, stances
 from amem.language.word_reading import Word, names
@@ -36,7 +36,7 @@ _pattern = Patterns("conflict/statements")
 
 # One thing that a note states, as far as its words tell.
 
-_BECAUSE = re.compile(r"\W*(?:because\b|since\b.* (?:was|were)\b|因为|由于)", re.IGNORECASE)
+_BECAUSE = _pattern("because")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,13 +118,9 @@ _WEIGHT = {Sort.WEAK: 0.5, Sort.COMMON: 1.0, Sort.CONTENT: 1.0}
 _LIGHT = 0.5
 #: What a short name begins with: 小何, 阿强.
 _NICK = frozenset({"小", "阿"})
-_AFTER_NAME = words_of(
-    "is was has had does did will can isn't wasn't hasn't doesn't didn't won't can't and lives works likes loves hates"
-)
+_AFTER_NAME = word_list("after a name")
 #: Nobody in particular, and how much: neither tells what a clause is about.
-_ANYBODY = words_of(
-    "everybodi everyon everyth somebodi someon anybodi anyon peopl end bit lot littl 人 口 遍 丝 了 下 点儿 临时 一直"
-)
+_ANYBODY = word_list("nobody in particular")
 #: "v2" is a value, as 2 is.
 _NUMBERED = re.compile(r"v?\d[\d.]*")
 
@@ -225,17 +221,13 @@ def _is_used(mark: Mark) -> bool:
 _READ, _CLAUSES = 2_000, 24
 #: Somebody else's words: two of them or more between quotation marks (less is a name), long titles, and what a chat
 #: tells of a picture, in brackets.
-_QUOTED = re.compile(
-    r"\[[^\]\n]{3,400}\]|\"[^\"\n]{6,300}\"|“[^”\n]{5,300}”|「[^」\n]{5,300}」|『[^』\n]{5,300}』|《[^》\n]{7,100}》|‘[^’\n]{8,300}’(?!\w)|(?<!\w)'[^'\n]{12,300}'(?!\w)"
-)
+_QUOTED = _pattern("quoted")
 #: What is so in a story.
 _FICTION = _pattern("fiction")
-_PRONOUN = re.compile(
-    r"\b(?:it(?! (?:rain|snow|pour|freez)(?:s|ed|es)?\b)|them|that|this|those|him|her)\b|[它他她这那]", re.IGNORECASE
-)
+_PRONOUN = _pattern("pronoun")
 #: 换到 and 改成 say what it is now; 换了 says what was exchanged.
 _TOWARDS = "到成为用至由归给在去往"
-_TO = re.compile(r"\b(?:to|by|with|into|for)\b", re.IGNORECASE)
+_TO = _pattern("to")
 _EVENT = _pattern("event")
 _LASTING = _pattern("lasting")
 

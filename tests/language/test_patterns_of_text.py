@@ -10,8 +10,6 @@ from pathlib import Path
 AMEM = Path(__file__).parents[2] / "amem"
 #: How many patterns of words a room may hold, and why. A number may fall, not rise.
 ALLOWED = {
-    "analysts": (18, "what a note is, by its turns of phrase"),
-    "conflict": (26, "what a change is told by"),
     "conversation": (25, "what a chat says of memory itself"),
     "maintenance": (6, "what two notes must not differ in to be one"),
     "retrieval": (45, "how questions are asked"),

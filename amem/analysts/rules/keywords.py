@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from amem.language.lexicon import Sort, Theme, is_person, lexicon, terms_of
-from amem.language.scripts import CHINESE_SINGLE_WORDS, words
+from amem.language.scripts import CHINESE_SINGLE_WORDS, word_list, words
 from amem.language.word_reading import Name, Reading, Word, read, titles_in
 from amem.note import Kind
 
@@ -288,10 +288,7 @@ _ENOUGH, _SHARE = 2, 0.4
 #: A note of more sentences names things in passing: there a theme needs one more trigger.
 _MANY_SENTENCES = 4
 #: Tags that earlier versions gave a note for its kind.
-_FORMER = words(
-    "decision rule preference how-to settings code bug question small-talk diary note topic"
-    " 决定 规则 偏好 方法 配置 代码 故障 提问 闲聊 日记 笔记 主题"
-)
+_FORMER = word_list("former tags")
 
 
 def tags_for(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from amem.analysts.rules.keywords import keyphrases, themes_of
 from amem.language import written_in_cjk
 from amem.language.lexicon import CUES, Sort, cue_in, is_person, lexicon, stem
-from amem.language.scripts import words
+from amem.language.scripts import Patterns, word_list, words
 from amem.language.terms import contract
 from amem.language.times import iso
 from amem.language.times.relative import relative
@@ -26,38 +26,22 @@ if TYPE_CHECKING:
     from amem.protocols import Vocabulary
 
 
+_pattern = Patterns("analysts/kind_and_context")
+
 # What sort of thing a note says, by its cues in English and Chinese.
 
 #: Cues are looked for in this much of a note; a longer one has shown its kind by then.
 _WINDOW = 3000
 
 
-_CODE = re.compile(
-    r"```|^\s*(?:def |class |import |from \w+ import |return\b|function |const |let |var |public |private |#include|"
-    r"@\w+|<\w+[^>]*>|\$ \w|SELECT |INSERT |CREATE |fn |package )|[;{}]\s*$|=>|\)\s*[:{]\s*$",
-    re.MULTILINE,
-)
-_PAST_WORDS = words(
-    "went saw met had took made got bought visited started finished celebrated tried watched moved ran joined "
-    "attended spent cooked came lost found broke won planted painted hiked adopted signed flew drove hosted sat "
-    "ate did walked called talked read booked gave passed failed fixed played arrived left received sent shipped "
-    "deployed dropped told taught helped baked camped swam returned stayed wrote picked ended fell felt heard led "
-    "organised organized said asked learned learnt discovered noticed spotted recorded rode climbed skipped "
-    "borrowed repaired replaced sold paid became turned was were presented demoed ordered brought wore sang "
-    "danced slept woke stopped began counted missed knocked "
-)
+_CODE = _pattern("code")
+_PAST_WORDS = word_list("acts in the past")
 _BEFORE_PAST = words("i we she he they and also just finally both even recently all then almost never again")
-_TIMES_ZH = re.compile(
-    r"昨天|昨晚|昨夜|前天|今天|今早|今晚|上周|上个?月|去年|前年|刚刚?|那天|当天|周末|早上|下午|上午|晚上|中午|清晨|凌晨"
-)
-_PAST_ZH = re.compile(r"了|过(?!敏|程|期|年|渡)|参加|见到|来到|遇到|陪|回到|收到|看到|听到|去(?!年|掉)")
+_TIMES_ZH = _pattern("times_zh")
+_PAST_ZH = _pattern("past_zh")
 #: Without a question mark "Has two dogs" and "Is allergic to nuts" leave out of whom they are.
-_ASKS_EN = re.compile(
-    r"^(?:who|what|when|where|why|how|which|whose|(?:is|are|was|were|do|does|did|can|could|will|would|should|have|has)"
-    r" (?:i|you|we|they|he|she|it|my|your|our|his|her|their|its|the|an?|there|this|that|these|those|any\w*|some\w*"
-    r"|every\w*|(?-i:[A-Z])\w*))\b",
-    re.IGNORECASE,
-)
+_ASKS_EN = _pattern("asks_en")
+_ASKS_ZH = _pattern("asks_zh")
 
 
 def kind_of(reading: Reading) -> Kind:
@@ -113,7 +97,7 @@ def _asks(reading: Reading, at: int) -> bool:
     if sentence[-1:] in ".!。！…" or not last:
         return False
     if reading.chinese:
-        return bool(re.search(r"(?:吗|呢|什么|怎么办|哪里|哪儿|几点|多少|谁)$", sentence))
+        return _ASKS_ZH.search(sentence) is not None
     return bool(_ASKS_EN.match(sentence)) and len(sentence.split()) >= 3 and "," not in sentence
 
 
@@ -159,38 +143,8 @@ def _who(word: Word) -> bool:
 
 # What is said out of courtesy: greetings, thanks, "ok", laughter, goodbyes. It tells nothing about anybody.
 
-_GREETING_EN = (
-    r"(?:hi|hello|hey|hiya|howdy|yo|gm|greetings)(?: (?:again|there|all|everyone|everybody|guys|folks))?"
-    r"|good (?:morning|afternoon|evening|night|day)(?: (?:to you|all|everyone|everybody))?|(?:what's|whats) up|sup"
-    r"|(?:bye|goodbye|good bye)(?: bye| now| for now)?|gn|brb|ttyl|cya|farewell|sleep well|sweet dreams"
-    r"|(?:i'll |i will )?(?:see|talk to|speak to|catch) (?:you|ya|u)"
-    r"(?: (?:again|all|around|later|soon|then|there|tomorrow|tonight|next (?:time|week)"
-    r"|(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)day))*"
-    r"|(?:talk|speak|chat) (?:soon|later)|until (?:next time|tomorrow|then)|take care|have fun"
-    r"|(?:nice|good|great|lovely|pleased) to (?:meet|see|hear from|talk to) you(?: (?:too|again))?"
-    r"|(?:have|enjoy) (?:a|an|your|the) (?:\w+ ){0,2}(?:day|time|morning|afternoon|evening|night|weekend|one|trip|rest)"
-)
-_COURTESY_EN = (
-    r"(?:many |much )?(?:thanks|thank (?:you|u)|thx|ty|cheers)(?: (?:a lot|a million|a bunch|so much|very much|again"
-    r"|anyway|for (?:the|your|that|this|all the|all your) (?:help|answer|info|information|tip|tips|advice|time)))*"
-    r"|(?:you're|youre|you are) (?:very |most )?(?:welcome|right|kind|the best)|no (?:problem|worries|way|idea|thanks)"
-    r"|(?:good|best of) luck|of course|that's (?:all|it|fine|right|true)(?: for (?:now|today))?|same (?:here|to you)"
-    r"|(?:sounds|looks) (?:good|great|fine|like a plan)|(?:oh )?my (?:god|goodness)|i (?:see|agree|understand)|got it"
-    r"|will do|fair enough|makes sense|never ?mind|rofl|lmao|lo+l|xd|(?:ha|he|hi|ho){2,}h?|idk|imo|k{1,2}|np|yw"
-    r"|what a day|good (?:point|idea|question|job)|well done"
-)
-_GREETING_ZH = (
-    r"(?:你们?|您|大家)好[呀啊哦]?|哈喽|哈啰|嗨|早(?:上好|安)?[呀啊]?|上午好|中午好|下午好|晚上好|晚安|拜+|再见|再会"
-    r"|(?:明天|明早|明晚|回头|待会儿?|一会儿?|下次|下周|周[一二三四五六日])再?(?:见|聊)[啦哦吧咯]?(?![一-鿿])|回聊|好久不见|很高兴认识你"
-    r"|我?先(?:走|撤|下|睡)了|周末愉快|保重"
-)
-_COURTESY_ZH = (
-    r"(?:非常|十分|太|多)?(?:谢+|感谢|多谢)(?:你|您|大家)?(?:的?(?:帮助|帮忙|回答|建议|解答))?[啦了哦呀]?|辛苦(?:你|您)?了"
-    r"|不客气|没(?:事|关系|问题)|不用谢|(?:好|行|可以|对|嗯|哦|噢|是)+(?:的|呀|啊|吧|哒|嘞|啦|了)?(?![一-鿿])|明白了?|知道了|懂了|收到"
-    r"|[哈嘿呵嘻]+|祝?你?(?:好运|顺利)|加油|麻烦(?:你|您)?了|就这样吧?|先这样吧?"
-)
-_GREETING = re.compile(rf"\b(?:{_GREETING_EN})\b|{_GREETING_ZH}", re.IGNORECASE)
-_COURTESY = re.compile(rf"\b(?:{_GREETING_EN}|{_COURTESY_EN})\b|{_GREETING_ZH}|{_COURTESY_ZH}", re.IGNORECASE)
+_GREETING = _pattern("greeting")
+_COURTESY = _pattern("courtesy")
 
 
 def is_courtesy(reading: Reading) -> bool:
@@ -247,12 +201,7 @@ _BY_KIND = {
     Kind.QUESTION: 0.3,
     Kind.CHITCHAT: 0.1,
 }
-_URGENT = re.compile(
-    r"\b(?:important|remember|don't forget|allerg\w+|deadline|urgent|critical|crucial|emergency|password|birthday|"
-    r"anniversary|surgery|passport|visa|died|pregnant|married|engaged|must|never)\b"
-    r"|重要|记住|记得|务必|千万|别忘|紧急|过敏|截止|密码|生日|纪念日|手术|护照|签证|去世|怀孕|结婚|关键|急救",
-    re.IGNORECASE,
-)
+_URGENT = _pattern("urgent")
 
 
 def importance_of(reading: Reading, kind: Kind, names: Sequence[Name]) -> float:
@@ -272,23 +221,10 @@ def importance_of(reading: Reading, kind: Kind, names: Sequence[Name]) -> float:
 
 # The one clause that carries a note, without its greetings and lead-ins, short enough to stand in a sentence.
 
-_LEAD_IN = re.compile(
-    r"^(?:(?:oh|well|so|yeah|yes|no|yep|hey|hi|hello|wow|haha\w*|lol|ok|okay|sure|right|btw|by the way|also|and|but"
-    r"|anyway|thanks|thank you|absolutely|totally|definitely|actually|honestly|fyi|note|reminder|remember|important"
-    r"|please remember|update|tip|todo)(?:,? [A-Z][a-z]+)?(?:[,!:.…—-]+\s*|\s+-\s+)"
-    r"|(?:i think|i guess|i just wanted to (?:say|tell you)|just so you know|i wanted to tell you)(?: that)?,?\s+"
-    r"|(?:嗯+|哦+|哈哈+|对了|对|好的?|是的|是啊|哇|哎|唉|顺便说一下|其实|另外|记住|注意|备忘|提醒|更新|重要)[，,：:！!。～~]+\s*)",
-    re.IGNORECASE,
-)
-_DECIDED = re.compile(
-    r"^(?:(?:[A-Z]\w+|we|i|they|he|she|the team|my \w+)(?: and (?:i|[A-Z]\w+))?(?: have| has|'ve)?"
-    r"(?: finally| now| all| both)* (?:decided|agreed|chose|opted)(?: today| together)? to "
-    r"|decision(?: at \w+)?: ?|decided to )"
-    r"|^(?:(?:我们|我|他们|大家|团队|项目组)?(?:已经|最终|最后|一致)?决定(?:了)?[:：，,]?|决定[:：])",
-    re.IGNORECASE,
-)
+_LEAD_IN = _pattern("lead_in")
+_DECIDED = _pattern("decided")
 #: A sentence that begins so is not understood without the one before.
-_POINTS_BACK = re.compile(r"(?:she|he|it|they|that|this|those|these|there|then)\b|[她他它]|这|那", re.IGNORECASE)
+_POINTS_BACK = _pattern("points_back")
 _CLAUSE_END = re.compile(r"[,;，；、。.!?！？](?=\s|[^\x00-\x7f]|$)|\s[—–-]\s")
 
 

@@ -24,6 +24,7 @@ from amem.analysts.rules.kind_and_context import (
 from amem.language import cjk_share, held_terms, index_terms, sentences, split_text, written_in_cjk
 from amem.language.lexicon import Sort, is_person, is_place, lexicon, terms_of
 from amem.language.predicates import Predicates, load_predicates
+from amem.language.scripts import Patterns
 from amem.language.statements import facts_in
 from amem.language.terms import beginning
 from amem.language.times import iso
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from amem.protocols import Vocabulary
+
+
+_pattern = Patterns("analysts/rule_analyst")
 
 
 class OfflineAnalyst:
@@ -106,15 +110,11 @@ _RESTATES = 0.86
 _CAUSAL = 0.6
 #: A phrase in more notes than this (and than this share of them) is too common to tie two together.
 _COMMON, _COMMON_SHARE = 4, 0.08
-_CAUSE_BEHIND = re.compile(
-    r"\b(?:because(?: of)?|since|due to|owing to|thanks to|caused by|as a result of)\b|因为|由于|起因是|多亏", re.I
-)
-_CAUSE_BEFORE = re.compile(
-    r"(?:^|[,;.]\s*)(?:so|therefore|hence|as a result|that's why|which is why)\b|所以|因此|于是|导致|结果", re.I
-)
-_NEGATION = re.compile(r"\b(?:not?|never|none|without|\w+n't|no longer|stopped|quit)\b|不|没|无|非|别|禁", re.I)
+_CAUSE_BEHIND = _pattern("cause_behind")
+_CAUSE_BEFORE = _pattern("cause_before")
+_NEGATION = _pattern("negation")
 #: 一, 万 and 零 stand in too many words that count nothing.
-_NUMBERS = re.compile(r"\d+(?:\.\d+)*|[两二三四五六七八九十百千半]+")
+_NUMBERS = _pattern("numbers")
 _PERSONS = {
     form: forms[0]
     for forms in (
@@ -437,34 +437,13 @@ _SUMMARISED = 3
 
 # "Write me a poem" tells the assistant what to do now; "never use tabs" and "remind me on Friday" tell it something
 # that stays true, as does "call me Ben".
-_COMMAND_EN = re.compile(
-    r"(?:(?:ok(?:ay)?|now|then|and|so|great|thanks|thank you|hi|hello|hey)[,.!:\s]+)*"
-    r"(?:(?:please|pls|kindly|can you|could you|would you|will you|i(?:'d| would) like you to|i (?:want|need) you to"
-    r"|go ahead and|try to|let's)[,\s]+)*"
-    r"(?:write|rewrite|rephrase|tell me|show me|give me|send me|help me|explain|summari[sz]e|translate|list|generate"
-    r"|create|draft|describe|compare|calculate|compute|convert|suggest|recommend|search|look up|look for|google|find me"
-    r"|find out|find the|fix|debug|refactor|continue|go on|carry on|try again|do it again|repeat|stop (?:it|that|now)"
-    r"|undo|elaborate|shorten|expand|proofread|review (?:this|my|the)|check (?:this|my|the|if|whether)|answer|open the"
-    r"|read (?:this|the)|run (?:this|the|it)|make (?:it|this|that|me|the)|say (?:it|that|hi|hello)"
-    r"|forget (?:it|that|about))\b",
-    re.IGNORECASE,
-)
-_COMMAND_ZH = re.compile(
-    r"(?:好的?|那么?|现在|然后|谢谢)?[，,、！!\s]*"
-    r"(?:(?:请你?|麻烦你?|拜托你?|你?(?:能|可以)?(?:帮我|给我|替我|帮忙))+(?:再|先|把)?"
-    r"(?:写|翻译|总结|概括|归纳|解释|列|生成|查|搜|找|推荐|介绍|说明|分析|修改|改|润色|计算|算|画|讲|说|看|想|做|起草|起|设计|对比"
-    r"|比较|继续|回答|重写|重试|整理|检查|润|补充|告诉|把)"
-    r"|告诉我|继续(?:说|写|吧|$)|再(?:试|写|来|说)一|换一个|接着(?:说|写)|总结一下|翻译一下|解释一下)"
-)
+_COMMAND_EN = _pattern("command_en")
+_COMMAND_ZH = _pattern("command_zh")
 #: What only tells the assistant to keep what follows is no part of what it says.
-_KEEP_IN_MIND = re.compile(
-    r"(?:please |pls )?(?:remember|note|keep in mind|don't forget|do not forget)(?: that)?[,:]? +(?=\S+ \S)"
-    r"|(?:请|麻烦)?(?:你)?(?:帮我)?(?:记住|记得|记一下|别忘了?|不要忘了?)[，,：:\s]*(?=\S{3})",
-    re.IGNORECASE,
-)
+_KEEP_IN_MIND = _pattern("keep_in_mind")
 #: A sentence that begins so cannot be understood without the one before it.
-_POINTS_BACK = re.compile(r"(?:she|he|it|they)(?:'\w+)?\b|[她他它]", re.IGNORECASE)
-_LIST_LINE = re.compile(r"^[^\S\n]*(?:\d+[.)、]|[-*•]|第[一二三四五六七八九十]步)\s*\S", re.MULTILINE)
+_POINTS_BACK = _pattern("points_back")
+_LIST_LINE = _pattern("list_line")
 _WHOLE = (Kind.CODE, Kind.ERROR)
 #: From so many words on, a sentence with one that tells something is no small talk.
 _TELLING_FROM = 7
