@@ -41,7 +41,6 @@ _WORD = re.compile(
     rf"|(?:(?<!_)_++)?{_PART}(?:(?:['’.\-+@&]|_+){_PART})*(?:\+\+|\#(?!\w)|%)?"
 )
 _SHAPED = _pattern("shaped")
-_VERSION = re.compile(r"v?\d+(?:\.\d+)*[a-z]?\d?")
 _NUMBER = re.compile(r"[\d.,:/\-]+(?:st|nd|rd|th|am|pm|%|k|s|x|ms|km|kg|g|ml|cm|mm|m|h)?", re.IGNORECASE)
 _QUOTES = frozenset("\"'“‘「『(（")
 _COLONS = frozenset(":：")

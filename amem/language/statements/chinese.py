@@ -31,7 +31,6 @@ from amem.language.statements.tense import (
     Shape,
     announced_for,
     chinese,
-    covered,
     instead,
     since_when,
     times,
@@ -132,7 +131,6 @@ def employer_in(text: str, predicates: Predicates) -> str:
     town, _, within = text.partition("的")
     text = within if within and is_place(town) else text  # 杭州的阿里
     text = re.split(r"的|做|当|担任|当了|之后|以后|，", text, maxsplit=1)[0]
-    text = re.sub(r"(?:总部|公司里|那里)$", "", text)
     return text if _is_org(text) else ""
 
 
@@ -148,7 +146,6 @@ def person_in(text: str, predicates: Predicates) -> str:
     text = trimmed(text)
     if latin := _LATIN.match(text):
         return latin[0].strip() if latin[0][0].isupper() else ""
-    text = re.sub(r"(?:汇报|工作|(?:去年|今年|前年|上周|昨天|上个?月|刚刚?|已经?|终于|\d.*))+$", "", text)
     return (
         text
         if re.fullmatch(r"[\u4e00-\u9fff]{2,4}", text)
@@ -168,7 +165,6 @@ def tool_in(text: str, predicates: Predicates, *, known: bool) -> str:
             return text[:length]
     if "的" in text:
         return ""  # 用的是老公的电脑
-    text = re.split(r"(?:来|做|当|作为|作|存|进行|写|拍)", text, maxsplit=1)[0]
     fits = (
         re.fullmatch(r"(?!.*(?:[点时月日号周]|[部组楼层座班室位岗]$))[\u4e00-\u9fff]{2,8}", text)
         and not _POINTER.match(text)
@@ -273,8 +269,6 @@ def _named(text: str, scene: Scene) -> Subject | None:
         return Subject(WE, True, we=text in ("我们", "咱们"))
     if text in ("他", "她"):
         return scene.cast.third(text)
-    if text == "它":
-        return scene.cast.of(["it"])
     if text in ("用户",):
         return Subject(USER, True)
     if text in _names(scene.predicates) and not _KIN_END.search(text):
@@ -582,16 +576,6 @@ def _medicine_changed(text: str, scene: Scene) -> list[Fact]:
     return [replace(each, valid_from=since_when(text, text, scene)) for each in stated]
 
 
-def _dosed(before: str, scene: Scene) -> list[Fact]:
-    """爸爸的氨氯地平（加到10毫克）: what is taken still."""
-    for at in range(len(before)):
-        medicine = scene.predicates.known("takes_medication", before[at:])
-        subject = subject_in(before[:at].removesuffix("的"), scene, told=True) if medicine else None
-        if medicine:
-            return [Fact(subject.name, "takes_medication", medicine)] if subject and subject.person else []
-    return []
-
-
 #: 咖啡戒掉了, 我把咖啡戒了 as 戒了咖啡; of 老王戒了 nothing tells what.
 _GIVES_UP = frozenset("戒喝抽")
 _GIVEN_UP = _pattern("given_up")
@@ -627,13 +611,6 @@ def _led_by(text: str, scene: Scene) -> list[Fact]:
 
 _LEAVES_ZH = _pattern("leaves_zh")
 _TAKES_OVER_ZH = _pattern("takes_over_zh")
-_NAME_ZH = _pattern.text("name_zh")
-_OFF_ZH = _pattern.text("off_zh")
-#: For a time: Ruth 休产假, 周敏休假期间由李强代班, 李强暂代周敏的工作.
-_AWAY_ZH = re.compile(rf"(?P<x>{_NAME_ZH})[^，]{{0,12}}?{_OFF_ZH}[^，]{{0,8}}")
-#: One of these is in every clause that the two match.
-_COVERS, _AWAY = frozenset("代顶接负替"), frozenset("假差在外")
-_STANDS_IN_ZH = _pattern("stands_in_zh")
 _DID_ZH = _pattern.text("did_zh")
 _REPLACED_ZH = _pattern("replaced_zh")
 _BROKE_ZH = _pattern("broke_zh")
@@ -659,12 +636,6 @@ def _takeover(text: str, scene: Scene) -> list[Fact]:
         scene.broken = _thing_zh(broke["x"], scene)
     if leaves := _LEAVES_ZH.fullmatch(text):
         scene.leaving = leaves["x"]
-        return []
-    if not _COVERS.isdisjoint(text) and (covers := _STANDS_IN_ZH.fullmatch(text)):
-        gone, new = covers["x"] or covers["x2"] or scene.leaving, covers["y"] or covers["y2"]
-        return covered(gone, new, text, scene) if gone and gone != new else []
-    if not _AWAY.isdisjoint(text) and (away := _AWAY_ZH.fullmatch(text)):
-        scene.leaving, scene.away = away["x"], text
         return []
     found = _TAKES_OVER_ZH.fullmatch(text)
     if found is None:
@@ -699,12 +670,6 @@ def made(shape: Shape, subject: Subject, parts: dict[str, str], scene: Scene) ->
         return []
     kind = shape.kind.removeprefix("relation ").rstrip("?")
     value = parts.get("o") or parts.get("o2") or parts.get("o3") or ""
-    value = "" if value in ("他", "她") and shape.aspect is Aspect.END else value  # 我和他分手了
-    if kind == "child":
-        return [Fact(subject.name, "child", value)]
-    if kind == "age":
-        sure = parts.get("o") or subject.noun or subject.first or subject.name[0] in "小老阿"  # 体重六十了
-        return [Fact(subject.name, "age", value)] if sure else []
     if shape.predicate == "likes" and scene.predicates.known("takes_medication", value):
         return []  # 不吃阿司匹林了 is no matter of taste
     if kind == "banned":
@@ -728,8 +693,6 @@ def made(shape: Shape, subject: Subject, parts: dict[str, str], scene: Scene) ->
         return [Fact(subject.name, *each) for each in home[: 1 + lives]]
     if shape.predicate == "lives_in" and not lives:
         return []
-    if kind == "place" and not subject.first and scene.predicates.is_technology(trimmed(value)):
-        return []  # Lantern 搬到阿里云了 is a move of tools
     if parts.get("x") and kind == "employer" and {trimmed(value), parts["x"]} <= lexicon().chinese.keys():
         return []  # 小狗从沙发跳到了阳台
     now = _cut(kind, value, scene)
@@ -774,8 +737,6 @@ def made_of_thing(shape: Shape, parts: dict[str, str], before: str, scene: Scene
     found = [Fact(subject, "version", version)]
     if old:
         found.append(Fact(subject, "version", old, False))
-    if scene.predicates.role(subject) is not None and before.strip().startswith("我们"):
-        found.append(Fact(WE, "uses", f"{subject} {version}"))
     return found
 
 
@@ -785,8 +746,6 @@ _GAINED = re.compile(r"[交找请养买娶]了?(?:了|一|个|只|条|位|新)|�
 _BROUGHT_IN = re.compile(
     rf"(?<!换)了?(?<!换了)一?[个位名](?:[^，]{{1,8}}的)?(?:{KIN_ZH}|对象|[^，]{{0,4}}人|[男女][生孩]|小伙子?|姑娘|学生|家教|租客|{TRADES_ZH.pattern})$"
 )
-#: 打网球五年了, 练瑜伽练了三个月.
-_PRACTISED = re.compile(r"$|[课一二三四五六七八九十两几好\d练打弹学有已]")
 #: What is about a car or an illness, and not it.
 _ABOUT_IT = re.compile("的|家族|史|前期|店|保养|网约|出租|风险|模型|玩具|会员|股票|钥匙|充电|海报|轮胎|配件")
 
@@ -798,8 +757,6 @@ def _known(shape: Shape, value: str, subject: Subject, scene: Scene) -> list[Fac
     if known and shape.predicate == "drives":
         model = phrase_in(value)[len(known) :]
         known = "" if len(model) > 8 or model in lexicon().chinese or _ABOUT_IT.search(model) else known + model
-    elif known and shape.predicate == "practises" and not _PRACTISED.match(value, len(known)):
-        return []  # 打篮球崴了脚, 弹钢琴的邻居
     elif known and shape.predicate == "has_condition" and _ABOUT_IT.match(value, len(known)):
         return []  # 高血压的家族史
     found = Fact(subject.name, shape.predicate, known, shape.aspect is not Aspect.END)
@@ -828,8 +785,6 @@ def _cut(kind: str, text: str, scene: Scene) -> str:
             title = phrase_in(text)
             by_surname = title[:1] in SURNAMES and TRADES_ZH.fullmatch(title[1:])  # 秦主任
             return title if TRADES_ZH.search(title) and not (by_surname or _BY_SURNAME.fullmatch(title)) else ""
-        case "diet":
-            return text
         case "food":
             thing = phrase_in(text)
             return "" if _NO_FOOD.search(thing) else thing
@@ -839,8 +794,6 @@ def _cut(kind: str, text: str, scene: Scene) -> str:
 
 
 def _tools(shape: Shape, subject: Subject, value: str, parts: dict[str, str], scene: Scene) -> list[Fact]:
-    if re.search("(?:药|药片|胶囊)$", subject.name):
-        return []  # 爸爸的药换成了……: taken, not used
     if title := _PRACTITIONER.fullmatch(value):
         # 换到了何伟医生: a person is not used; a medical title says what role he or she has now.
         medical = (
@@ -925,7 +878,6 @@ _FROM_A_DAY = re.compile(r"(?:从|自)[^，]{1,10}(?:起|开始)|[月日号周�
 #: 我交了辞呈，最后一天是4月30日.
 _NOTICE_ZH = re.compile(r"(?:我|已经|终于|今天|昨天|刚刚?)*(?:交|提交?|递交?)了?(?:辞呈|离职(?:申请)?|辞职信?)了?")
 _LAST_DAY_ZH = re.compile(r"(?:我的?|上班)?(?:最后一天(?:上班)?是?|(?:[做干]|上班)到)(?P<day>.*(?:[月日号底]).*)")
-_MONTHLY = _pattern("monthly")
 #: 外公年轻时当过兵，后来在铁路局工作: all of it is told of those days.
 _LONG_AGO = re.compile(r"^[^，]{1,6}之前$|小时候|年轻时|年轻的?时候|(?<![月年天周])那(?:时|会儿)|上学时|读书时")
 _NOWADAYS = re.compile(r"现在|目前|如今|今年|最近|这几年")
@@ -951,9 +903,6 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
             scene.subject, scene.opening = None, False
             continue
         framed = _LONG_AGO.search(clause.text) is not None or (framed and not _NOWADAYS.search(clause.text))
-        if found and found[-1].predicate == "lives_in" and (paid := _MONTHLY.fullmatch(clause.text)):
-            found.append(replace(found[-1], predicate="rent", object=paid["o"]))  # 搬到武汉了，四千一个月
-            continue
         mine = [] if framed else _facts_of(clause.text, scene)
         if (
             (not mine or _FROM_A_DAY.search(clause.text))
@@ -1040,8 +989,6 @@ def _of_role(text: str, scene: Scene) -> list[Fact]:
     if any(each.search(who) for each in (_FORMER, _PREMISES, _PLANNED, _NO_ROLE)):
         return []
     row = scene.predicates.rows[scene.predicates.canonical(match["role"])]
-    if row.hangs_on and _PASTIME.search(who):
-        return []
     if match["sum"] is not None and row.value != "amount":
         return []
     moved = match["is"] in ("在", "位于") or (match["change"] or "").startswith("搬")
@@ -1179,9 +1126,7 @@ def _stated(shape: Shape, match: re.Match[str], before: str, text: str, scene: S
         before = "我"
     if not before.strip() and shape.predicate == "uses" and scene.whole and _HOSTED.match(text, match.start()):
         before = scene.whole  # of the project, not of the part that was named last
-    if shape.kind == "dose":
-        found = _dosed(before, scene)
-    elif shape.kind in ("version", "date", "event", "release"):
+    if shape.kind in ("version", "date", "event", "release"):
         found = made_of_thing(shape, parts, before, scene)
     else:
         told = _TOLD.search(text) is not None or (shape.predicate == "lives_in" and _between_towns(parts))
@@ -1240,8 +1185,6 @@ def _timed(found: list[Fact], shape: Shape, text: str, scene: Scene, *, negated:
         return [] if negated else [replace(each, valid_from=when.since) for each in found]
     if when.since and when.until:
         return [] if negated else [replace(each, valid_from=when.since, valid_to=when.until) for each in found]
-    if when.until and (formerly or "了" in text or "一直" in text):
-        return [] if negated else [replace(each, holds=False, valid_from=when.until) for each in found]
     if when.since and when.within and scene.said and when.within <= scene.said and not _FROM_THEN_ON.search(text):
         return [] if negated else [replace(each, valid_from=when.since, valid_to=when.within) for each in found]
     if formerly:

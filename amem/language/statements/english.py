@@ -20,10 +20,8 @@ from amem.language.statements.objects import (
     school_in,
     scope_alone,
     scope_in,
-    street_in,
     thing_in,
     town_in,
-    when_in,
 )
 from amem.language.statements.relations import apposed, changed, cut, forbidden, relation, tool_name
 from amem.language.statements.tense import (
@@ -34,7 +32,6 @@ from amem.language.statements.tense import (
     Group,
     Tense,
     announced_for,
-    covered,
     english,
     instead,
     since_when,
@@ -79,9 +76,6 @@ def without_lead(text: str) -> tuple[str, str]:
 # What place that is, such a sentence often leaves to other notes: see ``amem.writing.fields``.
 
 _LEAVES = _pattern("leaves")
-#: "Ruth is on leave until September": for a time.
-_AWAY = _pattern("away")
-_STANDS_IN = _pattern("stands_in")
 _TAKES_OVER = _pattern("takes_over")
 #: What a person replaced of his own: a thing by its name, whatever it is.
 _REPLACED = _pattern("replaced")
@@ -92,11 +86,6 @@ def takeover(plain: str, scene: Scene, text: str) -> list[Fact]:
     if leaves := _LEAVES.fullmatch(plain):
         scene.leaving = leaves["x"]
         return []
-    if away := _AWAY.fullmatch(plain):
-        scene.leaving, scene.away = away["x"], text
-        return []
-    if covers := _STANDS_IN.fullmatch(plain):
-        return _stand_in(covers, scene, text)
     found = _TAKES_OVER.fullmatch(plain)
     if found is None:
         return []
@@ -111,14 +100,6 @@ def takeover(plain: str, scene: Scene, text: str) -> list[Fact]:
         if row is not None and row.value == "person":
             facts = [*facts, Fact(scene.cast.me.name, row.name, new, True, since)]
     return facts
-
-
-def _stand_in(found: re.Match[str], scene: Scene, text: str) -> list[Fact]:
-    """Who does somebody's work for a time, which either clause may name."""
-    named = found["x"] or ""
-    gone = scene.leaving if named in ("", "him", "her", "them") else named
-    new = person_named(found["y"], scene)
-    return [] if not gone or not new or gone == new else covered(gone, new, text, scene)
 
 
 def replacement(plain: str, scene: Scene, text: str) -> list[Fact]:
@@ -175,8 +156,6 @@ _DAY = _pattern("day")
 #: "Handed in my notice, last day is 30 April".
 _NOTICE = _pattern("notice")
 _LAST_DAY = _pattern("last_day")
-#: "Moved to Leipzig, 1,100 euros a month".
-_MONTHLY = _pattern("monthly")
 _AS_ROLE = re.compile(
     r" as (?!(?:an? |the )?(?:student|pupil|freshman|boarder)\b)[a-z]"
 )  # a teacher's first day at a school, and no pupil's
@@ -205,18 +184,6 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
             lives = address.subject == scene.cast.me.name or is_person(address.subject.split()[0])
             if found[-1] == longer and lives:
                 found.append(replace(longer, predicate="lives_in", object=town))
-            continue
-        if (
-            found
-            and found[-1].predicate == "lives_in"
-            and found[-1].holds
-            and clause.opener.strip() == ","
-            and (street := street_in(clause.text, scene.predicates, sure=False)[0]) == clause.text
-        ):
-            found.append(replace(found[-1], predicate="address", object=f"{street}, {found[-1].object}"))
-            continue
-        if found and found[-1].predicate == "lives_in" and (paid := _MONTHLY.fullmatch(clause.text)):
-            found.append(replace(found[-1], predicate="rent", object=paid["o"]))
             continue
         nearby = (clause, *sentence.clauses[at + 1 : at + 2])
         scene.about = next((thing for each in nearby if (thing := scope_alone(each.text, scene))), scene.about)
@@ -252,15 +219,6 @@ _OF_A_THING = _pattern("of_a_thing")
 
 #: "Dentist on the 7th at ten": states nothing by itself, and is what "it" is on another day by the next sentence.
 _APPOINTED = _pattern("appointed")
-#: "Guitar lesson on Mondays at 4 pm": each week.
-_LESSON = _pattern("lesson")
-
-
-def _weekly(text: str) -> tuple[tuple[str, str], tuple[str, str]]:
-    day, clock = when_in(text)
-    return ("date", day), ("time", clock)
-
-
 #: "Host everything on AWS": what is so decided is so of all of ours.
 _ORDER = re.compile(r"(?:host|deploy|run|store|keep|build) (?:everything|all (?:of )?(?:our|the)) ", re.IGNORECASE)
 
@@ -283,10 +241,8 @@ def _facts_of(text: str, scene: Scene, *, follows: bool) -> list[Fact]:
         return []  # "Mia, my niece, is five": still Mia
     if at is None:
         scene.note_mention(listed)
-        if (planned := _APPOINTED.fullmatch(plain)) and (day := date_in(planned["day"])):
+        if (planned := _APPOINTED.fullmatch(plain)) and date_in(planned["day"]):
             scene.cast.meet(Subject(planned["thing"], False))
-            if day.endswith("days") and _LESSON.search(planned["thing"]):
-                return [Fact(planned["thing"], kind, each) for kind, each in _weekly(planned["day"]) if each]
         return []
     if at:
         scene.subject = subject = scene.cast.of(listed[:at])
@@ -296,12 +252,7 @@ def _facts_of(text: str, scene: Scene, *, follows: bool) -> list[Fact]:
             # "Stand-up is at 9:00", "Heron uses Redis": of nobody such a clause says these.
             named = at == 1 and listed[0][0].isupper()
             stated = (*DATED, "rent", "salary", "version", *(("uses",) if named else ()))
-            own = thing.noun if thing.noun in scene.predicates.persons else ""  # "Dentist is Dr. Sá"
-            own = scene.predicates.names.get(own, "")
-            found = [each for each in _predicated(thing, listed[at:], scene, text) if each.predicate in (*stated, own)]
-            if found:
-                scene.cast.meet(thing)
-            return found
+            return [each for each in _predicated(thing, listed[at:], scene, text) if each.predicate in stated]
     else:
         ordered = Subject(WE, True, we=True) if scene.opening and _ORDER.match(plain) else None
         subject = scene.subject if follows else scene.elliptic(listed[0]) or ordered

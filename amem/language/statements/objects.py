@@ -442,8 +442,6 @@ def person_named(text: str, scene: Scene) -> str:
         text = text[called.end() :]  # "a woman called Patel"
     titled = TITLED.match(text)
     name = titled[0] if titled else name_in(text, scene.predicates)
-    if scene.lower and not name and is_person(first := text.split(" ")[0].strip(".,")):
-        return first
     other = bool(name) and (is_known_place(name) or name.casefold() in _DEMONYMS) and not is_person(name.split()[0])
     return "" if not name or name[0].isdigit() or other or title_in(name) else name
 

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from amem.language.lexicon import is_everyday, is_person, lexicon, stem
+from amem.language.lexicon import is_everyday, is_person
 from amem.language.predicates import USER, WE, Predicate, canonical_subject
 from amem.language.scripts import Patterns, word_list, words
 from amem.language.statements.clauses import Subject
@@ -55,9 +55,6 @@ _ANYBODY = words("anyone anybody anything everyone everybody everything us all p
 _ARTICLES = words("the a an our my")
 
 
-_TOOL_OF = re.compile(r"(?:the )?(?P<owner>[A-Z][\w-]*(?: [a-z]+)?)['’]s (?P<tool>[A-Z].*)")
-
-
 #: "Runs on Postgres instead of MySQL": what is used no more.
 _RATHER = re.compile(r"(?P<o>.+?) (?:instead of|in place of|and no longer) (?P<x>[A-Z].*)")
 
@@ -66,12 +63,8 @@ def tools(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -
     """What is used now (group ``o``) and what no more (``x``)."""
     if shape.aspect is Aspect.BEGIN and TITLED.match(parts.get("o", "")):
         return _practitioner(parts, subject, scene)
-    if shape.aspect is Aspect.BEGIN and _FOR_A_WHILE.search(parts.get("o", "")):
-        return []
     if shape.aspect is Aspect.STATE and (rather := _RATHER.match(parts.get("o", ""))):
         parts = parts | {"o": rather["o"], "x": rather["x"]}
-    if whose := _TOOL_OF.match(parts.get("x", "")):
-        parts = parts | {"x": whose["tool"]}  # "replaced Heron's MySQL with PostgreSQL"
     new, old = (tool_name(parts.get(part, ""), scene, tastes=True) for part in ("o", "x"))
     unsaid = bool(new) and not old and not scene.predicates.is_technology(new)
     if unsaid and shape.aspect is Aspect.BEGIN and parts["verb"].startswith("mov") and not parts.get("thing"):
@@ -81,7 +74,7 @@ def tools(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -
         return []
     if taste := scene.predicates.role(new or old) if scene.predicates.role(new or old) in TASTES else None:
         return _tastes(shape, new, old, subject) if taste == "theme" or shape.aspect is not Aspect.STATE else []
-    about = canonical_subject(whose["owner"]) if whose else _about(parts, subject, scene)
+    about = _about(parts, subject, scene)
     if shape.aspect is Aspect.END:
         # "I gave up Italian": only of us and of systems need what is dropped be no tool that the table knows.
         personal = subject.name != WE and subject.person is not False
@@ -287,8 +280,6 @@ def _whose(subject: Subject, scene: Scene) -> tuple[str | None, str]:
 
 def _of_noun(owner: str, noun: str, value: str, scene: Scene) -> list[Fact]:
     """Whose what is which. The noun's last words name a predicate or the role of something used."""
-    if owner and scene.predicates.known("takes_medication", noun) == noun and _DOSE.match(f"{value} "):
-        return [Fact(scene.cast.me.name if owner == WE else owner, "takes_medication", noun)]  # "is now 10 mg"
     listed = noun.split()
     for start in range(len(listed)):
         name = " ".join(listed[start:])
@@ -363,8 +354,6 @@ def _simple(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene)
     value = _value(shape.kind.rstrip("?"), text, scene)
     if shape.predicate in _TASTES and value and _NOT_ALL.match(text.partition(value)[2]):
         return []  # "I hate films with sad endings"
-    if shape.predicate in _TASTES and text.startswith("my ") and stem(value.split(" ")[-1]) in lexicon().adjectives:
-        return []  # "I like my coffee black"
     ends = shape.aspect is Aspect.END
     if shape.predicate == "rent" and shape.aspect is Aspect.BEGIN:
         # "The landlord raised the rent": mine; "Ana's landlord raised the rent": hers, for all one knows.
@@ -441,8 +430,6 @@ def _known(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) 
     value = scene.predicates.known(shape.predicate, parts["o"][dose.end() if dose else 0 :])
     if value and _ABOUT_IT.match(parts["o"].partition(value)[2]):
         return []  # "I have asthma checks on Friday"
-    if shape.predicate == "drives" and value:
-        value = thing_in(parts["o"], scene) or value
     found = Fact(subject.name, shape.predicate, value, shape.aspect is not Aspect.END)
     if value and shape.predicate == "takes_medication":
         scene.medicine = found
@@ -518,7 +505,6 @@ def _leases(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene)
     return [Fact(subject.name, "address" if street else shape.predicate, place)]
 
 
-_FOR_A_WHILE = _pattern("for_a_while")
 _STAY = re.compile(r"\b(?:nights?|days?|weeks?|weekend|holidays?|vacation|summer|trip|conference)\b", re.IGNORECASE)
 
 
@@ -600,8 +586,6 @@ def _moves(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) 
         return []  # "the Berlin team", "Marketing"
     if _ON_A_STREET.search(place) and not left:
         return [Fact(subject.name, "address", place)]  # "we moved to Quarry Road"
-    if _FOR_A_WHILE.search(parts["o"]):
-        return []  # "with my band for a month"
     if left and not (is_known_place(place) or is_known_place(left)):
         return []  # "Maria moved from Google to Meta"
     # "We moved to Notion", "I moved to GitLab": any product; a team that moved house did so to a place that is known.
@@ -634,8 +618,6 @@ def _dates(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) 
 def _releases(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
     """On which day something is released or launched: "we ship on 15 June", "Heron launches on 3 May"."""
     day = date_in(parts["o"])
-    if not (subject.person or parts.get("thing")) and day.endswith("days"):
-        return []  # "Amazon ships on Sundays"
     noun = "launch" if parts["verb"].startswith(("launch", "go", "went")) else "release"
     thing = thing_named(parts.get("thing") or ("" if subject.person else subject.name), scene)
     return [Fact(f"{thing} {noun}".strip(), "date", day)] if day else []

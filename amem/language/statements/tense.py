@@ -473,8 +473,6 @@ class Scene:
     """What has been changed, by the clause before (妈妈换手机号了)."""
     leaving: str = ""
     """Who is about to go, by the clause before ("Pieter is leaving")."""
-    away: str = ""
-    """The clause before that says so, where that is only for a time ("Ruth is on leave until September")."""
     heard: str = ""
     """The clause before in the sentence, as it stands."""
     broken: str = ""
@@ -556,13 +554,6 @@ def instead(gone: str, new: str, text: str, scene: Scene) -> list[Fact]:
         return facts
     user = WE if _WE.match(text) else scene.cast.me.name
     return [*facts, Fact(user, "uses", new, True, when.since)]
-
-
-def covered(gone: str, new: str, text: str, scene: Scene) -> list[Fact]:
-    """Who stands in for somebody, until when that is said."""
-    when, away = times(text, scene.said, lasting=True), times(scene.away, scene.said, lasting=True)
-    when = when if when.named else away
-    return [] if when.ahead else [Fact(gone, "covered_by", new, True, when.since, when.until)]
 
 
 def since_when(clause: str, text: str, scene: Scene) -> datetime | None:
