@@ -1,10 +1,10 @@
-"""Pages: blocks of text with places that lead elsewhere, their lines at a width, and the widget that shows them."""
+"""Pages: blocks of text that may lead elsewhere, their lines at a width, and the widget that shows them."""
 
 from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field, replace
-from itertools import accumulate
+from itertools import accumulate, zip_longest
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from rich.cells import cell_len, chop_cells
@@ -76,21 +76,27 @@ _LEAST = 8
 _GAP = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Characters `start` to `end` of a text lead to `destination`."""
+@dataclass(frozen=True, eq=False)
+class Leads(Style):
+    """A style without a look: its text leads to `destination`, however it is cut or moved."""
 
-    start: int
-    end: int
-    destination: Destination
+    destination: Destination | None = None
+
+    def __bool__(self) -> bool:
+        """Or Textual would leave it out."""
+        return True
+
+
+def leading(text: Content, destination: Destination, start: int = 0, end: int | None = None) -> Content:
+    """The text, of which these characters lead to `destination`."""
+    return text.stylize(Leads(destination=destination), start, end)
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a page. `whole` belongs with all of it to one choice, which its first place leads to."""
+    """One line of a page. `whole` belongs with all of it to the choice that it leads to."""
 
     text: Content
-    places: tuple[Place, ...] = ()
     whole: bool = False
 
 
@@ -102,7 +108,6 @@ class Block:
     """
 
     text: Content
-    places: tuple[Place, ...] = ()
     first: Content = field(default_factory=Content)
     rest: Content = field(default_factory=Content)
     verbatim: bool = False
@@ -111,45 +116,32 @@ class Block:
     def lines(self, width: int) -> Iterator[Line]:
         lead, rest = _bounded(self.first, width), _bounded(self.rest, width)
         room = max(1, width - max(lead.cell_length, rest.cell_length))
-        whole = tuple(Place(0, 0, each.destination) for each in self.places[:1])
-        for line in wrapped(self.text, self.places, room, verbatim=self.verbatim):
-            places = whole if self.entry else _moved(line.places, len(lead.plain))
-            yield Line(lead + line.text if lead.plain else line.text, places, self.entry)
+        for line in wrapped(self.text, room, verbatim=self.verbatim):
+            yield Line(lead + line if lead.plain else line, self.entry)
             lead = rest
 
 
-def _moved(places: Iterable[Place], by: int) -> tuple[Place, ...]:
-    return tuple(replace(each, start=each.start + by, end=each.end + by) for each in places)
-
-
 def side_by_side(
-    cells: Sequence[Block], widths: Sequence[int], indent: Content | None = None, right: Sequence[bool] = ()
+    cells: Sequence[Content], widths: Sequence[int], indent: Content | None = None, right: Sequence[bool] = ()
 ) -> Iterator[Line]:
-    """The lines of blocks in columns of so many cells; `right` says which lean there."""
-    lead = Content() if indent is None else indent
-    made = [
-        list(wrapped(cell.text, cell.places, width)) or [Line(Content())]
-        for cell, width in zip(cells, widths, strict=False)
-    ]
-    for number in range(max(map(len, made))):
-        parts, places, shift = [lead], [], len(lead.plain)
-        for column, (lines, width) in enumerate(zip(made, widths, strict=False)):
-            line = lines[number] if number < len(lines) else Line(Content())
-            pad = max(0, width - line.text.cell_length)
+    """The lines of texts in columns of so many cells; `right` says which lean there."""
+    made = [list(wrapped(cell, width)) for cell, width in zip(cells, widths, strict=False)]
+    for row in zip_longest(*made, fillvalue=Content()):
+        parts = [Content() if indent is None else indent]
+        for column, (line, width) in enumerate(zip(row, widths, strict=False)):
+            pad = max(0, width - line.cell_length)
             before = pad if column < len(right) and right[column] else 0
             after = pad - before + (_GAP if column < len(made) - 1 else 0)
-            parts += [Content(" " * before), line.text, Content(" " * after)]
-            places += [*_moved(line.places, shift + before)]
-            shift += before + len(line.text.plain) + after
-        yield Line(Content("").join(parts), tuple(places))
+            parts.append(line.pad(before, after))
+        yield Line(Content("").join(parts))
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
     """Rows of cells below their headers, in columns as wide as there is room; `right` says which lean there."""
 
-    headers: tuple[Block, ...]
-    rows: tuple[tuple[Block, ...], ...]
+    headers: tuple[Content, ...]
+    rows: tuple[tuple[Content, ...], ...]
     right: tuple[bool, ...] = ()
     indent: Content = field(default_factory=Content)
 
@@ -162,8 +154,7 @@ class Table:
             yield from self._stacked(indent, width)
             return
         widths = self._widths(room)
-        heads = [Block(each.text.stylize("bold"), each.places) for each in self.headers]
-        yield from side_by_side(heads, widths, indent, self.right)
+        yield from side_by_side([each.stylize("bold") for each in self.headers], widths, indent, self.right)
         rule = (" " * _GAP).join("─" * each for each in widths)
         yield Line(indent + Content.styled(rule, "$muted"))
         for row in self.rows:
@@ -173,7 +164,7 @@ class Table:
         free = room - _GAP * (len(self.headers) - 1)
         rows = (self.headers, *self.rows)
         cells = [[row[place] for row in rows if place < len(row)] for place in range(len(self.headers))]
-        longest = [max(cell_len(line) for cell in column for line in cell.text.plain.split("\n")) for column in cells]
+        longest = [max(cell_len(line) for cell in column for line in cell.plain.split("\n")) for column in cells]
         widths = [max(1, min(each, free)) for each in longest]
         # The widest give way until all fit: a column that needs little keeps it.
         while sum(widths) > free and max(widths) > _LEAST:
@@ -185,10 +176,8 @@ class Table:
             if number:
                 yield Line(indent)
             for header, cell in zip(self.headers, row, strict=False):
-                name = Content.styled(f"{header.text.plain}: ", "$secondary")
-                yield from Block(
-                    name + cell.text, _moved(cell.places, len(name)), indent, indent + Content("  ")
-                ).lines(width)
+                name = Content.styled(f"{header.plain}: ", "$secondary")
+                yield from Block(name + cell, indent, indent + Content("  ")).lines(width)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +197,7 @@ class Indented:
 
     def lines(self, width: int) -> Iterator[Line]:
         for line in self.part.lines(max(1, width - self.cells)):
-            yield Line(line.text.pad_left(self.cells), _moved(line.places, self.cells), line.whole)
+            yield replace(line, text=line.text.pad_left(self.cells))
 
 
 class Part(Protocol):
@@ -227,16 +216,16 @@ def remark(text: str, style: str = "$muted") -> Block:
     return Block(Content.styled(text, style))
 
 
-def labelled(label: Content | str, value: Content, places: Sequence[Place] = (), *, cells: int = 11) -> Block:
+def labelled(label: Content | str, value: Content, *, cells: int = 11) -> Block:
     """A label of so many cells, and beside it what there is to say."""
     head = Content.styled(label.ljust(cells), "$muted") if isinstance(label, str) else label
-    return Block(value, tuple(places), head, Content(" " * max(cells, head.cell_length)))
+    return Block(value, head, Content(" " * max(cells, head.cell_length)))
 
 
 def entry(head: Content, destination: Destination, *more: Content, indent: int = 0) -> Block:
     """Something to choose: a line, and below it what else there is to say."""
     text, first, rest = Content("\n").join([head, *more]), Content(" " * indent), Content(" " * (indent + 2))
-    return Block(text, (Place(0, len(text), destination),), first, rest, entry=True)
+    return Block(leading(text, destination), first, rest, entry=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,37 +258,26 @@ def lay_out(parts: Iterable[Part], width: int) -> Sheet:
     found: dict[int, tuple[Destination, list[tuple[int, int, int]]]] = {}
     for part in parts:
         for line in part.lines(max(1, width)):
-            for place in line.places:
-                _, spans = found.setdefault(id(place.destination), (place.destination, []))
-                spans.append((len(lines), place.start, place.end))
+            for start, end, style in line.text.spans:
+                if isinstance(style, Leads) and style.destination is not None:
+                    _, spans = found.setdefault(id(style.destination), (style.destination, []))
+                    spans.append((len(lines), *((0, 0) if line.whole else (start, end))))
             lines.append(line)
     choices = [Choice(destination, tuple(spans)) for destination, spans in found.values()]
     # In a table the second line of one cell comes after the first of the next.
     return Sheet(tuple(lines), tuple(sorted(choices, key=lambda each: each.spans[0])))
 
 
-def wrapped(text: Content, places: Sequence[Place], width: int, *, verbatim: bool = False) -> Iterator[Line]:
-    """A text in lines of at most `width` cells, its places cut as the text is; `verbatim` breaks anywhere."""
-    start = 0
+def wrapped(text: Content, width: int, *, verbatim: bool = False) -> Iterator[Content]:
+    """A text in lines of at most `width` cells; `verbatim` breaks anywhere."""
     for part in text.split("\n", allow_blank=True):
         plain = part.plain
         cuts = []
         if cell_len(plain) > width:
             anywhere = accumulate(map(len, chop_cells(plain, width)[:-1]))
             cuts = list(anywhere) if verbatim else breaks(plain, width, first=width)
-        at = 0
         for line in part.divide(cuts) if cuts else [part]:
-            end = at + len(line.plain)
-            shown = line if verbatim else line.rstrip()
-            here, there = start + at, start + end
-            inside = [
-                replace(each, start=max(each.start, here) - here, end=min(each.end, there) - here)
-                for each in places
-                if each.start < there and each.end > here
-            ]
-            yield Line(shown, tuple(inside))
-            at = end
-        start += len(plain) + 1
+            yield line if verbatim else line.rstrip()
 
 
 def _bounded(lead: Content, width: int) -> Content:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from markdown_it import MarkdownIt
-from textual.content import Content
+from textual.content import Content, Span
 from textual.highlight import highlight
 
 from amem.interop.wikilinks import wikilink_at
 from amem_tui.formatting import clean
-from amem_tui.page import Address, Block, Destination, Named, Part, Place, Rule, Table, ToNote, space
+from amem_tui.page import Address, Block, Destination, Leads, Named, Part, Rule, Table, ToNote, space
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -46,10 +46,10 @@ def names(tokens: Sequence[Token]) -> Iterator[str]:
                 yield destination.name
 
 
-def inline(token: Token, meant: Mapping[str, str | None]) -> tuple[Content, tuple[Place, ...]]:
-    """The text of one inline token and its places; `meant` has ids by name, None for a name that means no note."""
+def inline(token: Token, meant: Mapping[str, str | None]) -> Content:
+    """The text of one inline token; `meant` has ids by name, None for a name that means no note."""
     parts: list[Content | str | tuple[str, str]] = []
-    places: list[Place] = []
+    places: list[Span] = []
     styles: list[str] = []
     opened: list[tuple[int, Destination, bool]] = []
     at = 0
@@ -63,7 +63,7 @@ def inline(token: Token, meant: Mapping[str, str | None]) -> tuple[Content, tupl
     def leads(start: int, destination: Destination, nowhere: bool = False) -> None:
         say("?" * nowhere, "$warning")
         if at > start:
-            places.append(Place(start, at, destination))
+            places.append(Span(start, at, Leads(destination=destination)))
 
     for child in token.children or ():
         mark = child.type.rpartition("_")[0]
@@ -89,7 +89,7 @@ def inline(token: Token, meant: Mapping[str, str | None]) -> tuple[Content, tupl
             styles.pop()
         else:
             say(_BREAKS.get(child.type, child.content), "$accent" if child.type == "code_inline" else "")
-    return Content.assemble(*parts), tuple(places)
+    return Content.assemble(*parts).add_spans(places)
 
 
 def _meaning(destination: Destination, meant: Mapping[str, str | None]) -> tuple[Destination, bool]:
@@ -183,10 +183,9 @@ class _Reader:
         match token.type:
             case "heading_open":
                 style = _HEADINGS[int(token.tag[1]) - 1]
-                text, places = inline(next(self._tokens), self._meant)
-                yield self._made(text.stylize(style), places)
+                yield self._made(inline(next(self._tokens), self._meant).stylize(style))
             case "paragraph_open":
-                yield self._made(*inline(next(self._tokens), self._meant))
+                yield self._made(inline(next(self._tokens), self._meant))
             case "fence" | "code_block":
                 yield from self._code(token)
             case "hr":
@@ -194,7 +193,7 @@ class _Reader:
             case "table_open":
                 yield self._table()
             case "html_block":
-                yield self._made(Content(token.content.rstrip()), ())
+                yield self._made(Content(token.content.rstrip()))
             case "bullet_list_open" | "ordered_list_open":
                 self._spoken = False
                 self._lists.append((token.type, int(token.attrs.get("start", 1))))
@@ -218,9 +217,9 @@ class _Reader:
             yield Block(Content(), first=self._rest(), rest=self._rest())
         self._spoken = True
 
-    def _made(self, text: Content, places: tuple[Place, ...]) -> Block:
+    def _made(self, text: Content) -> Block:
         self._spoken = True
-        return Block(text, places, self._first(), self._rest())
+        return Block(text, self._first(), self._rest())
 
     def _first(self) -> Content:
         """What stands before the next line; what marks an item does so once."""
@@ -239,12 +238,12 @@ class _Reader:
         edge = Content.styled("│ ", "$foreground 25%")
         first, rest = self._first() + edge, self._rest() + edge
         if said := clean(token.info).strip():
-            yield Block(Content.styled(said, "$muted italic"), (), first, rest)
+            yield Block(Content.styled(said, "$muted italic"), first, rest)
             first = rest
-        yield Block(text, (), first, rest, verbatim=True)
+        yield Block(text, first, rest, verbatim=True)
 
     def _table(self) -> Table:
-        rows: list[list[Block]] = []
+        rows: list[list[Content]] = []
         right: list[bool] = []
         indent = self._first()
         while (token := next(self._tokens)).type != "table_close":
@@ -253,5 +252,5 @@ class _Reader:
             elif token.type in ("th_open", "td_open"):
                 if token.type == "th_open":
                     right.append("right" in str(token.attrs.get("style", "")))
-                rows[-1].append(Block(*inline(next(self._tokens), self._meant)))
+                rows[-1].append(inline(next(self._tokens), self._meant))
         return Table(tuple(rows[0]), tuple(map(tuple, rows[1:])), tuple(right), indent)

@@ -30,7 +30,7 @@ from amem_tui.formatting import (
     titles_of,
 )
 from amem_tui.history.history_room import compared
-from amem_tui.page import Block, Place, Rule, ToNote, ToVersion, Unfold, entry, labelled, remark, space
+from amem_tui.page import Block, Rule, ToNote, ToVersion, Unfold, entry, labelled, leading, remark, space
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -175,9 +175,8 @@ def _status(memory: AgenticMemorySystem, note: MemoryNote) -> Iterator[Part]:
 def _warned(said: str, between: str, id: str | None, cards: Mapping[str, Card]) -> Block:
     if id is None:
         return remark(said, "$warning")
-    lead = Content.assemble((said, "$warning"), (between, "$muted"))
-    name = card_title(cards.get(id), id).stylize("underline")
-    return Block(lead + name, (Place(len(lead), len(lead) + len(name), ToNote(id)),))
+    name = leading(card_title(cards.get(id), id).stylize("underline"), ToNote(id))
+    return Block(Content.assemble((said, "$warning"), (between, "$muted"), name))
 
 
 def _about(memory: AgenticMemorySystem, asked: OpenedNote) -> Iterator[Block]:
@@ -205,7 +204,7 @@ def _about(memory: AgenticMemorySystem, asked: OpenedNote) -> Iterator[Block]:
         yield labelled("valid", Content(" ".join(ends)))
     more = "strength" in asked.unfolded
     shown = Content.assemble(bar(strength.value), f" {strength.value:.2f} ", ("▾" if more else "▸ why", "$muted"))
-    yield labelled("strength", shown, [Place(0, len(shown), Unfold("strength"))])
+    yield labelled("strength", leading(shown, Unfold("strength")))
     if more:
         yield labelled("", Content.styled(strength.words().partition(" (")[2].rstrip(")"), "$muted"))
     yield labelled("trust", Content.assemble(bar(note.trust), f" {note.trust:.2f}"))

@@ -115,7 +115,7 @@ class FieldChange:
     def lines(self, width: int) -> Iterator[Line]:
         yield from remark(self.name, "bold $secondary").lines(width)
         if self.long and width >= _BESIDE:
-            yield from side_by_side([Block(self.before), Block(self.after)], [width // 2 - 1] * 2)
+            yield from side_by_side([self.before, self.after], [width // 2 - 1] * 2)
         else:
             yield from Block(self.both).lines(width)
         yield from space().lines(width)

@@ -209,8 +209,8 @@ def timeline(dispute: Dispute, zone: tzinfo, width: int) -> Iterator[Option]:
         mark, when = str(place) if place < 10 else " ", f" {day(since(note), zone)} – {until}  "
         head = Content.assemble((f" {mark} ", "bold $accent"), (when, "$primary"), state)
         bar = f" {'│' if place < len(dispute.notes) else ' '}  ", "$primary"
-        text = wrapped(Content(one_line(text_of(note), 300)), (), max(10, width - 6))
-        yield Option(Content("\n").join([head, *(Content.assemble(bar, line.text) for line in text)]), id=note.id)
+        text = wrapped(Content(one_line(text_of(note), 300)), max(10, width - 6))
+        yield Option(Content("\n").join([head, *(Content.assemble(bar, line) for line in text)]), id=note.id)
 
 
 def waits(option: Option) -> bool:
