@@ -68,15 +68,10 @@ class CursorList(ScrollView, can_focus=True):
     class Moved(Message):
         """The cursor came to rest on another entry."""
 
-        list: CursorList
         line: Any
 
-    @dataclass
     class Opened(Message):
         """The entry under the cursor is to be opened."""
-
-        list: CursorList
-        line: Any
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"list--cursor"}
 
@@ -109,11 +104,11 @@ class CursorList(ScrollView, can_focus=True):
 
     def came(self) -> None:
         if self.line is not None:
-            self.post_message(self.Moved(self, self.line))
+            self.post_message(self.Moved(self.line))
 
     def action_open(self) -> None:
         if self.line is not None:
-            self.post_message(self.Opened(self, self.line))
+            self.post_message(self.Opened())
 
     def clicked(self, x: int, *, again: bool, double: bool) -> None:
         """There was a click in this column of the entry under the cursor, which stood there before if `again`."""

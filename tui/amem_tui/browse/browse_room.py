@@ -115,9 +115,8 @@ class BrowseScreen(NotesScreen):
         """Whether a list was asked for just now, whose note the next key is meant for; typing needs no list."""
         return monotonic() < self._awaited and not self._line.typing
 
-    def _start_over(self, listing: Listing, *, keep: str | None = None) -> None:
-        """List something else, from its top, from the note with the id `keep`, or from where the cursor was before."""
-        place = 0
+    def _start_over(self, listing: Listing, *, place: int = 0, keep: str | None = None) -> None:
+        """List something else, from `place`, from the note with the id `keep`, or from where the cursor was before."""
         if not self._listing.asks and self._pane.wanted is not None:
             self._before = self._notes.cursor, self._pane.wanted
         elif self._listing.asks and not listing.asks:
@@ -176,11 +175,9 @@ class BrowseScreen(NotesScreen):
     def _open_line(self, *, fresh: bool) -> None:
         """Open the note under the cursor of a list that was asked for; of another the open note stays."""
         row, pane = self._notes.line, self._pane
-        left = pane.leaves and (row is None or row.id != pane.wanted)
-        if not fresh and not left and pane.wanted is not None:
+        if not fresh and pane.wanted is not None:
             pane.read_again()
             return
-        pane.let_go([])
         pane.start(None if row is None else row.id)
         if row is None:
             pane.show_hint(self._hint())
@@ -233,8 +230,6 @@ class BrowseScreen(NotesScreen):
 
     @on(NoteList.Moved)
     def _moved(self, event: NoteList.Moved) -> None:
-        if event.list is not self._notes:
-            return
         self._pane.trail.clear()
         if event.line.id != self._pane.wanted:
             self._pane.want(event.line.id)
@@ -328,10 +323,9 @@ class BrowseScreen(NotesScreen):
         named += [f"  and {len(titles) - _NAMED:,} more"] if len(titles) > _NAMED else []
         asks = Question(question, "\n".join(named), key="d", yes="deletes", no="keeps", grave=True)
         if await self.app.push_screen_wait(asks):
-            self._pane.let_go(ids)
             self._mark(ids, False)
-            if not await self.client.carry_out(changes.delete_notes, self.memory, ids):
-                self._pane.let_go([])
+            if await self.client.carry_out(changes.delete_notes, self.memory, ids):  # what moves up is open next
+                self._start_over(self._listing, place=self._notes.cursor, keep=self._pane.wanted)
 
     @work(group="export")
     async def action_export(self) -> None:

@@ -24,7 +24,7 @@ from amem_tui.page import Address, Destination, Named, Page, ToNote, ToVersion, 
 from amem_tui.rooms import TabStrip
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from datetime import tzinfo
 
     from textual.app import ComposeResult
@@ -73,8 +73,6 @@ class NotePane(Vertical):
         #: Whence links were followed, and on which page.
         self.trail: list[tuple[str, str]] = []
         self._wanted_tab: str | None = None
-        #: Notes that are being deleted here: whatever moves up under the cursor is opened in their place.
-        self._leaving: set[str] = set()
         self._opening = Refresher(self._show_wanted, partial(self.run_worker, group="note"))
 
     def compose(self) -> ComposeResult:
@@ -111,16 +109,6 @@ class NotePane(Vertical):
         self.trail.clear()
         self.want(id)
 
-    def let_go(self, ids: Sequence[str]) -> None:
-        """Say nothing of these notes, which are about to be deleted."""
-        self._leaving = set(ids)
-        if self.wanted in ids:
-            self.trail.clear()
-
-    @property
-    def leaves(self) -> bool:
-        return self.wanted in self._leaving
-
     def read_again(self) -> None:
         self._opening.want(now=True)
 
@@ -136,7 +124,7 @@ class NotePane(Vertical):
         opened_note, words, gone = await self._client.ask(load_note, *about), "", False
         if opened_note is None:
             words, gone = await self._client.ask(deletion_words, *about)
-        if not self.is_attached or self.wanted != id or (opened_note is None and self.leaves):
+        if not self.is_attached or self.wanted != id:
             return  # another one is shown next
         self.gone, self._client.note = gone, None if opened_note is None else id
         if opened_note is None:

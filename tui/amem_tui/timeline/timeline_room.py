@@ -145,13 +145,10 @@ def lines_of(preview: FadePreview) -> list[Option]:
     """A line for each note that is named, with why below it; the curve beside the list has all of that."""
     lines = []
     for note in preview.notes:
-        then, change = note.then, (f"{note.now.value:.2f}→{note.then.value:.2f} ", "$muted")
-        used = "never recalled" if not then.recalls else f"recalled {then.recalls}x"
-        kept = f"{then.retention:.0%} kept after {counted(round(then.age_days), 'day')}"
-        kept = "does not decay" if math.isinf(then.stability_days) else kept
+        change, why = f"{note.now.value:.2f}→{note.then.value:.2f} ", note.then.inputs
         name = f"{GLYPHS[note.kind]} {title(note.content)}\n"
         lines.append(
-            Option(Content.assemble(_SIGNS[note.what], change, name, (f"  {kept}, {used}", "$muted")), id=note.id)
+            Option(Content.assemble(_SIGNS[note.what], (change, "$muted"), name, (f"  {why}", "$muted")), id=note.id)
         )
     left = sum(preview.counts.values()) - len(lines)
     more = [f"and {left:,} more"] if left > 0 else [] if lines else ["Nothing fades or moves."]
