@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 from amem_tui import keymap
+from amem_tui.collections_screen import CollectionsScreen, ForkScreen
 from amem_tui.failures import UnreadableScreen
-from amem_tui.history.fork_screen import ForkScreen
 from amem_tui.note_form import NoteForm
-from amem_tui.switchers import CollectionsScreen
 from driving import toasts
 from visiting import in_room, visiting
 

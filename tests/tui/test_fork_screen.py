@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 from amem_tui.browser_app import NotesApp
+from amem_tui.collections_screen import CollectionsScreen, ForkScreen
 from amem_tui.dialogs import Question
-from amem_tui.history.fork_screen import ForkScreen
 from amem_tui.page import Page
-from amem_tui.switchers import CollectionsScreen
 from conftest import CAT, KETTLE, TEA, clock_of
 from driving import browsing, opened, options, said, screen_text, toasts, wait_until
 from test_shell_switching import front, listing, opening

@@ -49,8 +49,8 @@ def test_every_key_does_something_that_its_screen_can_do() -> None:
     sheets = {
         "app": "amem_tui.browser_app:NotesApp",
         "form": "amem_tui.note_form:NoteForm",
-        "collections": "amem_tui.switchers:CollectionsScreen",
-        "fork": "amem_tui.history.fork_screen:ForkScreen",
+        "collections": "amem_tui.collections_screen:CollectionsScreen",
+        "fork": "amem_tui.collections_screen:ForkScreen",
     }
     for name, place in (rooms | sheets).items():
         screen = resolve_name(place)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from amem_tui.browse.note_list import NoteList
 from amem_tui.browser_app import NotesApp
+from amem_tui.collections_screen import CollectionsScreen
 from amem_tui.dialogs import NotePicker, Prompt
 from amem_tui.log.log_room import LogScreen
 from amem_tui.note_form import NoteForm
-from amem_tui.switchers import CollectionsScreen
 from conftest import CAT, KETTLE, TEA, analyse, relate
 from driving import browsing, listed, opened, options, said, screen_text, titles, toasts, wait_until
 from textual.command import CommandPalette

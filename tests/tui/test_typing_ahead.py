@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from amem_tui import switchers
+from amem_tui import browser_app
 from amem_tui.dialogs import found_by
 from amem_tui.timeline.timeline_room import TimelineScreen
 from conftest import KETTLE
@@ -80,7 +80,7 @@ async def test_words_typed_right_behind_the_key_of_the_palette_are_looked_up_bef
         time.sleep(0.4)
         return found_by(*args, **named)
 
-    monkeypatch.setattr(switchers, "found_by", slowly)
+    monkeypatch.setattr(browser_app, "found_by", slowly)
     async with browsing(memory) as pilot:
         burst(pilot, "ctrl+p", *"timeline", "enter")
         await wait_until(pilot, lambda: isinstance(pilot.app.screen, TimelineScreen))

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from amem_tui.browse.note_list import NoteList
 from amem_tui.browser_app import NotesApp
+from amem_tui.collections_screen import CollectionsScreen
 from amem_tui.failures import FILE_NAME, UnreadableScreen, logging_to_home
 from amem_tui.note_form import NoteForm
 from amem_tui.page import Page
-from amem_tui.switchers import CollectionsScreen
 from conftest import KETTLE
 from driving import browsing, burst, listed, opened, screen_text, settled, titles, toasts, wait_until
 from textual.widgets import TextArea

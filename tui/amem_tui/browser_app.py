@@ -6,24 +6,26 @@ import asyncio
 import gc
 import signal
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import work
-from textual.app import SystemCommand
-from textual.command import CommandPalette
+from textual.app import SystemCommand, get_system_commands_provider
+from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 from textual.keys import format_key
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from amem.collection_folders import collection_names
 from amem.errors import AmemError
 from amem_tui.client import CollectionClient, words
-from amem_tui.dialogs import HelpScreen, NotePicker
+from amem_tui.dialogs import HelpScreen, NotePicker, found_by
 from amem_tui.failures import FailureHandling, UnreadableScreen
+from amem_tui.formatting import day, one_line, title
 from amem_tui.keymap import ROOM_KEYS, as_textual_wants, own_keys, room_keys
 from amem_tui.note_form import NoteForm, write_in_editor
 from amem_tui.rooms import ROOMS, START, NotesScreen, RoomBar, open_room
-from amem_tui.switchers import PROVIDERS, CollectionsScreen
 from amem_tui.themes import ThemedApp, known_theme
 
 if TYPE_CHECKING:
@@ -45,6 +47,39 @@ def open_collection(settings: Settings, *, create: bool = True) -> AgenticMemory
 
     # Chroma is imported in the background, when the browser has long been drawn, and only where it lacks notes.
     return AgenticMemorySystem(settings=settings, actor="user", create=create)
+
+
+#: Notes that the palette offers.
+_NOTES = 8
+
+
+class Everything(Provider):
+    """Notes that hold what is typed (the newest ones before), the other collections of the home, and themes."""
+
+    async def discover(self) -> Hits:
+        async for hit in self.search(""):
+            yield DiscoveryHit(hit.prompt, hit.command, text=hit.text, help=hit.help)
+
+    async def search(self, query: str) -> Hits:
+        """What is called so; nothing of the open collection where the screen below is none of its rooms."""
+        match = self.matcher(query).match
+        if isinstance(self.screen, NotesScreen):
+            client, here = self.screen.client, self.screen.memory.settings
+            with suppress(AmemError):  # a store that fails is said by the loop that follows it
+                for place, card in enumerate(await client.ask(found_by, client.memory, query, _NOTES)):
+                    name, about = one_line(title(card.text), 80), f"Note of {day(card.at, client.zone)}"
+                    read, score = partial(client.app.read_note, card.id), max(0.1, 0.6 - place / 20)
+                    yield Hit(score, Content(name), read, name, about)
+            with suppress(OSError):
+                for collection in await client.ask(collection_names, here.home):
+                    name = f"Collection {one_line(collection, 60)}"
+                    if collection != here.collection and (score := match(name) if query else 1.0):
+                        switch = partial(client.app.switch_collection, collection)
+                        yield Hit(score, Content(name), switch, name, "Browse it instead of this one")
+        for theme in self.app.available_themes if query else ():
+            if score := match(f"Theme {theme}"):
+                choose = partial(setattr, self.app, "theme", theme)
+                yield Hit(score, f"Theme {theme}", choose, help="Change how it looks")
 
 
 #: Actions of the app that need an open collection, and those of them whose keys work above any sheet as well.
@@ -70,7 +105,7 @@ class NotesApp(ThemedApp, FailureHandling):
     VERTICAL_BREAKPOINTS = [(0, "-low"), (18, "-high")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [key for key in ROOM_KEYS["app"] if key.action != "app.new"]
     BINDING_GROUP_TITLE = "Everywhere"
-    COMMANDS = PROVIDERS
+    COMMANDS: ClassVar = {get_system_commands_provider, Everything}
 
     def __init__(
         self,
@@ -300,6 +335,8 @@ class NotesApp(ThemedApp, FailureHandling):
         self.push_screen(NotePicker(self.client))
 
     def action_switch_collection(self) -> None:
+        from amem_tui.collections_screen import CollectionsScreen
+
         self.push_screen(CollectionsScreen(self.client))
 
     def action_keys(self) -> None:
