@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import tomllib
-import unicodedata
 from contextlib import suppress
 from difflib import get_close_matches
 from importlib.resources import files
@@ -14,7 +13,7 @@ from textual import events
 from textual.app import App
 from textual.binding import Binding
 from textual.command import CommandPalette
-from textual.keys import KEY_NAME_REPLACEMENTS, REPLACED_KEYS, Keys, key_to_character
+from textual.keys import KEY_NAME_REPLACEMENTS, REPLACED_KEYS, Keys, _character_to_key, key_to_character
 from textual.message import Message
 
 from amem.errors import InvalidInput
@@ -109,9 +108,8 @@ def _spelt(keys: str) -> str:
     """Each key by the name that Textual has for it: ``question_mark`` for ``?``."""
     spelt = []
     for *modifiers, key in map(_parts, keys.split(",")):
-        if len(key) == 1 and not key.isalnum():
-            key = unicodedata.name(key, key).lower().replace("-", "_").replace(" ", "_")
-        spelt.append("+".join([*modifiers, KEY_NAME_REPLACEMENTS.get(key, key)]))
+        named = _character_to_key(key) if len(key) == 1 else KEY_NAME_REPLACEMENTS.get(key, key)
+        spelt.append("+".join([*modifiers, named]))
     return ",".join(spelt)
 
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 from rich.cells import cell_len
 from textual import events, getters, on, work
 from textual.content import Content
-from textual.message import Message
 from textual.reactive import reactive
 from textual.screen import Screen
 from textual.widget import Widget
@@ -92,15 +91,11 @@ class WordLine(Widget):
 
 
 class TabStrip(WordLine):
-    """Pages or panes by their `names`, each with shorter ones for less room; the open one is marked."""
+    """Pages or panes by their `names`, each with shorter ones for less room; `choose` is called with a clicked one."""
 
-    @dataclass
-    class Chosen(Message):
-        tab: str
-
-    def __init__(self, names: Names, *, id: str | None = None) -> None:
+    def __init__(self, names: Names, choose: Callable[[str], object], *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._names = names
+        self._names, self._choose = names, choose
         self.active = next(iter(names))
         self._counts: Mapping[str, int] = {}
 
@@ -115,7 +110,7 @@ class TabStrip(WordLine):
         return ids[(ids.index(self.active) + by) % len(ids)]
 
     def choose(self, id: str) -> None:
-        self.post_message(self.Chosen(id))
+        self._choose(id)
 
     def words(self, width: int) -> Sequence[Word]:
         labels, gap = tab_labels(self._names, self._counts, self.active, width)
@@ -337,9 +332,9 @@ class PanedScreen(NotesScreen):
         panes = list(self.PANES)
         self.go_to(panes[(panes.index(self.pane) + by) % len(panes)])
 
-    @on(TabStrip.Chosen)
-    def _tab_chosen(self, event: TabStrip.Chosen) -> None:
-        self.go_to(next(pane for pane, (tab, _) in self.PANES.items() if tab == event.tab))
+    def tabs(self) -> TabStrip:
+        first = {tab: pane for pane, (tab, _) in reversed(list(self.PANES.items()))}
+        return TabStrip(self.TABS, lambda tab: self.go_to(first[tab]), id="pane-tabs")
 
     def go_to(self, pane: str) -> None:
         tab, focused = self.PANES[pane]

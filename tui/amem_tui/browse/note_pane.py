@@ -77,7 +77,7 @@ class NotePane(Vertical):
 
     def compose(self) -> ComposeResult:
         yield Static(id="hint")
-        yield TabStrip(NAMES, id="tabs")
+        yield TabStrip(NAMES, self._choose_tab, id="tabs")
         yield Page(id="page")
 
     def on_mount(self) -> None:
@@ -186,10 +186,8 @@ class NotePane(Vertical):
         await self.page.show(parts, keep=keep, choose=tab != "note")
         self.screen.refresh_bindings()
 
-    @on(TabStrip.Chosen)
-    def _choose_tab(self, event: TabStrip.Chosen) -> None:
-        event.stop()
-        self.open_tab(event.tab)
+    def _choose_tab(self, tab: str) -> None:
+        self.open_tab(tab)
         self.focus_inside()
 
     @on(Page.Chose)
@@ -273,16 +271,14 @@ class LinkPicker(NotePicker):
         heading = f"Link “{one_line(title(note.content), 50)}”"
         super().__init__(client, heading, "to the note that says …", but=note.id)
         self._note, self._saving = note, False
-        self.above = [TabStrip(_TYPES, id="types")]
+        self.above = [TabStrip(_TYPES, self._choose_type, id="types")]
         self.below = [Input(placeholder="because … (may stay empty)", id="reason", compact=True)]
 
     def action_type(self) -> None:
-        strip = self.query_one(TabStrip)
-        strip.mark(strip.step(1), {})
+        self._choose_type(self.query_one(TabStrip).step(1))
 
-    @on(TabStrip.Chosen)
-    def _choose_type(self, event: TabStrip.Chosen) -> None:
-        self.query_one(TabStrip).mark(event.tab, {})
+    def _choose_type(self, type: str) -> None:
+        self.query_one(TabStrip).mark(type, {})
 
     def picked(self, answer: str) -> None:
         if not self._saving:

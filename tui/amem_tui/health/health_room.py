@@ -27,7 +27,7 @@ from amem_tui.dialogs import Lines, Picker, Question, remark_line
 from amem_tui.formatting import clean, moment, one_line, titles_of
 from amem_tui.lists import fit
 from amem_tui.page import Block, Page, labelled, remark, space
-from amem_tui.rooms import PanedScreen, TabStrip
+from amem_tui.rooms import PanedScreen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -255,7 +255,7 @@ class HealthScreen(PanedScreen):
         self._refresher = Refresher(self._look, partial(self.run_worker, group="state"))
 
     def furnish(self) -> ComposeResult:
-        yield TabStrip(self.TABS, id="pane-tabs")
+        yield self.tabs()
         yield Static(id="job")
         with Horizontal(id="sides"):
             yield Page(id="state")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from textual import events, getters, on, work
 from textual.containers import Horizontal
@@ -47,28 +47,26 @@ if TYPE_CHECKING:
 _STYLES = {DiffKind.SAME: "", DiffKind.REMOVED: "strike $error", DiffKind.ADDED: "$success", DiffKind.SKIPPED: "$muted"}
 
 
-def changed_text(before: str, after: str, *, around: int | None = None) -> tuple[Content, Content, Content]:
+Sides: TypeAlias = tuple[Content, Content, Content]
+
+
+def changed_text(before: str, after: str, *, around: int | None = None) -> Sides:
     """Before, with what is gone marked, after, with what is new marked, and both as one; `around` as in `condensed`."""
     pieces = word_diff(clean(before), clean(after))
-    if around is not None:
-        pieces = condensed(pieces, around)
-    arrow = [(" → ", "$muted")] if [each.kind for each in pieces] == [DiffKind.REMOVED, DiffKind.ADDED] else []
-    old, new, both = _sides(pieces)
-    both = [*old, *arrow, *new] if arrow else both
-    return Content.assemble(*old), Content.assemble(*new), Content.assemble(*both)
+    return _sides(pieces if around is None else condensed(pieces, around))
 
 
-def items(before: Sequence[str], after: Sequence[str]) -> tuple[Content, Content, Content]:
-    """Two lists, side by side and as one: (before, after, both)."""
-    pieces = list_diff([one_line(each, 400) for each in before], [one_line(each, 400) for each in after])
-    old, new, both = (Content(", ").join(map(Content.assemble, some)) for some in _sides(pieces))
-    return old, new, both
+def items(before: Sequence[str], after: Sequence[str]) -> Sides:
+    """Two lists, side by side and as one."""
+    return _sides(list_diff([one_line(each, 400) for each in before], [one_line(each, 400) for each in after]), ", ")
 
 
-def _sides(pieces: Sequence[Piece]) -> list[list[tuple[str, str]]]:
-    """Before, after, and both, each piece with its style."""
+def _sides(pieces: Sequence[Piece], between: str = "") -> Sides:
     left_out = (DiffKind.ADDED, DiffKind.REMOVED, None)
-    return [[_styled(each) for each in pieces if each.kind is not gone] for gone in left_out]
+    shown = [[Content.styled(*_styled(each)) for each in pieces if each.kind is not gone] for gone in left_out]
+    whole = not between and [each.kind for each in pieces] == [DiffKind.REMOVED, DiffKind.ADDED]
+    old, new, both = (Content(between).join(some) for some in shown)
+    return old, new, Content.assemble(old, (" → ", "$muted"), new) if whole else both
 
 
 def _styled(piece: Piece) -> tuple[str, str]:
@@ -97,7 +95,6 @@ def operation_head(each: Operation | Version, number: int, cause: str, zone: tzi
 #: A list of so many characters goes on one line.
 _SHORT = 60
 _TEXTS = ("content", "context")
-_GONE, _NEW = "strike $error", "$success"
 #: From so many cells on there is room for two columns.
 _BESIDE = 52
 
@@ -143,10 +140,8 @@ def _compared(
     was, became = (field_words(field, value, zone, titles) for value in (before, after))
     if field in _TEXTS:
         return FieldChange(field_name(field), *changed_text(was, became, around=around), long=True)
-    was, became = one_line(was, 400), one_line(became, 400)
-    old, new = Content.styled(was, _GONE), Content.styled(became, _NEW)
-    arrow = [Content.styled(" → ", "$muted")] if was and became else []
-    return FieldChange(field_name(field), old, new, Content("").join([old, *arrow, new]), long=False)
+    pieces = [Piece(one_line(was, 400), DiffKind.REMOVED), Piece(one_line(became, 400), DiffKind.ADDED)]
+    return FieldChange(field_name(field), *_sides([each for each in pieces if each.text]), long=False)
 
 
 #: More versions than anybody looks through; the newest are shown, and how many there are is said.

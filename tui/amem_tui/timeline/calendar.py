@@ -8,12 +8,10 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, ClassVar
 
-from rich.segment import Segment
-from rich.style import Style
 from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive
-from textual.strip import Strip
 from textual.widget import Widget
 
 if TYPE_CHECKING:
@@ -25,6 +23,7 @@ if TYPE_CHECKING:
 WEEK = 7
 #: How full a day is, from nothing to the fullest of all; each is told from the others without its colour.
 SHADES = "·░▒▓█"
+_LOOKS = ("$muted 60%", "$primary 65%", "$primary 85%", "$primary", "$accent")
 WEEKDAYS = "MTWTFSS"
 #: A column is as wide as this, in cells; months have three letters and a space.
 MONTH_CELLS = 4
@@ -131,12 +130,6 @@ class HeatMap(Widget, can_focus=True):
         Binding("pageup", "page(-1)", "Older", show=False),
         Binding("pagedown", "page(1)", "Newer", show=False),
     ]
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "heat-map--label",
-        "heat-map--cursor",
-        *(f"heat-map--{shade}" for shade in range(len(SHADES))),
-    }
-
     day: reactive[date] = reactive(date.min, init=False)
 
     class Chosen(Message):
@@ -211,28 +204,24 @@ class HeatMap(Widget, can_focus=True):
             self.post_message(self.Opened())
         self.day = day
 
-    def render_line(self, y: int) -> Strip:
-        base = self.rich_style
-        if self.days is None or y > WEEK:
-            return Strip.blank(self.size.width, base)
-        label = base + self.get_component_rich_style("heat-map--label", partial=True)
-        window, cells = self.window, self._cells
-        if y == 0:
-            line = ""
-            for column, name in months(window, cells):
-                line = line.ljust(_LABEL + column * cells) + name
-            return Strip([Segment(line, label)]).adjust_cell_length(self.size.width, base)
-        segments = [Segment(WEEKDAYS[y - 1].ljust(_LABEL), label)]
-        segments += [self._cell(self.days, window.day(column, y - 1), base) for column in range(window.weeks)]
-        return Strip(segments).adjust_cell_length(self.size.width, base)
+    def render(self) -> Content:
+        if (days := self.days) is None:
+            return Content()
+        window, cells, names = self.window, self._cells, ""
+        for column, name in months(window, cells):
+            names = names.ljust(_LABEL + column * cells) + name
+        lines = [Content.styled(names, "$muted")]
+        for row, letter in enumerate(WEEKDAYS):
+            squares = (self._square(days, window.day(column, row)) for column in range(window.weeks))
+            lines.append(Content.assemble((letter.ljust(_LABEL), "$muted"), *squares))
+        return Content("\n").join(lines)
 
-    def _cell(self, days: Days, day: date | None, base: Style) -> Segment:
+    def _square(self, days: Days, day: date | None) -> tuple[str, str]:
         if day is None or not days.first <= day <= days.last:
-            return Segment(" " * self._cells, base)
+            return " " * self._cells, ""
         shade = days.shade(day)
-        style = base + self.get_component_rich_style(f"heat-map--{shade}", partial=True)
         # The gap between columns is what makes weeks of them.
         square = (SHADES[shade] * (self._cells - 1)) + " " if shade else SHADES[0].ljust(self._cells)
         if day == self.day:
-            return Segment(square, self.get_component_rich_style("heat-map--cursor"))
-        return Segment(square, style + Style(underline=True) if day == days.today else style)
+            return square, "$background on $foreground" if self.has_focus else "$foreground on $panel-lighten-2"
+        return square, f"{_LOOKS[shade]} {'underline' if day == days.today else ''}"

@@ -25,7 +25,7 @@ from amem_tui.client import Refresher
 from amem_tui.dialogs import Lines, Prompt, remark_line
 from amem_tui.formatting import GLYPHS, day, one_line, title
 from amem_tui.page import Block, Page, lay_out, space
-from amem_tui.rooms import REST, PanedScreen, TabStrip
+from amem_tui.rooms import REST, PanedScreen
 from amem_tui.timeline.calendar import SHADES, HeatMap, days_of, streak
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ class TimelineScreen(PanedScreen):
         self._refresher = Refresher(self._look_ahead, partial(self.run_worker, group="ahead"))
 
     def furnish(self) -> ComposeResult:
-        yield TabStrip(self.TABS, id="pane-tabs")
+        yield self.tabs()
         yield HeatMap(id="heat")
         with Horizontal(id="below"):
             yield NoteList(self.client, id="day-notes")
