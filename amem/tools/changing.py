@@ -1,8 +1,8 @@
 """The tools that write, correct and look after notes; all that they do is logged and can be undone."""
 
-from __future__ import annotations
+# No ``from __future__ import annotations`` here: what a tool takes is read from its annotations.
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from amem.errors import InvalidInput, NothingToUndo
 from amem.interop.json_records import undo_record
@@ -10,33 +10,113 @@ from amem.labels import short_id
 from amem.maintenance.cycle import CYCLES
 from amem.note import Kind, LinkType, Receipt, Role
 from amem.tools.finding import NOTE, opened
-from amem.tools.tool import FLAG, ID, LABELS, MOMENT, TEXT, WHOLE, Tool, lists, objects, or_null
+from amem.tools.tool import FLAG, LABELS, MOMENT, TEXT, WHOLE, Id, lists, objects, or_null, tool
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from amem.scoped import ScopedMemory
 
 #: Of a run of maintenance on a large collection an agent is told no more reasons than it can use.
 _MOST_REASONS = 30
 
+_CONTENT = "What to remember, understandable by itself."
+Reason = Annotated[str, "Why, in a few words."]
+_WHEN = f"When it was said or happened; default now. {MOMENT}"
+_TOLD = objects({"id": TEXT, "content": TEXT, "reason": TEXT})
+_MESSAGE = objects(
+    {
+        "role": TEXT | {"enum": [str(role) for role in Role]},
+        "content": TEXT,
+        "at": TEXT | {"description": _WHEN},
+        "speaker": TEXT,
+        "id": TEXT,
+    },
+    optional=("at", "speaker", "id"),
+)
 
-def _add(memory: ScopedMemory, given: Mapping[str, Any]) -> Any:
-    return _added(memory, given, ("tags", "keywords", "context")).to_dict()
+
+@tool(
+    "Remember one thing: a fact, decision, preference, procedure or event, in a sentence or a short paragraph.",
+    {"type": "object"},
+)
+def add(
+    memory: "ScopedMemory",
+    content: Annotated[str, _CONTENT],
+    time: Annotated[str | None, "When it was said or happened, ISO 8601; default now."] = None,
+    tags: list[str] | None = None,
+    keywords: list[str] | None = None,
+    context: str | None = None,
+) -> Any:
+    return memory.add(content, time=time, **_given(tags=tags, keywords=keywords, context=context)).to_dict()
 
 
-def _added(memory: ScopedMemory, given: Mapping[str, Any], names: tuple[str, ...], *, wait: bool = True) -> Receipt:
-    fields = {name: given[name] for name in names if name in given}
-    return memory.add(given["content"], time=given.get("time"), wait=wait, **fields)
+def _given(**fields: Any) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}
 
 
-def _write(memory: ScopedMemory, given: Mapping[str, Any]) -> Any:
+@tool("Correct a note. The old version is kept.", NOTE, repeats=True)
+def update(
+    memory: "ScopedMemory",
+    id: Id,
+    content: str | None = None,
+    tags: list[str] | None = None,
+    keywords: list[str] | None = None,
+    context: str | None = None,
+) -> Any:
+    fields = _given(content=content, tags=tags, keywords=keywords, context=context)
+    if not fields:
+        raise InvalidInput("there is nothing to change", hint="give content, tags, keywords or context")
+    full = memory.note(id).id
+    memory.update(full, **fields)
+    return opened(memory, full)
+
+
+@tool(
+    "Forget a note, as when it should never have been kept; undo brings it back. What was so and is so no longer is"
+    " for supersede.",
+    objects({"deleted": TEXT, "operation": WHOLE}),
+)
+def delete(memory: "ScopedMemory", id: Id) -> Any:
+    full = memory.note(id).id
+    memory.delete(full)
+    return {"deleted": full, "operation": memory.history(full, limit=1)[-1].operation}
+
+
+@tool(
+    "Remember one thing: a fact, decision, preference, procedure or event, in a sentence or a short paragraph. With"
+    " the id of a note, correct that note instead. When something changed, write what is so now: `overturned` then"
+    " lists the notes that no longer hold, `disagrees` those that may not.",
+    objects(
+        {
+            "id": TEXT,
+            "status": TEXT | {"enum": ["stored", "duplicate", "updated", "unchanged"]},
+            "enrichment": TEXT | {"enum": ["pending", "done", "degraded"]},
+            "operation": or_null(WHOLE),
+            "links": lists(objects({"target": TEXT, "type": TEXT, "reason": TEXT})),
+            "overturned": lists(_TOLD),
+            "disagrees": lists(_TOLD),
+            "superseded_by": or_null(TEXT),
+        }
+    ),
+)
+def write(
+    memory: "ScopedMemory",
+    content: Annotated[str | None, _CONTENT] = None,
+    id: Annotated[str | None, "Change this note."] = None,
+    append: Annotated[bool, "With id: add content at its end."] = False,
+    tags: list[str] | None = None,
+    kind: Annotated[str | None, {"enum": [str(kind) for kind in Kind if kind is not Kind.TOPIC]}] = None,
+    time: Annotated[str | None, _WHEN] = None,
+) -> Any:
     """Add a note, or with an id change that one. A model is not waited for: the note is found at once either way."""
-    if "id" in given:
-        return _changed(memory, given)
-    if "content" not in given:
+    fields = _given(tags=tags, kind=kind)
+    if id is not None:
+        return _changed(memory, id, append, fields | _given(content=content, timestamp=time))
+    if content is None:
         raise InvalidInput("a new note needs 'content'", hint="give content, or the id of a note to change")
-    receipt = _added(memory, given, ("tags", "kind"), wait=False)
+    return _written(memory, memory.add(content, time=time, wait=False, **fields))
+
+
+def _written(memory: "ScopedMemory", receipt: Receipt) -> dict[str, Any]:
     overturned: list[dict[str, Any]] = []
     disagrees: list[dict[str, Any]] = []
     for each in receipt.conflicts:
@@ -60,14 +140,11 @@ def _write(memory: ScopedMemory, given: Mapping[str, Any]) -> Any:
     }
 
 
-def _changed(memory: ScopedMemory, given: Mapping[str, Any]) -> dict[str, Any]:
-    note = memory.note(given["id"])
-    fields = {name: value for name, value in given.items() if name not in ("id", "time", "append")}
-    if "time" in given:
-        fields["timestamp"] = given["time"]
+def _changed(memory: "ScopedMemory", id: str, append: bool, fields: dict[str, Any]) -> dict[str, Any]:
+    note = memory.note(id)
     if not fields:
         raise InvalidInput("there is nothing to change", hint="give content, tags, kind or time")
-    if given.get("append") and "content" in fields:
+    if append and "content" in fields:
         fields["content"] = f"{note.content.rstrip()}\n{fields['content']}"
     memory.update(note, wait=False, **fields)
     changed = memory.note(note.id)
@@ -86,23 +163,28 @@ def _changed(memory: ScopedMemory, given: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _update(memory: ScopedMemory, given: Mapping[str, Any]) -> Any:
-    fields = {name: value for name, value in given.items() if name != "id"}
-    if not fields:
-        raise InvalidInput("there is nothing to change", hint="give content, tags, keywords or context")
-    id = memory.note(given["id"]).id
-    memory.update(id, **fields)
-    return opened(memory, id)
-
-
-def _delete(memory: ScopedMemory, given: Mapping[str, Any]) -> Any:
-    id = memory.note(given["id"]).id
-    memory.delete(id)
-    return {"deleted": id, "operation": memory.history(id, limit=1)[-1].operation}
-
-
-def _remember(memory: ScopedMemory, given: Mapping[str, Any]) -> Any:
-    report = memory.remember(given["messages"], conversation=given.get("conversation"), wait=None)
+@tool(
+    "Learn from a conversation: hand over its messages as they were said. They are kept word for word, and what"
+    " they state becomes notes. Known messages are left out. For one thing to keep, use write.",
+    objects(
+        {
+            "conversation": TEXT,
+            "operation": or_null(WHOLE),
+            "episodes": WHOLE,
+            "learnt": lists(objects({"id": TEXT, "content": TEXT})),
+            "overturned": LABELS,
+            "known": WHOLE,
+            "waiting": WHOLE,
+        }
+    ),
+    repeats=True,
+)
+def remember(
+    memory: "ScopedMemory",
+    messages: Annotated[list[Any], {"items": _MESSAGE}],
+    conversation: Annotated[str | None, "Its name, so that it can be continued."] = None,
+) -> Any:
+    report = memory.remember(messages, conversation=conversation, wait=None)
     learnt = [note for receipt in report.learnt if (note := memory.read(receipt.id)) is not None]
     return {
         "conversation": report.conversation,
@@ -115,43 +197,103 @@ def _remember(memory: ScopedMemory, given: Mapping[str, Any]) -> Any:
     }
 
 
-def _link(memory: ScopedMemory, given: Mapping[str, Any]) -> Any:
-    source, target = memory.note(given["source"]).id, memory.note(given["target"]).id
-    link = memory.link(source, target, given.get("type", "related"), given.get("reason", ""))
-    return {"source": link.source, "target": link.target, "type": str(link.type), "reason": link.reason}
+@tool(
+    "Link one note to another: source <type> target.",
+    objects({"source": TEXT, "target": TEXT, "type": TEXT, "reason": TEXT}),
+    adds=True,
+)
+def link(
+    memory: "ScopedMemory",
+    source: Id,
+    target: Id,
+    type: Annotated[str, {"enum": [str(each) for each in LinkType if each is not LinkType.SUPERSEDES]}] = "related",
+    reason: Reason = "",
+) -> Any:
+    made = memory.link(memory.note(source).id, memory.note(target).id, type, reason)
+    return {"source": made.source, "target": made.target, "type": str(made.type), "reason": made.reason}
 
 
-def _supersede(memory: ScopedMemory, given: Mapping[str, Any]) -> Any:
-    old, reason, statement = memory.note(given["id"]).id, given.get("reason", ""), given.get("statement", "")
-    if "by" in given:
-        memory.supersede(old, memory.note(given["by"]).id, reason, statement=statement)
+@tool(
+    "Say that a note no longer holds, because another one replaces it (`by`), or with nothing in its place. With a"
+    " `statement` of it, only that ends and the rest stands. It is hidden from search, not destroyed.",
+    objects({"id": TEXT, "status": TEXT, "superseded_by": or_null(TEXT), "statement": TEXT}),
+)
+def supersede(
+    memory: "ScopedMemory",
+    id: Annotated[str, "The note that no longer holds."],
+    by: Annotated[str | None, "The note that replaces it."] = None,
+    statement: Annotated[str, "The statement that ends, in the note's own words."] = "",
+    reason: Reason = "",
+) -> Any:
+    old = memory.note(id).id
+    if by is not None:
+        memory.supersede(old, memory.note(by).id, reason, statement=statement)
     elif not memory.retract(old, reason, statement=statement):
         raise InvalidInput(f"note {short_id(old)} holds no longer already", hint="read says what became of it")
     note = memory.note(old)
     return {"id": old, "status": str(note.status), "superseded_by": note.superseded_by, "statement": statement}
 
 
-def _publish(memory: ScopedMemory, given: Mapping[str, Any]) -> Any:
-    note = memory.note(given["id"]).id
-    receipt = memory.publish(note, given.get("to"))
+@tool(
+    "Copy a note of yours into a catalog, which others read too. Needs the right to publish there.",
+    objects({"id": TEXT, "note": TEXT, "catalog": TEXT, "status": TEXT | {"enum": ["stored", "duplicate"]}}),
+)
+def publish(
+    memory: "ScopedMemory",
+    id: Id,
+    to: Annotated[str | None, "The catalog; may be left out where there is one."] = None,
+) -> Any:
+    note = memory.note(id).id
+    receipt = memory.publish(note, to)
     # Without a name there is one catalog that may be meant, or it is refused.
-    catalog = given.get("to", memory.settings.publish[0])
+    catalog = memory.settings.publish[0] if to is None else to
     return {"id": receipt.id, "note": note, "catalog": catalog, "status": receipt.status}
 
 
-def _undo(memory: ScopedMemory, given: Mapping[str, Any]) -> Any:
+@tool(
+    "Take back an operation with all that it set off: the one named, else the last that you did. Lists what later"
+    " work has changed since and was left alone.",
+    objects(
+        {
+            "operation": WHOLE,
+            "undone": WHOLE,
+            "reverted": lists(objects({"note": TEXT, "item": TEXT})),
+            "kept": lists(objects({"note": TEXT, "item": TEXT, "operation": or_null(WHOLE), "why": TEXT})),
+        }
+    ),
+)
+def undo(
+    memory: "ScopedMemory",
+    operation: Annotated[int | None, "Its number, as write, delete and history give it."] = None,
+) -> Any:
     # What a person or another agent did since is theirs to take back, unless it is named.
-    operation = given.get("operation", memory.own_last())
-    if operation is None:
+    named = memory.own_last() if operation is None else operation
+    if named is None:
         raise NothingToUndo(
             "you have changed nothing here that could be undone", hint="name an operation; history lists them"
         )
-    record = undo_record(memory.undo(operation))
+    record = undo_record(memory.undo(named))
     return {name: record[name] for name in ("operation", "undone", "reverted", "kept")}
 
 
-def _maintain(memory: ScopedMemory, given: Mapping[str, Any]) -> Any:
-    report = memory.maintain(given.get("cycle", "nightly"), dry_run=given.get("dry_run", False))
+@tool(
+    "Look after the notes: let fade what never mattered, settle conflicts, merge rewordings, renew topics. With"
+    " dry_run it only says what it would do.",
+    objects(
+        {
+            "dry_run": FLAG,
+            "counts": {"type": "object", "additionalProperties": WHOLE},
+            "operation": or_null(WHOLE),
+            "reasons": lists(objects({"id": TEXT, "what": TEXT, "why": TEXT})),
+            "problems": LABELS,
+        }
+    ),
+    confined=False,
+)
+def maintain(
+    memory: "ScopedMemory", cycle: Annotated[str, {"enum": list(CYCLES)}] = "nightly", dry_run: bool = False
+) -> Any:
+    report = memory.maintain(cycle, dry_run=dry_run)
     reasons = [{"id": each.id, "what": each.what, "why": each.why} for each in report.reasons[:_MOST_REASONS]]
     return {
         "dry_run": report.dry_run,
@@ -162,174 +304,4 @@ def _maintain(memory: ScopedMemory, given: Mapping[str, Any]) -> Any:
     }
 
 
-_REASON = TEXT | {"description": "Why, in a few words."}
-_WHEN = TEXT | {"description": f"When it was said or happened; default now. {MOMENT}"}
-_TOLD = objects({"id": TEXT, "content": TEXT, "reason": TEXT})
-
-TOOLS = (
-    Tool(
-        "add",
-        "Remember one thing: a fact, decision, preference, procedure or event, in a sentence or a short paragraph.",
-        {
-            "content": TEXT | {"description": "What to remember, understandable by itself."},
-            "time": TEXT | {"description": "When it was said or happened, ISO 8601; default now."},
-            "tags": LABELS,
-            "keywords": LABELS,
-            "context": TEXT,
-        },
-        ("content",),
-        _add,
-        result={"type": "object"},
-    ),
-    Tool(
-        "update",
-        "Correct a note. The old version is kept.",
-        {"id": ID, "content": TEXT, "tags": LABELS, "keywords": LABELS, "context": TEXT},
-        ("id",),
-        _update,
-        result=NOTE,
-        repeats=True,
-    ),
-    Tool(
-        "delete",
-        "Forget a note, as when it should never have been kept; undo brings it back. What was so and is so no longer is"
-        " for supersede.",
-        {"id": ID},
-        ("id",),
-        _delete,
-        result=objects({"deleted": TEXT, "operation": WHOLE}),
-    ),
-    Tool(
-        "write",
-        "Remember one thing: a fact, decision, preference, procedure or event, in a sentence or a short paragraph. With"
-        " the id of a note, correct that note instead. When something changed, write what is so now: `overturned` then"
-        " lists the notes that no longer hold, `disagrees` those that may not.",
-        {
-            "content": TEXT | {"description": "What to remember, understandable by itself."},
-            "id": ID | {"description": "Change this note."},
-            "append": FLAG | {"description": "With id: add content at its end."},
-            "tags": LABELS,
-            "kind": TEXT | {"enum": [str(kind) for kind in Kind if kind is not Kind.TOPIC]},
-            "time": _WHEN,
-        },
-        (),
-        _write,
-        result=objects(
-            {
-                "id": TEXT,
-                "status": TEXT | {"enum": ["stored", "duplicate", "updated", "unchanged"]},
-                "enrichment": TEXT | {"enum": ["pending", "done", "degraded"]},
-                "operation": or_null(WHOLE),
-                "links": lists(objects({"target": TEXT, "type": TEXT, "reason": TEXT})),
-                "overturned": lists(_TOLD),
-                "disagrees": lists(_TOLD),
-                "superseded_by": or_null(TEXT),
-            }
-        ),
-    ),
-    Tool(
-        "remember",
-        "Learn from a conversation: hand over its messages as they were said. They are kept word for word, and what"
-        " they state becomes notes. Known messages are left out. For one thing to keep, use write.",
-        {
-            "messages": {
-                "type": "array",
-                "items": objects(
-                    {
-                        "role": TEXT | {"enum": [str(role) for role in Role]},
-                        "content": TEXT,
-                        "at": _WHEN,
-                        "speaker": TEXT,
-                        "id": TEXT,
-                    },
-                    optional=("at", "speaker", "id"),
-                ),
-            },
-            "conversation": TEXT | {"description": "Its name, so that it can be continued."},
-        },
-        ("messages",),
-        _remember,
-        result=objects(
-            {
-                "conversation": TEXT,
-                "operation": or_null(WHOLE),
-                "episodes": WHOLE,
-                "learnt": lists(objects({"id": TEXT, "content": TEXT})),
-                "overturned": LABELS,
-                "known": WHOLE,
-                "waiting": WHOLE,
-            }
-        ),
-        repeats=True,
-    ),
-    Tool(
-        "link",
-        "Link one note to another: source <type> target.",
-        {
-            "source": ID,
-            "target": ID,
-            "type": TEXT | {"enum": [str(each) for each in LinkType if each is not LinkType.SUPERSEDES]},
-            "reason": _REASON,
-        },
-        ("source", "target"),
-        _link,
-        result=objects({"source": TEXT, "target": TEXT, "type": TEXT, "reason": TEXT}),
-        adds=True,
-    ),
-    Tool(
-        "supersede",
-        "Say that a note no longer holds, because another one replaces it (`by`), or with nothing in its place. With a"
-        " `statement` of it, only that ends and the rest stands. It is hidden from search, not destroyed.",
-        {
-            "id": ID | {"description": "The note that no longer holds."},
-            "by": ID | {"description": "The note that replaces it."},
-            "statement": TEXT | {"description": "The statement that ends, in the note's own words."},
-            "reason": _REASON,
-        },
-        ("id",),
-        _supersede,
-        result=objects({"id": TEXT, "status": TEXT, "superseded_by": or_null(TEXT), "statement": TEXT}),
-    ),
-    Tool(
-        "publish",
-        "Copy a note of yours into a catalog, which others read too. Needs the right to publish there.",
-        {"id": ID, "to": TEXT | {"description": "The catalog; may be left out where there is one."}},
-        ("id",),
-        _publish,
-        result=objects({"id": TEXT, "note": TEXT, "catalog": TEXT, "status": TEXT | {"enum": ["stored", "duplicate"]}}),
-    ),
-    Tool(
-        "undo",
-        "Take back an operation with all that it set off: the one named, else the last that you did. Lists what later"
-        " work has changed since and was left alone.",
-        {"operation": WHOLE | {"description": "Its number, as write, delete and history give it."}},
-        (),
-        _undo,
-        result=objects(
-            {
-                "operation": WHOLE,
-                "undone": WHOLE,
-                "reverted": lists(objects({"note": TEXT, "item": TEXT})),
-                "kept": lists(objects({"note": TEXT, "item": TEXT, "operation": or_null(WHOLE), "why": TEXT})),
-            }
-        ),
-    ),
-    Tool(
-        "maintain",
-        "Look after the notes: let fade what never mattered, settle conflicts, merge rewordings, renew topics. With"
-        " dry_run it only says what it would do.",
-        {"cycle": TEXT | {"enum": list(CYCLES)}, "dry_run": FLAG},
-        (),
-        _maintain,
-        result=objects(
-            {
-                "dry_run": FLAG,
-                "counts": {"type": "object", "additionalProperties": WHOLE},
-                "operation": or_null(WHOLE),
-                "reasons": lists(objects({"id": TEXT, "what": TEXT, "why": TEXT})),
-                "problems": LABELS,
-            }
-        ),
-        confined=False,
-    ),
-)
+TOOLS = (add, update, delete, write, remember, link, supersede, publish, undo, maintain)

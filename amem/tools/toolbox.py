@@ -63,7 +63,7 @@ class Toolbox:
         tool = self.tools.get(checks.text("the name of a tool", name))
         if tool is None:
             raise InvalidInput(f"there is no tool {checks.shown(name)}", hint=f"the tools are {', '.join(self.tools)}")
-        return tool.run(self._memory, tool.checked(arguments))
+        return tool.run(self._memory, **tool.checked(arguments))
 
     def call(self, name: str, arguments: Mapping[str, Any] | str) -> dict[str, Any]:
         """Run one call; `name` is that of its definition, `arguments` is an object or its JSON text.
