@@ -18,19 +18,11 @@ if TYPE_CHECKING:
     from amem.settings import Settings
 
 
-# An embedding model served by Ollama.
+class _ServerEmbedder:
+    """What asks a server for the vectors of some texts, a batch at a time."""
 
-PREFIX = "ollama/"
-
-
-class OllamaEmbedder:
-    """Embeds through ``/api/embed`` of the server at `host`; `name` is ``ollama/<model>``."""
-
-    def __init__(self, name: str, *, host: str, timeout: float, max_bytes: int = MOST_BYTES) -> None:
+    def __init__(self, name: str) -> None:
         self._name = name
-        self._model = name.removeprefix(PREFIX)
-        self._server = OllamaServer(host)
-        self._bounds = Bounds(timeout, size=max_bytes)
         self._dimension = Once(lambda: int(self._ask(["dimension"]).shape[1]))
 
     @property
@@ -43,13 +35,31 @@ class OllamaEmbedder:
         return self._dimension.get()
 
     def embed(self, texts: Sequence[str]) -> Matrix:
-        """One unit row per text; Ollama cuts what is too long for the model.
+        """One unit row per text; the server cuts what is too long for the model.
 
-        Raises ServiceUnavailable when nobody answers at the host, MissingModel when Ollama lacks the model.
+        Raises ServiceUnavailable when nobody answers, MissingModel when the server lacks the model.
         """
         if not texts:
             return np.empty((0, self.dimension), dtype=np.float32)
         return np.concatenate([self._ask(texts[start : start + BATCH]) for start in range(0, len(texts), BATCH)])
+
+    def _ask(self, texts: Sequence[str]) -> Matrix:
+        raise NotImplementedError
+
+
+# An embedding model served by Ollama.
+
+PREFIX = "ollama/"
+
+
+class OllamaEmbedder(_ServerEmbedder):
+    """Embeds through ``/api/embed`` of the server at `host`; `name` is ``ollama/<model>``."""
+
+    def __init__(self, name: str, *, host: str, timeout: float, max_bytes: int = MOST_BYTES) -> None:
+        super().__init__(name)
+        self._model = name.removeprefix(PREFIX)
+        self._server = OllamaServer(host)
+        self._bounds = Bounds(timeout, size=max_bytes)
 
     def _ask(self, texts: Sequence[str]) -> Matrix:
         with self._server.call(self._model, self._bounds) as (client, _):
@@ -60,40 +70,23 @@ class OllamaEmbedder:
 # Any embedding model that LiteLLM reaches, such as ``openai/text-embedding-3-small``.
 
 
-class LiteLLMEmbedder:
+class LiteLLMEmbedder(_ServerEmbedder):
     """Embeds through LiteLLM, which takes four seconds to import, at first use."""
 
     def __init__(self, name: str, settings: Settings) -> None:
-        self._name = name
+        super().__init__(name)
         self._provider = name.partition("/")[0]
         self._settings = settings
         self._litellm = Once(import_litellm)
         self._calls = ServerCalls()
-        self._dimension = Once(lambda: int(self._ask(["dimension"]).shape[1]))
-
-    @property
-    def name(self) -> str:
-        return self._name
-
-    @property
-    def dimension(self) -> int:
-        """Asks the provider once."""
-        return self._dimension.get()
-
-    def embed(self, texts: Sequence[str]) -> Matrix:
-        """One unit row per text. Raises ServiceUnavailable, or MissingModel when the provider lacks the model."""
-        if not texts:
-            return np.empty((0, self.dimension), dtype=np.float32)
-        return np.concatenate([self._ask(texts[start : start + BATCH]) for start in range(0, len(texts), BATCH)])
 
     def _ask(self, texts: Sequence[str]) -> Matrix:
         litellm = self._litellm.get()
+        key = None if self._settings.api_key is None else self._settings.api_key.get_secret_value()
         options: dict[str, Any] = {"timeout": self._settings.llm_timeout, "max_retries": 1}
         if self._provider in OPENAI_COMPATIBLE:
-            options["api_base"] = self._settings.api_base or None
-            options["api_key"] = self._settings.api_key.get_secret_value() if self._settings.api_key else None
+            options |= {"api_base": self._settings.api_base or None, "api_key": key or None}
         bounds = Bounds(self._settings.llm_timeout, size=self._settings.llm_answer_bytes)
-        key = None if self._settings.api_key is None else self._settings.api_key.get_secret_value()
         with self._calls.begin(self._name, bounds) as call:
             try:
                 with made_within(call):

@@ -89,10 +89,6 @@ class ChromaBase:
             if rows.seq != self._upto:
                 self._poke()
 
-    def wait(self, timeout: float) -> bool:
-        """Have Chroma hold every note; False when it does not within `timeout` seconds, or never will."""
-        return self.index(timeout) is not None
-
     def index(self, timeout: float, *, check: bool = False) -> ChromaIndex | None:
         """The open index once it holds every note; None when that takes longer, or another process has the folder.
 
@@ -148,7 +144,7 @@ class ChromaBase:
             found = found[found >= 0]
             found = found[rows.covered[found] & (rows.states[found] == ACTIVE)]
             if len(found) >= k:
-                near = contenders(np.einsum("ij,j->i", rows.loose_vectors(), vector), k)
+                near = contenders(np.einsum("ij,j->i", rows.loose_vectors, vector), k)
                 return rows.rank(vector, np.concatenate((found, rows.loose[near])), k)
             fetch *= 4
         return None

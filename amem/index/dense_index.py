@@ -223,19 +223,17 @@ class DenseLeg:
             if self._folder is not None:
                 self._write_cache()
 
-    def check_chroma(self, timeout: float) -> bool:
-        """As `wait_for_chroma`, and have Chroma counted and probed again; where it is broken, it is rebuilt."""
-        self.refresh()
-        return self._chroma is not None and self._chroma.index(timeout, check=True) is not None
-
-    def wait_for_chroma(self, timeout: float) -> bool:
+    def wait_for_chroma(self, timeout: float, *, check: bool = False) -> bool:
         """Wait until Chroma holds every note; False when this process does not keep it, or not by then."""
-        return self.chroma(timeout) is not None
+        return self.chroma(timeout, check=check) is not None
 
-    def chroma(self, timeout: float) -> ChromaIndex | None:
-        """Chroma's index once it holds every note; None when this process does not keep it, or not by then."""
+    def chroma(self, timeout: float, *, check: bool = False) -> ChromaIndex | None:
+        """Chroma's index once it holds every note; None when this process does not keep it, or not by then.
+
+        With `check` Chroma is counted and probed again; where it is broken, it is rebuilt.
+        """
         self.refresh()
-        return None if self._chroma is None else self._chroma.index(timeout)
+        return None if self._chroma is None else self._chroma.index(timeout, check=check)
 
     def cover(self, seen: Rows, chosen: NDArray[np.intp], covered: bool) -> bool:
         """Mark rows as held by Chroma or not; False when they have been renumbered since `seen`."""

@@ -11,7 +11,8 @@ import struct
 import tempfile
 import time
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 import numpy as np
@@ -129,14 +130,12 @@ BYTES_FROM = 20_000
 _SIGMAS = 6.0
 
 
+@dataclass(eq=False)
 class ByteRows:
     """A matrix in whole numbers from -127 to 127, and the size of a step of each row."""
 
-    __slots__ = ("_packed", "numbers", "steps")
-
-    def __init__(self, numbers: NDArray[np.int8], steps: NDArray[np.float32]) -> None:
-        self.numbers, self.steps = numbers, steps
-        self._packed: Any = None
+    numbers: NDArray[np.int8]
+    steps: NDArray[np.float32]
 
     @classmethod
     def of(cls, matrix: Matrix) -> ByteRows:
@@ -157,13 +156,17 @@ class ByteRows:
         """As `scores`, for each row of `vectors`; keeps the bytes a second time, as they are multiplied soonest."""
         import numkong
 
-        if self._packed is None:
-            self._packed = numkong.dots_pack(self.numbers)
         asked = ByteRows.of(vectors)
         products = np.asarray(numkong.dots_packed(asked.numbers, self._packed))
         np.multiply(products, self.steps, out=out, dtype=np.float32, casting="unsafe")
         out *= asked.steps[:, None]
         return self._slack(vectors, asked)
+
+    @cached_property
+    def _packed(self) -> Any:
+        import numkong
+
+        return numkong.dots_pack(self.numbers)
 
     def _slack(self, vectors: Matrix, asked: ByteRows) -> NDArray[np.float32]:
         """For each question how far two of its scores may be wrong against each other."""
@@ -222,6 +225,7 @@ class Tail:
         self.vectors, self.keys, self.order = _Growing(), _Growing(), _Growing()
 
 
+@dataclass(eq=False)
 class Rows:
     """One state of all the vectors. `matrix` rows come first, `tail` rows after them.
 
@@ -230,46 +234,18 @@ class Rows:
     copy.
     """
 
-    __slots__ = (
-        "_loose",
-        "_loose_vectors",
-        "_order",
-        "_other",
-        "_sample",
-        "_scanned",
-        "covered",
-        "digest",
-        "forgotten",
-        "keys",
-        "matrix",
-        "seq",
-        "space",
-        "states",
-        "tail",
-    )
-
-    def __init__(
-        self,
-        seq: int,
-        space: str,
-        matrix: Matrix,
-        tail: Matrix,
-        keys: Keys,
-        states: NDArray[np.uint8],
-        covered: NDArray[np.bool_],
-        forgotten: Keys,
-        digest: ByteRows | None = None,
-    ) -> None:
-        self.seq, self.space = seq, space
-        self.matrix, self.tail, self.digest = matrix, tail, digest
-        self.keys, self.states, self.covered, self.forgotten = keys, states, covered, forgotten
-        self._order: NDArray[np.intp] | None = None
-        self._other: NDArray[np.intp] | None = None
-        self._loose: NDArray[np.intp] | None = None
-        self._loose_vectors: Matrix | None = None
-        self._sample: Matrix | None = None
-        #: The last question, and what `_scores` had for it: the best of all are often followed by the best of some.
-        self._scanned: tuple[Matrix, NDArray[np.float32], float] | None = None
+    seq: int
+    space: str
+    matrix: Matrix
+    tail: Matrix
+    keys: Keys
+    states: NDArray[np.uint8]
+    covered: NDArray[np.bool_]
+    forgotten: Keys
+    digest: ByteRows | None = None
+    _order: NDArray[np.intp] | None = field(default=None, init=False, repr=False)
+    #: The last question, and what `_scores` had for it: the best of all are often followed by the best of some.
+    _scanned: tuple[Matrix, NDArray[np.float32], float] | None = field(default=None, init=False, repr=False)
 
     @classmethod
     def of(
@@ -307,16 +283,14 @@ class Rows:
             np.where(replaced, states[old], ACTIVE).astype(np.uint8) if len(states) else np.zeros(len(old), np.uint8)
         )
         states[old[replaced]] = GONE
-        grown = Rows(
-            delta.seq,
-            self.space,
-            self.matrix if self.dimension else np.empty((0, delta.vectors.shape[1]), dtype=np.float32),
-            tail.vectors.append(self.tail, delta.vectors) if len(old) else self.tail,
-            tail.keys.append(self.keys, delta.vector_keys),
-            np.concatenate((states, fresh)),
-            np.concatenate((self.covered, np.zeros(len(old), dtype=np.bool_))),
-            self.forgotten,
-            self.digest,
+        grown = replace(
+            self,
+            seq=delta.seq,
+            matrix=self.matrix if self.dimension else np.empty((0, delta.vectors.shape[1]), dtype=np.float32),
+            tail=tail.vectors.append(self.tail, delta.vectors) if len(old) else self.tail,
+            keys=tail.keys.append(self.keys, delta.vector_keys),
+            states=np.concatenate((states, fresh)),
+            covered=np.concatenate((self.covered, np.zeros(len(old), dtype=np.bool_))),
         )
         # Keys grow with each note: those of a hundred thousand need not be sorted again for one more.
         if self._order is not None and (np.diff(delta.vector_keys, prepend=self.keys[self._order[-1]]) > 0).all():
@@ -334,9 +308,7 @@ class Rows:
         """The same rows, with some of them marked as covered or not."""
         marks = self.covered.copy()
         marks[rows] = covered
-        return Rows(
-            self.seq, self.space, self.matrix, self.tail, self.keys, self.states, marks, self.forgotten, self.digest
-        )
+        return replace(self, covered=marks)
 
     def find(self, keys: Keys) -> NDArray[np.intp]:
         """The newest row of each key, -1 where there is none."""
@@ -375,7 +347,7 @@ class Rows:
         scores, slack = self._scores(vector)
         self._scanned = vector.copy(), scores, slack
         scores = scores.copy()
-        scores[self._inactive()] = -np.inf
+        scores[self._inactive] = -np.inf
         return self.rank(vector, contenders(scores, k, slack), k)
 
     def search_among(self, vector: Matrix, k: int, allowed: Keys) -> Hits:
@@ -413,7 +385,7 @@ class Rows:
         left_out = (
             None if without is None else self.find(without) if rows is None else _places(rows, self.find(without))
         )
-        inactive = self._inactive() if rows is None else None
+        inactive = self._inactive if rows is None else None
         hits: list[Hits] = []
         step = max(1, _AT_ONCE // max(1, among.count))
         for start in range(0, len(vectors), step):
@@ -449,36 +421,30 @@ class Rows:
         """The k best of these few rows, with their cosines."""
         return ranked(self.keys[rows], self.cosines(vector, rows), k)
 
-    @property
+    @cached_property
     def loose(self) -> NDArray[np.intp]:
         """Active rows that are not covered."""
-        if self._loose is None:
-            self._loose = np.flatnonzero(~self.covered & (self.states == ACTIVE))
-        return self._loose
+        return np.flatnonzero(~self.covered & (self.states == ACTIVE))
 
+    @cached_property
     def loose_vectors(self) -> Matrix:
         """The vectors of the loose rows."""
-        if self._loose_vectors is None:
-            self._loose_vectors = self.take(self.loose)
-        return self._loose_vectors
+        return self.take(self.loose)
 
     def typical(self, vector: Matrix) -> tuple[float, float]:
         """Mean and spread of the cosines with a sample of the active rows, eased towards what is usual where few."""
-        sample = self._sampled()
-        cosines = (sample @ vector if len(sample) else np.empty(0)).astype(np.float64)
+        cosines = (self._sample @ vector if len(self._sample) else np.empty(0)).astype(np.float64)
         count = len(cosines) + _UNSEEN
         mean = (cosines.sum() + _UNSEEN * _USUAL) / count
         squares = np.square(cosines - mean).sum() + _UNSEEN * (_USUAL**2 + (_USUAL - mean) ** 2)
         return float(mean), float(np.sqrt(squares / count))
 
-    def _sampled(self) -> Matrix:
+    @cached_property
+    def _sample(self) -> Matrix:
         """Vectors of active rows, chosen by a hash of their keys, so that every process takes the same ones."""
-        if self._sample is None:
-            active = np.flatnonzero(self.states == ACTIVE)
-            mixed = self.keys[active].astype(np.uint64) * _MIX
-            chosen = active[np.lexsort((self.keys[active], mixed))[:_SAMPLE]] if len(active) > _SAMPLE else active
-            self._sample = self.take(chosen)
-        return self._sample
+        active = np.flatnonzero(self.states == ACTIVE)
+        mixed = self.keys[active].astype(np.uint64) * _MIX
+        return self.take(active[np.lexsort((self.keys[active], mixed))[:_SAMPLE]] if len(active) > _SAMPLE else active)
 
     def packed(self) -> tuple[NDArray[np.intp], Keys]:
         """The rows worth keeping, by key, and the keys forgotten if only those are kept."""
@@ -487,10 +453,9 @@ class Rows:
         lost = np.setdiff1d(self.keys[self.states == GONE], self.keys[rows])
         return rows, np.union1d(self.forgotten, lost)
 
+    @cached_property
     def _inactive(self) -> NDArray[np.intp]:
-        if self._other is None:
-            self._other = np.flatnonzero(self.states != ACTIVE)
-        return self._other
+        return np.flatnonzero(self.states != ACTIVE)
 
     def _scores(self, vector: Matrix) -> tuple[NDArray[np.float32], float]:
         """Each row's product with the vector, and how far two of them may be wrong against each other."""
@@ -593,21 +558,20 @@ def read_cache(path: Path) -> Rows:
         raise CacheDamaged("its checksum is wrong")
     header = json.loads(bytes(view[body - length : body]))
     count, dimension, lost = header["count"], header["dimension"], header["forgotten"]
-    at = body - length - 8 * lost
-    forgotten = np.frombuffer(data, dtype="<i8", count=lost, offset=at)
-    at -= count
-    states = np.frombuffer(data, dtype=np.uint8, count=count, offset=at)
-    at -= 8 * count
-    keys = np.frombuffer(data, dtype="<i8", count=count, offset=at)
+    at = body - length
+
+    def before(sort: str, number: int) -> NDArray[Any]:
+        """So many numbers of this sort, which stand before what was read last."""
+        nonlocal at
+        at -= number * np.dtype(sort).itemsize
+        return np.frombuffer(data, dtype=sort, count=number, offset=at)
+
+    forgotten, states, keys = before("<i8", lost), before("u1", count), before("<i8", count)
     digest = None
     if header.get("bytes"):  # not in files of before there was such a copy
-        at -= 4 * count
-        steps = np.frombuffer(data, dtype="<f4", count=count, offset=at)
-        at -= count * dimension
-        numbers = np.frombuffer(data, dtype=np.int8, count=count * dimension, offset=at).reshape(count, dimension)
-        digest = ByteRows(numbers, steps)
-    at -= 4 * count * dimension
-    matrix = np.frombuffer(data, dtype="<f4", count=count * dimension, offset=at).reshape(count, dimension)
+        steps = before("<f4", count)
+        digest = ByteRows(before("i1", count * dimension).reshape(count, dimension), steps)
+    matrix = before("<f4", count * dimension).reshape(count, dimension)
     return Rows.of(header["seq"], header["space"], matrix, keys, states, forgotten, digest)
 
 

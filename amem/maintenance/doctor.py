@@ -284,7 +284,7 @@ def _searched(status: Mapping[str, Any]) -> str:
 def _chroma(store: Store, dense: DenseLeg, folder: Path, *, repair: bool) -> Finding:
     """Whether the copy in Chroma is whole and in step; with `repair`, a broken one is moved aside and rebuilt."""
     if repair and dense.status()["wanted"] != "exact":
-        done = dense.check_chroma(_CHROMA_SECONDS)
+        done = dense.wait_for_chroma(_CHROMA_SECONDS, check=True)
         state = dense.status()["chroma"]
         if done or "another process" in state:
             return Finding("ok", "chroma", state)

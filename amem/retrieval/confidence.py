@@ -490,7 +490,8 @@ def _rarities(terms: Iterable[str], frequency: Mapping[str, int], total: int) ->
 
 def share_held(weights: Mapping[str, float], text: str) -> float:
     """How much of what is asked a text holds, 0..1: its share of these weights."""
-    return _share(weights, set(index_terms(text))) if weights else 0.0
+    every, held = sum(weights.values()), set(index_terms(text)) if weights else set()
+    return sum(weight for term, weight in weights.items() if term in held) / every if every else 0.0
 
 
 def told_over(fact: Interval, notes: Mapping[str, MemoryNote]) -> tuple[str, ...]:
@@ -529,11 +530,6 @@ def _holds_all(hit: Hit) -> bool:
     """Whether a hit holds all that is asked with, and the kind of detail that is wanted."""
     signs = hit.explanation.signs
     return signs is not None and signs.held >= _ALL and not signs.lacks
-
-
-def _share(weights: Mapping[str, float], held: set[str]) -> float:
-    every = sum(weights.values())
-    return sum(weight for term, weight in weights.items() if term in held) / every if every else 0.0
 
 
 def _has_other_name(text: str, known: Collection[str]) -> bool:

@@ -166,6 +166,10 @@ class Prior:
         less = (ASKING if self.asks else 1.0) * (ENDED if self.ended else 1.0)
         return (self.floor + (1.0 - self.floor) * kept * self.trust) * less
 
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready, with the `factor`."""
+        return plain_fields(self) | {"factor": self.factor}
+
     def told(self) -> tuple[str, ...]:
         """What makes it so: ``41% remembered``, ``trust 0.62``."""
         said = [self._kept, f"trust {self.trust:.2f}", *(["only was so"] if self.ended else [])]
@@ -264,24 +268,8 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready; docs/cli.md says what each key holds."""
-        return {
-            "id": self.id,
-            "score": self.score,
-            "relevance": self.relevance,
-            "prior": {**plain_fields(self.prior), "factor": self.prior.factor},
-            "legs": as_plain(self.legs),
-            "link_share": self.link_share,
-            "via": as_plain(self.via),
-            "place": self.place,
-            "among": self.among,
-            "kept_out": as_plain(self.kept_out),
-            "passage": as_plain(self.passage),
-            "reading": as_plain(self.reading),
-            "fusion": self.fusion,
-            "notes": list(self.notes),
-            "signs": as_plain(self.signs),
-            "words": self.words(),
-        }
+        passage = as_plain(self.passage)
+        return plain_fields(self, "content", "sentence") | {"passage": passage, "words": self.words()}
 
 
 def ordinal(number: int) -> str:

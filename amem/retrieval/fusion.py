@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from amem.index import DenseLeg
     from amem.language.predicates import Predicates
     from amem.note import MemoryNote
-    from amem.protocols import Reranker, Vector
+    from amem.protocols import Reranker
     from amem.query import Query
     from amem.retrieval.legs import Floats, Keys
     from amem.retrieval.ranking import Ranked
@@ -192,7 +192,7 @@ class LegFusion:
         self._rrf_k = settings.rrf_k if settings.fusion == "rrf" else None
         local = zone(settings.timezone)
         senses = MeaningLeg(dense), LexicalLeg(settings, frequencies)
-        self._times = TimeResolver(senses, local)
+        self.times = TimeResolver(senses, local)
         self._legs: tuple[Leg, ...] = (
             *senses,
             LateLeg(settings, frequencies),
@@ -200,10 +200,6 @@ class LegFusion:
             SpeakerLeg(),
             TimeLeg(senses, local),
         )
-
-    def resolve_time(self, asked: Asked, event: Vector | None) -> Asked:
-        """The question with the event that it measures time by, if any, looked up; `event` is that one's vector."""
-        return replace(asked, reading=self._times.resolve(asked, event))
 
     def ask(self, asked: Asked, wanted: Collection[str], also: Sequence[int]) -> LegResults:
         """Ask the `wanted` legs; `fused` knows the notes `also` given."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import cached_property, lru_cache
@@ -49,28 +48,26 @@ class Asked:
     answers: Mapping[str, Answer] = field(default_factory=dict)
 
 
-class Answer(Protocol):
+class Answer:
     """The answer of a leg to one question."""
 
-    @property
-    def keys(self) -> Sequence[int]:
-        """Its candidates, best first; none where it only has an opinion on those of others."""
-        ...
+    #: Its candidates, best first; none where it only has an opinion on those of others.
+    keys: Sequence[int]
 
     def ranks(self) -> Mapping[int, int]:
         """The rank of each candidate, from 1."""
-        ...
+        return {key: place for place, key in enumerate(self.keys, start=1)}
 
     def scores(self, keys: Keys) -> tuple[Floats, Floats]:
         """For each of these notes, whoever found it, the leg's own score and that score on the scale all legs share.
 
         On that scale 0 is "says nothing for this note" and 1 the most that could be said.
         """
-        ...
+        raise NotImplementedError
 
     def matched(self, key: int) -> tuple[str, ...]:
         """The words, names or facts by which it found the note."""
-        ...
+        return ()
 
 
 class Leg(Protocol):
@@ -84,20 +81,6 @@ class Leg(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class ScoringAnswer:
-    """The part of an answer that finds no notes of its own, but has a say on those of others."""
-
-    asked: Asked
-
-    @property
-    def keys(self) -> Sequence[int]:
-        return ()
-
-    def ranks(self) -> Mapping[int, int]:
-        return {}
-
-
 def relevance_of(asked: Asked, keys: Keys) -> Floats:
     """How much each of these notes means and says what is asked, 0..1, as those legs have it; 1 if neither was asked.
 
@@ -108,8 +91,8 @@ def relevance_of(asked: Asked, keys: Keys) -> Floats:
     return mean
 
 
-@dataclass(frozen=True, slots=True)
-class ListAnswer:
+@dataclass(frozen=True)
+class ListAnswer(Answer):
     """The answer of a leg that has no opinion but on what it found, best first.
 
     `most` is the score that counts as 1. `ties_share` is for coarse scores: notes of equal score then share the middle
@@ -122,9 +105,9 @@ class ListAnswer:
     words: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     ties_share: bool = False
 
-    def ranks(self) -> dict[int, int]:
+    def ranks(self) -> Mapping[int, int]:
         if not self.ties_share:
-            return {key: place for place, key in enumerate(self.keys, start=1)}
+            return super().ranks()
         ranks: dict[int, int] = {}
         start = 0
         for end in range(1, len(self.keys) + 1):
@@ -190,7 +173,7 @@ class MeaningLeg:
         return None if asked.vector is None else DenseAnswer(self._dense, asked, asked.vector)
 
 
-class DenseAnswer:
+class DenseAnswer(Answer):
     """The dense leg's answer.
 
     A cosine says little by itself: 0.4 is much where notes have 0.1 on average, and nothing where all are about one
@@ -201,23 +184,17 @@ class DenseAnswer:
     def __init__(self, dense: DenseLeg, asked: Asked, vector: Vector) -> None:
         self._dense, self._vector = dense, vector
         keys, _ = dense.search(vector, asked.limit, allowed=asked.eligible.allowed)
-        self.keys: Sequence[int] = keys.tolist()
+        self.keys = keys.tolist()
 
     @cached_property
     def _typical(self) -> tuple[float, float]:
         return self._dense.typical(self._vector)
-
-    def ranks(self) -> Mapping[int, int]:
-        return {key: place for place, key in enumerate(self.keys, start=1)}
 
     def scores(self, keys: Keys) -> tuple[Floats, Floats]:
         # A note whose vector is still being made has none to speak of: it says nothing, rather than nan.
         cosines = np.nan_to_num(self._dense.cosines(self._vector, keys).astype(np.float64), nan=0.0)
         mean, spread = self._typical
         return cosines, np.clip((cosines - mean) / (_WHOLE * spread), 0.0, 1.0)
-
-    def matched(self, key: int) -> tuple[str, ...]:
-        return ()
 
 
 # The speaker leg: asked about Ana, what Ana said herself is more likely to answer than what was said to her.
@@ -234,11 +211,13 @@ class SpeakerLeg:
         return None if who is None else SpeakerAnswer(asked, who)
 
 
-@dataclass(frozen=True, slots=True)
-class SpeakerAnswer(ScoringAnswer):
+@dataclass(frozen=True)
+class SpeakerAnswer(Answer):
     """The speaker leg's answer: 1 for what that person said."""
 
+    asked: Asked
     who: str
+    keys = ()
 
     def scores(self, keys: Keys) -> tuple[Floats, Floats]:
         rows, wanted = self.asked.eligible.rows(keys.tolist()), self.who.casefold()
@@ -286,7 +265,7 @@ class TimeLeg:
 
 
 @dataclass(frozen=True)
-class TimeAnswer:
+class TimeAnswer(Answer):
     """The time leg's answer: 1 within the period. All its candidates are equally within.
 
     `within` are notes of the period, ascending: all, where they are not too many.
@@ -381,13 +360,16 @@ def times_of(content: str, said: date) -> tuple[tuple[date, date], ...]:
     return tuple(found)
 
 
-@dataclass(frozen=True, slots=True)
-class StatedTimeAnswer(ScoringAnswer):
+@dataclass(frozen=True)
+class StatedTimeAnswer(Answer):
     """The time leg's answer to a question that asks when.
 
     "I moved yesterday" answers "when did you move?" better than "the move was hard" does. But many notes state some
     time, so each counts for as much as it is to the point.
     """
+
+    asked: Asked
+    keys = ()
 
     def scores(self, keys: Keys) -> tuple[Floats, Floats]:
         rows = self.asked.session.notes.columns(keys.tolist(), ["content"])
@@ -450,22 +432,24 @@ class Turns:
     active: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, session: Session, counter: int, reach: int) -> Turns:
-        """All there are, to be asked for neighbours up to `reach` turns away."""
-        return cls._read(session, counter, reach, {})
+    def of(cls, session: Session, reach: int, held: Turns | None = None) -> Turns:
+        """All that the session sees, to be asked for neighbours up to `reach` turns away: `held` brought up to date."""
+        # A session that began before the turns were last read sees fewer of them.
+        if held is None or held.seq > session.counter:
+            return cls._read(session, reach, {})
+        return held if held.seq == session.counter else held._after(session)
 
-    def after(self, session: Session, counter: int) -> Turns:
-        """These turns with what has changed up to that value of the counter."""
+    def _after(self, session: Session) -> Turns:
         changed = session.vectors.states(self.seq)[0]
         if not len(changed):
-            return replace(self, seq=counter)
-        fresh = self._read(session, counter, self.reach, self.names, self.seq)
+            return replace(self, seq=session.counter)
+        fresh = self._read(session, self.reach, self.names, self.seq)
         kept = ~np.isin(self.keys, changed)
         chats, ordinals, keys = self.chats[kept], self.ordinals[kept], self.keys[kept]
         turns = zip(fresh.chats.tolist(), fresh.ordinals.tolist(), fresh.keys.tolist(), strict=True)
         at = np.array([_before(chats, ordinals, keys, *turn) for turn in turns], dtype=np.intp)
         return Turns(
-            counter,
+            session.counter,
             self.reach,
             fresh.names,
             np.insert(keys, at, fresh.keys),
@@ -476,9 +460,7 @@ class Turns:
         )
 
     @classmethod
-    def _read(
-        cls, session: Session, counter: int, reach: int, known: Mapping[str, int], after: int | None = None
-    ) -> Turns:
+    def _read(cls, session: Session, reach: int, known: Mapping[str, int], after: int | None = None) -> Turns:
         """All turns, or those changed `after` that; conversations that are not `known` yet get the next numbers."""
         # Left to itself, SQLite walks through every conversation there is to find the few turns that changed.
         since = "WHERE true" if after is None else "INDEXED BY notes_seq WHERE seq > :after"
@@ -497,7 +479,7 @@ class Turns:
         chats = np.repeat(np.array([names[name] for name, _ in counts], dtype=np.int32), [count for _, count in counts])
         order = np.argsort(chats, kind="stable")
         key, ordinal, at, active = (found[name][order] for name in ("key", "ordinal", "at", "active"))
-        return cls(counter, reach, names, key, chats[order], ordinal, at, active.astype(np.bool_))
+        return cls(session.counter, reach, names, key, chats[order], ordinal, at, active.astype(np.bool_))
 
     @cached_property
     def places(self) -> Keys:
@@ -546,29 +528,6 @@ def _each(first: NDArray[np.intp], last: NDArray[np.intp]) -> NDArray[np.intp]:
     starts = np.repeat(first - np.cumsum(counts) + counts, counts)
     each: NDArray[np.intp] = starts + np.arange(len(starts))
     return each
-
-
-class TurnCache:
-    """The turns of one collection in memory. `reach` is how many turns away neighbours are; 0 keeps none."""
-
-    def __init__(self, reach: int) -> None:
-        self._reach = reach
-        self._lock = threading.Lock()
-        self._turns: Turns | None = None
-
-    def window_of(self, session: Session) -> TurnWindow:
-        """The neighbours of turns as of this session; reads next to nothing where nothing has changed."""
-        if not self._reach:
-            return TurnWindow(session, None)
-        counter = session.counter
-        with self._lock:
-            held = self._turns
-            # A session that began before the turns were last read sees fewer of them.
-            if held is None or held.seq > counter:
-                self._turns = Turns.of(session, counter, self._reach)
-            elif held.seq < counter:
-                self._turns = held.after(session, counter)
-            return TurnWindow(session, self._turns)
 
 
 class TurnWindow:

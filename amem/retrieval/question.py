@@ -167,16 +167,9 @@ class Reading:
         """JSON-ready."""
         return {
             "question": self.text,
-            "intents": [str(intent) for intent in self.intents],
-            "lexical": self.lexical,
-            "dropped": list(self.dropped),
+            **plain_fields(self, "text", "names", "translated"),
             "meaning": self.meaning or self.text,
-            "speaker": self.speaker,
-            "period": None if self.period is None else self.period.to_dict(),
             "event": None if self.event is None else self.event.words,
-            "recency": None if self.recency is None else str(self.recency),
-            "overview": self.overview,
-            "foreign": self.foreign,
         }
 
 

@@ -16,7 +16,7 @@ from amem.rendering import holding_text
 from amem.retrieval.expansion import SEEDS, Lift, best, better, causes, neighbours, next_to, replied, spread
 from amem.retrieval.explanation import ASKING, Prior
 from amem.retrieval.fusion import LegFusion, LegResults, pool, spaced
-from amem.retrieval.legs import Asked, TurnCache, is_among
+from amem.retrieval.legs import Asked, Turns, TurnWindow, is_among
 from amem.retrieval.question import Intent
 from amem.retrieval.question_times import timely
 from amem.retrieval.router import Names, Router
@@ -238,7 +238,7 @@ class Ranker:
         self._zone = zone(settings.timezone)
         self.router = Router(settings)
         self.frequencies = Frequencies()
-        self._turns = TurnCache(settings.window)
+        self._turns: Turns | None = None
         self._names = Names(self.frequencies, settings.user_name)
         self._states: States | None = None
         self._legs = LegFusion(dense, settings, self.frequencies, predicates, trust)
@@ -267,13 +267,14 @@ class Ranker:
         # 3a. Say which notes may answer, and what their standing may be worth.
         # Whichever of two threads comes last: what either keeps is whole.
         self._states = states = States.of(session, self._states)
+        if self._settings.window:
+            self._turns = Turns.of(session, self._settings.window, self._turns)
         eligible = EligibleNotes(session, query.filter, states, pages=reading.overview)
         standing = Priors(query, reading, self._settings)
         # 3b. Put the question to the legs, on the days that it means.
-        window = self._turns.window_of(session)
-        asked = self._legs.resolve_time(
-            Asked(session, query, reading, vector, eligible, self._settings.candidates, window), event
-        )
+        window = TurnWindow(session, self._turns)
+        asked = Asked(session, query, reading, vector, eligible, self._settings.candidates, window)
+        asked = replace(asked, reading=self._legs.times.resolve(asked, event))
         diversity = self._settings.diversity if query.diversity is None else query.diversity
         places = max(query.k, pool(query.k) if diversity > 0 else 0)
         k = None if every else max(places, self._reranking.depth(query))

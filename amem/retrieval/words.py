@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 import threading
-from collections import OrderedDict
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from amem.conflict.cues import named_alike
 from amem.language import asked_terms, index_terms
 from amem.language.scripts import CHINESE_SINGLE_WORDS, LATIN, read_list, standing_in
 from amem.retrieval.explanation import Lent
-from amem.retrieval.legs import ScoringAnswer, is_among
+from amem.retrieval.legs import Answer, is_among
 from amem.storage.search_tables import K1, Lengths
 from amem.token_vectors import PACKING, Tokens, tokens_of
 
@@ -53,7 +52,7 @@ class Frequencies:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._held: OrderedDict[str, int] = OrderedDict()
+        self._held: dict[str, int] = {}
         #: How many notes there are (not deleted), as last counted.
         self.total = 0
         #: The change counter it was counted at.
@@ -73,19 +72,18 @@ class Frequencies:
     def of(self, session: Session, terms: Sequence[str]) -> dict[str, int]:
         """For each index term how many notes held it when last counted."""
         with self._lock:
+            if len(self._held) > _REMEMBERED:
+                self._held.clear()
             if self._absent[0] != session.counter or len(self._absent[1]) > _REMEMBERED:
                 self._absent = session.counter, set()
             absent = self._absent[1]
             unknown = [term for term in terms if term not in self._held and term not in absent]
-            counted = session.text.document_frequency(unknown) if unknown else {}
-            self._held.update({term: count for term, count in counted.items() if count})
-            absent.update(term for term, count in counted.items() if not count)
-            found = {term: self._held.get(term, 0) for term in terms}
-            for term in found.keys() & self._held.keys():
-                self._held.move_to_end(term)
-            while len(self._held) > _REMEMBERED:
-                self._held.popitem(last=False)
-            return found
+            for term, count in (session.text.document_frequency(unknown) if unknown else {}).items():
+                if count:
+                    self._held[term] = count
+                else:
+                    absent.add(term)
+            return {term: self._held.get(term, 0) for term in terms}
 
 
 def selective_terms(frequencies: Mapping[str, int], total: int) -> list[str]:
@@ -120,7 +118,7 @@ _HOSTS = 40
 _SPARE = 32
 
 
-class LexicalAnswer:
+class LexicalAnswer(Answer):
     """The lexical leg's answer. The common scale is the share of the most that the question's words can give.
 
     `own` holds what each term (column) is worth in each note of `held` (row, keys ascending).
@@ -142,7 +140,7 @@ class LexicalAnswer:
         return said
 
     @cached_property
-    def keys(self) -> Sequence[int]:
+    def keys(self) -> Sequence[int]:  # type: ignore[override]  # which is looked up when it is asked for
         """The best by their own words, and turns beside them that have become as good."""
         limit, eligible = self._asked.limit, self._asked.eligible
         best = self._held[np.lexsort((self._held, -self._own.sum(axis=1)))]
@@ -153,9 +151,6 @@ class LexicalAnswer:
         candidates = np.array(sorted({*own, *map(int, near)}), dtype=np.int64)
         worth = self.scores(candidates)[0]
         return self._first(candidates[np.argsort(-worth, kind="stable")][: np.count_nonzero(worth > 0)], limit)
-
-    def ranks(self) -> Mapping[int, int]:
-        return {key: place for place, key in enumerate(self.keys, start=1)}
 
     def scores(self, keys: Keys) -> tuple[Floats, Floats]:
         fresh = np.array([key for key in keys.tolist() if key not in self._known], dtype=np.int64)
@@ -224,25 +219,17 @@ class LexicalAnswer:
 _LEAST_IDF = 1e-6
 
 
-class Scorer(Protocol):
-    """Says what each index term is worth in each note; the parts of several terms add up to their BM25."""
+class Fts5Scorer:
+    """SQLite's own ranking, k1 1.2 and b 0.75 fixed; keeps the lengths of notes by the change counter.
 
-    k1: float
+    The parts of several terms add up to their BM25.
+    """
+
+    k1 = K1
+    _lengths: Lengths | None = None
 
     def postings(self, session: Session, terms: Sequence[str]) -> tuple[Keys, Keys, Floats]:
         """Where each term stands: places in `terms`, keys of the notes that hold it, and its worth there, above 0."""
-        ...
-
-
-class Fts5Scorer:
-    """SQLite's own ranking, k1 1.2 and b 0.75 fixed; keeps the lengths of notes by the change counter."""
-
-    k1 = K1
-
-    def __init__(self) -> None:
-        self._lengths: Lengths | None = None
-
-    def postings(self, session: Session, terms: Sequence[str]) -> tuple[Keys, Keys, Floats]:
         # Whichever of two threads comes last: what either keeps is whole.
         self._lengths = lengths = Lengths.of(session, self._lengths)
         return session.text.postings(terms, lengths)
@@ -341,7 +328,7 @@ class LexicalLeg:
     def __init__(self, settings: Settings, frequencies: Frequencies) -> None:
         self._frequencies = frequencies
         self._decay = settings.window_decay
-        self._scorer: Scorer = (
+        self._scorer: Fts5Scorer | RankBm25Scorer = (
             Fts5Scorer() if settings.lexical == "fts5" else RankBm25Scorer(settings.bm25_k1, settings.bm25_b)
         )
 
@@ -428,21 +415,20 @@ class LateLeg:
         return np.array([rarity[word] / words.count(word) for word in words], dtype=np.float64)
 
 
-@dataclass(frozen=True, slots=True)
-class LateAnswer(ScoringAnswer):
+@dataclass(frozen=True)
+class LateAnswer(Answer):
     """The late leg's answer. `pieces` are those of the question's words, `worth` adds up to 1."""
 
+    asked: Asked
     space: Space
     pieces: Tokens
     worth: Floats
     decay: float
+    keys = ()
 
     def scores(self, keys: Keys) -> tuple[Floats, Floats]:
         found = self._near(keys)
         return found, found
-
-    def matched(self, key: int) -> tuple[str, ...]:
-        return ()
 
     def _near(self, keys: Keys) -> Floats:
         around = self.asked.window.around(keys)

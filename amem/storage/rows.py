@@ -407,6 +407,20 @@ def columns(
     return found
 
 
+def patched(
+    column: NDArray[Any], keys: NDArray[np.int64], values: Any, gone: NDArray[np.int64] | None = None
+) -> NDArray[Any]:
+    """A copy of a column by key, where -1 is none, with these `values` for `keys` and none for those `gone`."""
+    import numpy as np
+
+    grown = np.full(max(len(column), int(keys.max(initial=-1)) + 1), -1, dtype=column.dtype)
+    grown[: len(column)] = column
+    if gone is not None:
+        grown[gone[gone < len(grown)]] = -1
+    grown[keys] = values
+    return grown
+
+
 # Notes as they stood at an earlier time: what was changed since, taken back version by version.
 
 #: Changes after a moment; the first version of a note is no change.

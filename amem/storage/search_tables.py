@@ -21,6 +21,7 @@ from amem.storage.rows import (
     in_scope,
     keys_from,
     note_of,
+    patched,
     read_moment,
     read_time,
     stood,
@@ -116,22 +117,18 @@ class Lengths:
         """The lengths of notes that the session sees: `held` as it is, or brought up to date."""
         import numpy as np  # here and below: facts and tags are looked up without it, and sooner
 
-        counter = session.counter
-        if held is not None and held.seq == counter:
+        if held is not None and held.seq == session.counter:
             return held
-        if held is None or held.seq > counter:
-            by_key, rows = np.zeros(0, dtype=np.int32), session.rows(_SIZES)
+        by_key, gone = np.zeros(0, dtype=np.int32), None
+        if held is None or held.seq > session.counter:
+            rows = session.rows(_SIZES)
         else:
-            changed = session.vectors.states(held.seq)[0]
-            rows = session.rows(f"{_SIZES} WHERE id IN :keys", keys=changed.tolist())
-            by_key = held.by_key.copy()
-            by_key[changed[changed < len(by_key)]] = -1
+            by_key, gone = held.by_key, session.vectors.states(held.seq)[0]
+            rows = session.rows(f"{_SIZES} WHERE id IN :keys", keys=gone.tolist())
         keys = np.array([key for key, _ in rows], dtype=np.int64)
-        grown = np.full(max(len(by_key), int(keys.max(initial=-1)) + 1), -1, dtype=np.int32)
-        grown[: len(by_key)] = by_key
-        grown[keys] = _summed([sizes for _, sizes in rows])
+        grown = patched(by_key, keys, _summed([sizes for _, sizes in rows]), gone)
         every = grown[grown >= 0]
-        return cls(counter, grown, len(every), float(every.mean()) if len(every) else 1.0)
+        return cls(session.counter, grown, len(every), float(every.mean()) if len(every) else 1.0)
 
 
 def _summed(sizes: Sequence[bytes]) -> NDArray[np.int64]:

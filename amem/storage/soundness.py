@@ -20,32 +20,9 @@ if TYPE_CHECKING:
 
     from amem.storage.store import Session
 
-#: Columns that hold times, and those that hold JSON; None is let through where the schema lets it.
-TIMES = {
-    "operations": ("at",),
-    "notes": ("at", "valid_from", "valid_to", "recorded_at"),
-    "links": ("at",),
-    "facts": ("valid_from", "valid_to"),
-    "flags": ("at",),
-    "runs": ("started_at", "finished_at", "lease_until"),
-    "usage": ("last_access",),
-    "corroborations": ("at",),
-    "sources": ("at",),
-    "reviews": ("created_at", "expires_at"),
-    "jobs": ("lease_until",),
-    "sessions": ("started_at",),
-    "turns": ("at", "lease_until"),
-}
-JSON = {
-    "notes": ("edited",),
-    "versions": ("changes",),
-    "link_changes": ("before", "after"),
-    "reviews": ("changes",),
-    "runs": ("progress",),
-    "turns": ("recalled",),
-}
-
-
+#: Columns that hold times, as those do whose names end with ``_at``, and that hold JSON, in whichever table.
+_TIMES = frozenset(("at", "valid_from", "valid_to", "last_access", "lease_until"))
+_JSON = frozenset(("edited", "changes", "before", "after", "progress", "recalled"))
 #: Columns that hold one of a few words.
 _WORDS: Mapping[tuple[str, str], frozenset[str]] = {
     ("turns", "state"): frozenset(TurnState),
@@ -103,9 +80,9 @@ def _fits(table: str, name: str, sort: str, value: Any) -> bool:
         return False
     if isinstance(value, float) and not math.isfinite(value):
         return False
-    if name in TIMES.get(table, ()):
+    if name in _TIMES or name.endswith("_at"):
         return _is_time(value)
-    if name in JSON.get(table, ()):
+    if name in _JSON:
         return _is_json(value)
     return (table, name) not in _WORDS or value in _WORDS[table, name]
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from amem import strength
 from amem.errors import StorageBusy, StorageFull, StorageReadOnly
 from amem.note import Kind, Layer, Status
-from amem.storage.rows import Part, coded, columns, moment_or_never, read_time, time_text
+from amem.storage.rows import Part, coded, columns, moment_or_never, patched, read_time, time_text
 from amem.strength import USE_GROWTH, Strength, stability, trust
 
 if TYPE_CHECKING:
@@ -236,28 +236,26 @@ class States:
     @classmethod
     def of(cls, session: Session, held: States | None = None) -> States:
         """The states of all notes that the session sees: `held` as it is, or brought up to date."""
-        import numpy as np
 
-        counter = session.counter
-        none = np.empty(0, dtype=np.int8)
-        if held is None or held.seq > counter:
+        if held is None or held.seq > session.counter:
             # By the index that holds all of it, and not from the notes themselves.
-            return cls(counter, none, none)._with(session, "INDEXED BY notes_at")
-        if held.seq == counter:
+            return cls._of_none(session)._with(session, "INDEXED BY notes_at")
+        if held.seq == session.counter:
             return held
-        gone, statuses, kinds = session.vectors.states(held.seq)[0], held.statuses.copy(), held.kinds.copy()
-        for column in (statuses, kinds):
-            column[gone[gone < len(column)]] = -1
-        return cls(counter, statuses, kinds)._with(session, "WHERE seq > :after", after=held.seq)
+        gone = session.vectors.states(held.seq)[0]
+        return held._with(session, "WHERE seq > :after", gone=gone, after=held.seq)
 
     @classmethod
     def of_some(cls, session: Session, keys: NDArray[np.int64]) -> States:
         """The states of these notes alone."""
+        return cls._of_none(session)._with(session, "WHERE key IN :keys", keys=keys.tolist())
+
+    @classmethod
+    def _of_none(cls, session: Session) -> States:
         import numpy as np
 
         none = np.empty(0, dtype=np.int8)
-        some = "WHERE key IN :keys"
-        return cls(session.counter, none, none)._with(session, some, keys=keys.tolist())
+        return cls(session.counter, none, none)
 
     def active(self, keys: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which of these notes are active."""
@@ -269,17 +267,13 @@ class States:
         found: NDArray[np.bool_] = _at(self.kinds, keys) == _KINDS.index(kind)
         return found
 
-    def _with(self, session: Session, which: str, **given: Any) -> States:
-        import numpy as np
-
+    def _with(self, session: Session, which: str, *, gone: NDArray[np.int64] | None = None, **given: Any) -> States:
         read = columns(session, f"{_STATES} {which}", whole=("key", "status", "kind"), **given)
-        keys = read["key"]
-        length = max(len(self.kinds), int(keys.max(initial=-1)) + 1)
-        statuses, kinds = (np.full(length, -1, dtype=np.int8) for _ in range(2))
-        for grown, held, name in ((statuses, self.statuses, "status"), (kinds, self.kinds, "kind")):
-            grown[: len(held)] = held
-            grown[keys] = read[name]
-        return States(self.seq, statuses, kinds)
+        held = (
+            patched(column, read["key"], read[name], gone)
+            for column, name in ((self.statuses, "status"), (self.kinds, "kind"))
+        )
+        return States(session.counter, *held)
 
 
 def _at(column: NDArray[np.int8], keys: NDArray[np.int64]) -> NDArray[np.int8]:

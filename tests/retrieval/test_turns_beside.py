@@ -133,7 +133,7 @@ def test_what_another_process_changes_lends_from_the_next_search_on(
 def test_turns_that_follow_changes_are_those_read_anew(open_collection: Callable[..., Collection]) -> None:
     collection, chance = open_collection(), Random(7)
     with collection.store.read() as session:
-        followed = Turns.of(session, session.counter, 3)
+        followed = Turns.of(session, 3)
     ids: list[str] = []
     for step in range(60):
         if step % 3 or not ids:
@@ -147,8 +147,8 @@ def test_turns_that_follow_changes_are_those_read_anew(open_collection: Callable
             collection.change(chance.choice(ids), **place)
         if step % 4 == 0:
             with collection.store.read() as session:
-                followed = followed.after(session, session.counter)
-                anew = Turns.of(session, session.counter, 3)
+                followed = Turns.of(session, 3, followed)
+                anew = Turns.of(session, 3)
             assert placed(followed) == placed(anew)
     assert len(placed(followed)) > 20
 

@@ -12,7 +12,6 @@ from storing import put
 from amem.errors import StorageCorrupt
 from amem.note import Link, LinkType, Status
 from amem.query import Filter
-from amem.storage.soundness import TIMES
 from amem.storage.store import Store
 
 if TYPE_CHECKING:
@@ -157,15 +156,3 @@ def test_doctor_finds_a_text_that_is_not_what_was_stored(notes: Path, clock: Fro
     put_wrong(notes, "notes", "content", "poison for breakfast", "id = 'rye'")
     with closing(Store(notes, clock)) as store:
         assert store.check() == ["note rye: its text is not the one that its hash was made of"]
-
-
-def test_every_time_of_the_schema_is_among_those_that_doctor_reads(notes: Path) -> None:
-    with closing(sqlite3.connect(notes / "amem.db")) as raw:
-        tables = [name for (name,) in raw.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        found = {
-            (table, row[1])
-            for table in tables
-            for row in raw.execute(f"PRAGMA table_info({table})")
-            if row[1] in ("at", "valid_from", "valid_to", "last_access", "lease_until") or row[1].endswith("_at")
-        }
-    assert found == {(table, column) for table, columns in TIMES.items() for column in columns}
