@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from amem.language import index_terms, query_terms, sentences, written_in_cjk
 from amem.language.numerals import CARDINALS, SPELLED, value_of
-from amem.language.scripts import ENGLISH
+from amem.language.scripts import ENGLISH, Patterns
 from amem.language.sentence_parts import DENIAL, Clause, Stance, clauses, stances, without_idioms
 from amem.language.times import with_dates
 from amem.language.word_reading import names, read
@@ -50,26 +50,8 @@ class Part:
     turning: frozenset[str] = frozenset()
 
 
-#: What may turn or blur what a clause says. Where only one side has such a word nothing is concluded.
-_TURNING = re.compile(
-    r"\b(?:hat\w+|dislik\w+|avoid\w*|refus\w+|stop\w*|quit\w*|gave up|giv\w+ up|used to|former\w*|ex|lack\w*|miss\w*"
-    r"|fail\w*|unable|free|instead|rather|except|only|other than|than|hardly|rarely|seldom|barely|almost|nearly|allowed"
-    r"|forbid\w*|forbidden|bann?\w*|cancel\w*|end(?:ed|s)?|left|los[te]\w*|skip\w*|against|until|till|yet|still"
-    r"|again|un\w{4,}|too|enough|finish\w*|sure|always|every\w*|all|intoleran\w+|difficult\w*|hard|struggl\w+|wish\w*"
-    r"|would|previous\w*|once|moved (?:away|out|from))\b"
-    r"|讨厌|反感|避免|戒|停|拒绝|放弃|以前|曾|过去|原来|缺|除了|除非|只|很少|禁止|失|取消|难|离开|搬走|以外|才|少|还|都|全|曾经|差点",
-    re.IGNORECASE,
-)
-#: Ways to like something that claims take for each other; "like" itself would be a stop word.
-_LIKES = re.compile(
-    r"\b(?:likes?|liked|loves?|loved|enjoys?|enjoyed|is fond of|am fond of|favou?rite)\b", re.IGNORECASE
-)
-#: Claims that tell of a question.
-_REPORTS = re.compile(
-    r"\b(?:ask\w*|wonder\w*|question\w*|inquir\w*|enquir\w*|request\w*|look\w* for|interested|curious|seek\w*|want\w*"
-    r"|wish\w*|plan\w*|consider\w*|think\w*|need\w*|hop\w+|unsure|whether)\b|问|想|打听|疑|求|希望|打算|考虑|需要|是否",
-    re.IGNORECASE,
-)
+_pattern = Patterns("conversation/grounding")
+_TURNING, _LIKES, _REPORTS = _pattern("turning"), _pattern("likes"), _pattern("reports")
 
 
 def parts(text: str) -> tuple[Part, ...]:
@@ -222,27 +204,11 @@ _LONGEST_NUMBER = 30
 _CHINESE_AMOUNT = re.compile(
     rf"(?:[\d一二三四五六七八九两]{{1,{_LONGEST_NUMBER}}}+[十百千万]|十[一二三四五六七八九])[\d零一二三四五六七八九十百千万两]*"
 )
-_AFTERNOON = re.compile(r"(\d{1,2})(?:[:：.](\d{2}))?\s*(?:p\.?m\b)|(?:下午|晚上|傍晚)\s*(\d{1,2})", re.IGNORECASE)
+_AFTERNOON = _pattern("afternoon")
 #: A short answer takes what it means from the question before it.
 _ANSWER_WORDS, _ANSWER_CHARACTERS = 6, 14
-_OPENING = r"\W*(?:(?:haha\w*|lol|oh|well|hm+|哈哈+|哦)\W+)*"
-_FOLLOWS = r"(?=\s*(?:[,.!;:—-]|$)|\s+(?:he|she|it|i|we|they|that|there|you)\b)"
-#: "Yes!", "ha, yes he does", "对的" agree to what was said; "yesterday", "right now", "对花生过敏" and "好像" do not.
-_ASSENT = re.compile(
-    rf"{_OPENING}(?:(?:yes|yeah|yep|yup|right|correct|exactly|indeed|true|that's (?:right|it|correct)){_FOLLOWS}"
-    r"|(?:是的?|对的?|没错|正是)(?=[\W啊呀哦呢]|$))",
-    re.IGNORECASE,
-)
-#: "Ok, thanks" and "好的" agree to what was asked; of what was told they say only that it was heard.
-_HEARD = re.compile(
-    rf"{_OPENING}(?:(?:sure|of course|ok(?:ay)?){_FOLLOWS}|(?:好的?|嗯+|可以|当然|没问题)(?=[\W啊呀哦呢]|$))",
-    re.IGNORECASE,
-)
-#: "No, Max" and "不是" deny what was asked; "不过" and "no problem" do not.
-_DENIAL = re.compile(
-    rf"{_OPENING}(?:(?:no|nope|nah|not really|never){_FOLLOWS}|(?:不是?|没有?|不对|不会|从不)(?=[\W啊呀哦呢]|$))",
-    re.IGNORECASE,
-)
+#: An answer that agrees, one that only says that it was heard, and one that denies.
+_ASSENT, _HEARD, _DENIAL = _pattern("assent"), _pattern("heard"), _pattern("denial")
 _ASKS = re.compile(r"[?？]|[吗呢么][。!！]?\s*$")
 #: Of a statement's telling words, this share has to be in the messages it names.
 _SHARED = 0.2

@@ -14,7 +14,7 @@ from amem.language import index_terms, normalize, sentences, written_in_cjk
 from amem.language.lexicon import lexicon
 from amem.language.numerals import CARDINALS, CHINESE, month_number, value_of, weekday_number
 from amem.language.predicates import subject_key
-from amem.language.scripts import CJK, is_cjk, words
+from amem.language.scripts import CJK, Patterns, is_cjk, words
 from amem.note import Enrichment, Kind, MemoryNote, MemoryType, Scope, Status
 
 if TYPE_CHECKING:
@@ -49,28 +49,8 @@ def _value(run: str) -> str:
 
 # When something is, taken out of a text in one form: it may stand at either end of a sentence and mean the same.
 
-_MONTH = r"(?P<{0}>jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)(?:uary|ruary|ch|il|ust|ember|ober|tember)?"
-_PATTERN = re.compile(
-    r"(?:\b(?:on|at|in)\s+)?(?:"
-    r"\b(?P<iso>\d{4}-\d{2}-\d{2})\b"
-    rf"|\b(?:the\s+)?(?P<day1>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH.format('month1')}\b(?:,?\s+(?P<year1>\d{{4}}))?"
-    rf"|\b{_MONTH.format('month2')}\.?\s+(?P<day2>\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s+(?P<year2>\d{{4}}))?"
-    rf"|\b(?:(?<=in\s)|(?<=since\s)|(?<=until\s)){_MONTH.format('month3')}\b(?:\s+(?P<year3>\d{{4}}))?"
-    r"|\b(?P<which>every|each|next|last|this)?\s*\b(?P<weekday>mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|satur|sun)day(?P<many>s?)\b"
-    r"|\b(?P<hour>\d{1,2})(?::(?P<minute>\d{2}))?\s*(?P<half>am|pm|a\.m\.|p\.m\.)"
-    r"|\b(?P<clock>\d{1,2}:\d{2})\b"
-    r"|\b(?P<round>(?:every|each|this|next|last)\s+(?:morning|evening|night|afternoon|day|week|month|year|weekend))\b"
-    r"|(?P<zh_year>\d{4}年)?(?P<zh_month>\d{1,2})月(?P<zh_day>\d{1,2})[日号]?"
-    r"|(?P<zh_week>[每上下这本]?个?)(?:周|星期|礼拜)(?P<zh_weekday>[1-7日天])"
-    r"|(?P<zh_clock>(?:凌晨|早上|上午|中午|下午|傍晚|晚上)?\d{1,2}点(?:半|\d{1,2}分)?)"
-    r"|(?P<zh_round>每(?:天|晚|早|周|月|年)(?:早上|晚上|下午|上午)?)"
-    r")"
-)
-#: Words whose meaning moves with the day on which they are said.
-_MOVING = re.compile(
-    r"\b(?:today|tonight|tomorrow|yesterday|now|currently|ago|recently|lately|just|soon|this|last|next)\b"
-    r"|今[天晚早晨日年]|明[天晚早日年]|昨[天晚日]|前天|后天|刚[才刚]?|现在|目前|最近|[上下这本](?:个|周|星期|礼拜|月)|去年"
-)
+_pattern = Patterns("maintenance/sameness")
+_TIME, _MOVING = _pattern("time"), _pattern("moving")
 _KINDS = ("date", "weekday", "clock", "round")
 
 
@@ -83,7 +63,7 @@ def take_out_times(text: str) -> tuple[str, tuple[tuple[str, ...], ...]]:
         found[kind].append(value)
         return " "
 
-    bare = _PATTERN.sub(keep, text)
+    bare = _TIME.sub(keep, text)
     return bare, tuple(tuple(found[kind]) for kind in _KINDS)
 
 
@@ -133,7 +113,7 @@ _CLAUSE = re.compile(r"[，。；！？,;!?]+")
 #: Say nothing that would be missed; "also" and the like tie a sentence to what stood before it.
 _LIGHT = words("a an the is are am be been please remember note reminder fyi that our also btw of")
 _LIGHT_CHARACTERS = frozenset("的了吧呢啊呀嘛哦哈")
-_LIGHT_OPENINGS = re.compile(r"^(?:请?(?:记住|记得|注意|提醒一下|备注)[：:，,]?)")
+_LIGHT_OPENINGS = _pattern("opening")
 #: Ways to say the same, in one form; read before a text is taken into words.
 _PARAPHRASES = tuple(
     (re.compile(pattern), instead)
@@ -169,7 +149,7 @@ _NEGATIONS = words("not no never none neither nor without nobody nothing hardly 
 _CHINESE_NEGATIONS = frozenset("不没无非别未勿莫禁否")
 #: What comes after one of these takes back or limits what was said.
 _LIMITING = words("but however except unless if although though instead only until whereas yet maybe perhaps might")
-_CHINESE_LIMITING = re.compile(r"但|不过|除|如果|要是|若|只|然而|否则|可能|也许|直到")
+_CHINESE_LIMITING = _pattern("limiting_zh")
 #: A sentence may go on with one of these and still say what it said before.
 _GOES_ON = words("for with because as so and at in on from by near since via")
 

@@ -10,8 +10,8 @@ from pathlib import Path
 AMEM = Path(__file__).parents[2] / "amem"
 #: How many patterns of words a room may hold, and why. A number may fall, not rise.
 ALLOWED = {
-    "conversation": (25, "what a chat says of memory itself"),
-    "maintenance": (6, "what two notes must not differ in to be one"),
+    "conversation": (10, "what a chat says of memory itself"),
+    "maintenance": (2, "what two notes must not differ in to be one"),
     "retrieval": (45, "how questions are asked"),
     "testing": (15, "a model played by rules"),
     "llm": (2, "headings that models answer with"),
