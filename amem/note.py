@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass, field, is_dataclass
 from datetime import datetime
 from enum import Enum, StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from amem.errors import InvalidInput
 
@@ -414,6 +414,17 @@ class Plain:
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready: each field under its name."""
         return plain_fields(self)
+
+
+class Summed:
+    """A dataclass that is added up field by field: numbers and tuples are joined, of words the first stay."""
+
+    __slots__ = ()
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    def __add__(self, other: Self) -> Self:
+        pairs = ((getattr(self, name), getattr(other, name)) for name in self.__dataclass_fields__)
+        return type(self)(*(one or two if isinstance(one, bool | str) else one + two for one, two in pairs))
 
 
 # What a write did, said back to whoever asked for it.

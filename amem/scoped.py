@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from datetime import date, datetime
 
     from amem.conversation.assistant import Assistant
-    from amem.conversation.ingest import RememberReport
+    from amem.conversation.learning import RememberReport
     from amem.conversation.questions import Answer
     from amem.conversation.reply import Learnt
     from amem.interop.graph import LocalGraph, Neighbourhood

@@ -12,14 +12,16 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from amem.cli.render import Page, counted, cut, draw_receipt, one_line, short_id, styled, when
-from amem.conversation.commands import Choices, Line, Notes, Recollection, Shown, Stored, Term, Undone
+from amem.conversation.commands import Choices, Line, Notes, Recollection, Shown, Term
 from amem.conversation.ports import reason
 from amem.conversation.reply import LEARNING, Recalled, Replayed, ended, grouped, was_shown
 from amem.errors import AmemError, NoteNotFound
 from amem.labels import visible
 from amem.language.sentence_parts import breaks, may_break
+from amem.note import Receipt
 from amem.rendering import text_of
 from amem.storage.chats import Learning
+from amem.storage.undo import UndoReport
 from amem.summaries import reversal_lines
 
 if TYPE_CHECKING:
@@ -204,10 +206,10 @@ class Screen:
                 self.notes(notes)
             case Recollection(recalled, shown, most):
                 self.recalled(recalled, shown=shown, most=most)
-            case Stored(receipt):
-                draw_receipt(self.page, memory.read(receipt.id), receipt, mark=MARK)
-            case Undone(report):
-                done, *others = reversal_lines(memory, report)
+            case Receipt():
+                draw_receipt(self.page, memory.read(what.id), what, mark=MARK)
+            case UndoReport():
+                done, *others = reversal_lines(memory, what)
                 self.say(done)
                 for line in others:
                     self.warn(line)

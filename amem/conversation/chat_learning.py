@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from amem.clock import Clock, start_of_day, zone
 from amem.conversation.background import Background
 from amem.conversation.episodes import GAP, LEAST_TOKENS, TOKENS, segment
-from amem.conversation.learning import queue_lesson
+from amem.conversation.learning import RememberReport, queue_lesson
 from amem.conversation.reply import Learnt
 from amem.errors import AmemError, Cancelled
 from amem.labels import short_id, title
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from threading import Event
 
-    from amem.conversation.ingest import Learner, RememberReport
+    from amem.conversation.ingest import Learner
     from amem.settings import Settings
     from amem.storage.operations import Operation
     from amem.storage.store import Session, Store
@@ -227,12 +227,7 @@ class ChatLearning:
             if not isinstance(error, Exception):
                 raise
             # Whatever is wrong with these turns must not keep those after them from being learnt from.
-            if isinstance(error, AmemError):
-                _log.info("%d turns go on waiting to be learnt from: %s", len(mine), error)
-            else:
-                _log.exception("%d turns could not be learnt from and go on waiting", len(mine))
-            why = str(error) or type(error).__name__
-            return Learnt(error="" if isinstance(error, Cancelled) else why, waiting=len(mine))
+            return _put_off(error, f"{len(mine)} turns", len(mine))
         return self._settle(mine, made, episodes=episodes) + self._close_episodes(mine[0].session)
 
     def _learn_episode(self, turns: Sequence[Turn], *, owner: str, cancelled: Event | None) -> Learnt:
@@ -257,12 +252,7 @@ class ChatLearning:
         try:
             made = self._learner.learn_from(episode, cancelled=cancelled or self._background.called_off)
         except Exception as error:
-            if isinstance(error, AmemError):
-                _log.info("episode %s goes on waiting to be learnt from: %s", short_id(episode), error)
-            else:
-                _log.exception("episode %s could not be learnt from and goes on waiting", short_id(episode))
-            why = str(error) or type(error).__name__
-            return Learnt(error="" if isinstance(error, Cancelled) else why, waiting=len(got))
+            return _put_off(error, f"episode {short_id(episode)}", len(got))
         return learnt_of(made, len(got))
 
     def _give_back(self, turns: Sequence[Turn]) -> None:
@@ -389,6 +379,14 @@ class ChatLearning:
         with self._store.read() as session:
             turns = session.chats.turns(turn.session, last=EARLIER, before=turn.number, recalled=False)
         return [message for each in turns if not each.undone for message in self._messages(each)][-EARLIER:]
+
+
+def _put_off(error: Exception, what: str, turns: int) -> Learnt:
+    """What is told and logged of turns that could not be learnt from and go on waiting."""
+    is_told = isinstance(error, AmemError)
+    level = logging.INFO if is_told else logging.ERROR
+    _log.log(level, "%s could not be learnt from and goes on waiting: %s", what, error, exc_info=not is_told)
+    return Learnt(error="" if isinstance(error, Cancelled) else str(error) or type(error).__name__, waiting=turns)
 
 
 def _is_summed_up(turn: Turn) -> bool:

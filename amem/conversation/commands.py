@@ -61,20 +61,6 @@ class Recollection:
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
-    """A note that was added by hand."""
-
-    receipt: Receipt
-
-
-@dataclass(frozen=True, slots=True)
-class Undone:
-    """What was taken back."""
-
-    report: UndoReport
-
-
-@dataclass(frozen=True, slots=True)
 class Choices:
     """Notes to choose from; the front end hands those that were chosen to `hide`."""
 
@@ -89,7 +75,8 @@ class Term:
     meaning: str
 
 
-Shown: TypeAlias = Line | Notes | Recollection | Stored | Undone | Choices | Term
+#: A receipt is of a note that was added by hand, an undo report of what was taken back.
+Shown: TypeAlias = "Line | Notes | Recollection | Receipt | UndoReport | Choices | Term"
 
 
 class Completion(NamedTuple):
@@ -223,7 +210,7 @@ def _remember(conversation: Conversation, rest: str) -> Iterator[Shown]:
         yield Line("what? /remember TEXT keeps a note exactly as worded", warning=True)
         return
     receipt = conversation.remember(rest)
-    yield Stored(receipt)
+    yield receipt
     if receipt.error:
         yield Line(f"the note is stored, but not fully analysed: {receipt.error}", warning=True)
     if receipt.stored:
@@ -258,11 +245,10 @@ def _told_stored(conversation: Conversation) -> Iterator[Shown]:
 
 def _undo(conversation: Conversation, rest: str) -> Iterator[Shown]:
     try:
-        report = conversation.undo()
+        yield conversation.undo()
     except NothingToUndo:
         yield Line("nothing of this chat is left to take back (amem log shows everything)")
         return
-    yield Undone(report)
     yield from _told_stored(conversation)
 
 

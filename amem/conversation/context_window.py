@@ -3,10 +3,6 @@
 Order of claims: room for the answer, then the system text (with core notes), the question, the recalled notes, the
 freshest turns verbatim, and for the turns before those the summaries of their episodes. What is too long is cut with
 a mark; of the summaries the weakest go first, by strength (importance, trust, use and age) and then by age.
-
-Order of claims: room for the answer, then the system text (with core notes), the question, the recalled notes, the
-freshest turns verbatim, and for the turns before those the summaries of their episodes. What is too long is cut with
-a mark; of the summaries the weakest go first, by strength (importance, trust, use and age) and then by age.
 """
 
 from __future__ import annotations
@@ -71,15 +67,11 @@ class Shares:
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """The messages, which turns stand in them verbatim, which summaries for the others, and about how many tokens it
-    all takes. `forgotten` are turns of which nothing is left; `cut` tells whether anything was shortened."""
+    """The messages, which summaries stand in them for turns that do not, and about how many tokens it all takes."""
 
     messages: tuple[Message, ...]
-    verbatim: tuple[int, ...]
     summaries: tuple[str, ...]
-    forgotten: tuple[int, ...]
     size: int
-    cut: bool
 
 
 def fit(
@@ -101,13 +93,13 @@ def fit(
     material as well. Those of `older` stand for turns before those of `past`.
     """
     room = max(window - answer, 1)
-    system, system_cut = _within(system, room // 2)
+    system = cut(system, room // 2)
     room -= tokens(system) + _FRAME
-    recalled, recalled_cut = _within(recalled, room // 2) if recalled else ("", False)
+    recalled = cut(recalled, room // 2)
     room -= tokens(recalled)
-    asked, asked_cut = _within(question, max(room - _FRAME, 1))
+    asked = cut(question, max(room - _FRAME, 1))
     room -= tokens(asked) + _FRAME
-    tail, used, tail_cut = _tail(past, room, summaries)
+    tail, used = _tail(past, room, summaries)
     room -= used
     shown = {each.number for each in tail}
     gone = {*older, *(each.episode for each in past if each.number not in shown)}
@@ -121,24 +113,12 @@ def fit(
     for each in tail:
         messages += [Message(Role.USER, each.question), Message(Role.ASSISTANT, each.answer)]
     messages.append(Message(Role.USER, f"{recalled}\n\n{asked}" if recalled else asked))
-    ids = {each.note for each in held}
-    return Fitted(
-        messages=tuple(messages),
-        verbatim=tuple(each.number for each in tail),
-        summaries=tuple(each.note for each in held),
-        forgotten=tuple(each.number for each in past if each.number not in shown and each.episode not in ids),
-        size=sum(tokens(message.content) + _FRAME for message in messages),
-        cut=system_cut or recalled_cut or asked_cut or tail_cut,
-    )
+    size = sum(tokens(message.content) + _FRAME for message in messages)
+    return Fitted(tuple(messages), tuple(each.note for each in held), size)
 
 
-def cut(text: str, most: int) -> str:
-    """`text` within `most` tokens: its beginning and, after a mark, its end, since that is where a question stands."""
-    return _within(text, most)[0]
-
-
-def _tail(past: Sequence[Past], room: int, summaries: Sequence[Summary]) -> tuple[list[Past], int, bool]:
-    """The freshest turns that fit, oldest first, their tokens, and whether one was cut.
+def _tail(past: Sequence[Past], room: int, summaries: Sequence[Summary]) -> tuple[list[Past], int]:
+    """The freshest turns that fit, oldest first, and their tokens.
 
     While summaries could stand for the older ones, the tail leaves them their share.
     """
@@ -147,27 +127,26 @@ def _tail(past: Sequence[Past], room: int, summaries: Sequence[Summary]) -> tupl
     if too_much and summaries:
         budget = int(room * _TAIL)
     chosen: list[Past] = []
-    used, shortened = 0, False
+    used = 0
     for each in reversed(past):
         size = _size(each)
         if size > budget * _LONGEST_TURN and too_much:
-            each, was_cut = _short(each, int(budget * _LONGEST_TURN))
-            size, shortened = _size(each), shortened or was_cut
+            each = _short(each, int(budget * _LONGEST_TURN))
+            size = _size(each)
         if used + size > budget:
             break
         chosen.append(each)
         used += size
-    return chosen[::-1], used, shortened
+    return chosen[::-1], used
 
 
-def _short(turn: Past, most: int) -> tuple[Past, bool]:
+def _short(turn: Past, most: int) -> Past:
     """A turn within `most` tokens: the shorter of question and answer stays whole if it can."""
     most = max(most - 2 * _FRAME, 2)
     sizes = tokens(turn.question), tokens(turn.answer)
     question_most = max(most // 2, most - sizes[1])
-    question, first = _within(turn.question, question_most)
-    answer, second = _within(turn.answer, max(most - tokens(question), 1))
-    return Past(turn.number, question, answer, turn.episode), first or second
+    question = cut(turn.question, question_most)
+    return Past(turn.number, question, cut(turn.answer, max(most - tokens(question), 1)), turn.episode)
 
 
 def _summaries(summaries: Sequence[Summary], gone: Collection[str | None], room: int) -> tuple[list[Summary], int]:
@@ -198,14 +177,15 @@ def _size(turn: Past) -> int:
     return tokens(turn.question) + tokens(turn.answer) + 2 * _FRAME
 
 
-def _within(text: str, most: int) -> tuple[str, bool]:
-    """`text` cut to `most` tokens, and whether it had to be; two thirds are its beginning, one third its end."""
+def cut(text: str, most: int) -> str:
+    """`text` within `most` tokens: of a longer one the beginning and, after a mark, a third for the end, where a
+    question stands."""
     # No token is longer than some sixteen characters, so that a message of megabytes need not be counted to its end.
     if len(text) <= 16 * most and tokens(text) <= most:
-        return text, False
+        return text
     kept = max(most - tokens(CUT), 0)
     ending = _longest(text[::-1][: 16 * most + 1], kept // 3)[::-1]
-    return _longest(text[: 16 * most + 1], kept - kept // 3).rstrip() + CUT + ending.lstrip(), True
+    return _longest(text[: 16 * most + 1], kept - kept // 3).rstrip() + CUT + ending.lstrip()
 
 
 def _longest(text: str, most: int) -> str:

@@ -9,14 +9,14 @@ taken back by one undo. What that promises is decision 8 (docs/adr).
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from amem.clock import zone
 from amem.conversation.chat_learning import ChatLearning
 from amem.conversation.episodes import Drafted, EpisodeNotes, segment
-from amem.conversation.learning import EXTRACT_JOB, Excerpt, Extracted, Teacher
+from amem.conversation.learning import EXTRACT_JOB, Excerpt, RememberReport, Teacher
 from amem.conversation.messages import (
     Transcript,
     check_name,
@@ -32,7 +32,7 @@ from amem.conversation.rule_file import Rules, load_rules
 from amem.errors import AmemError, Cancelled, InvalidInput
 from amem.labels import short_id
 from amem.llm.prompts import EARLIER
-from amem.note import NOBODY, Cost, Enrichment, Message, Plain, Queued, Receipt, Role, Scope
+from amem.note import NOBODY, Message, Receipt, Role, Scope
 from amem.storage.jobs import LEARNING, REMEMBER, Job
 from amem.writing.worker import LEASE_SECONDS, EnrichReport, Hand, JobHand, Worker, leased
 
@@ -53,73 +53,6 @@ if TYPE_CHECKING:
 
 
 _log = logging.getLogger("amem")
-
-
-@dataclass(frozen=True, slots=True)
-class RememberReport(Plain):
-    """What remembering a conversation did. `operation` undoes all of it; None when nothing in it was new.
-
-    `episodes` are the ids of the episodes' notes, `learnt` the receipts of notes made from what was stated,
-    `duplicates` ids of notes that said so already, `renewed` procedures that have a newer form now, `queued` those
-    whose newer form waits for a person, and `retracted` ids of notes that people took back ("forget that"). `known`
-    messages were remembered before; `waiting` episodes wait for a worker.
-    `degraded` means that the analyst asked for failed (`error` says how) and the rules did it for now.
-    """
-
-    operation: int | None
-    conversation: str
-    episodes: tuple[str, ...] = ()
-    learnt: tuple[Receipt, ...] = ()
-    duplicates: tuple[str, ...] = ()
-    renewed: tuple[str, ...] = ()
-    queued: tuple[Queued, ...] = ()
-    retracted: tuple[str, ...] = ()
-    dropped: tuple[str, ...] = ()
-    known: int = 0
-    waiting: int = 0
-    degraded: bool = False
-    error: str = ""
-    analyst: str = ""
-    cost: Cost = field(default_factory=Cost)
-
-    @property
-    def stored(self) -> int:
-        """How many notes were made of what was stated."""
-        return len(self.learnt)
-
-    @property
-    def updated(self) -> int:
-        """How many procedures have a newer form."""
-        return len(self.renewed)
-
-    @property
-    def superseded(self) -> int:
-        """How many notes no longer hold because of what was stated."""
-        return len({*self.retracted, *(id for receipt in self.learnt for id in receipt.superseded)})
-
-    @property
-    def corroborated(self) -> int:
-        """How many notes said already what was stated."""
-        return len(set(self.duplicates))
-
-    def with_lesson(self, lesson: Extracted | None) -> RememberReport:
-        """The report with what one episode taught; None when another worker has taken it."""
-        if lesson is None:
-            return replace(self, waiting=self.waiting + 1)
-        errors = [error for error in (self.error, lesson.error) if error]
-        return replace(
-            self,
-            learnt=(*self.learnt, *(receipt for receipt in lesson.receipts if receipt.stored)),
-            duplicates=(*self.duplicates, *(receipt.id for receipt in lesson.receipts if not receipt.stored)),
-            renewed=(*self.renewed, *lesson.updated),
-            queued=(*self.queued, *lesson.queued),
-            retracted=(*self.retracted, *lesson.retracted),
-            dropped=(*self.dropped, *lesson.dropped),
-            degraded=self.degraded or lesson.error is not None,
-            error="; ".join(dict.fromkeys(errors)),
-            analyst=lesson.analyst or self.analyst,
-            cost=self.cost + lesson.cost,
-        )
 
 
 class Learner:
@@ -201,8 +134,7 @@ class Learner:
                     raise Cancelled("learning was called off")
                 return replace(report, waiting=report.waiting + len(lots) - number)
             shown = self._before(lot, context, lots[:number])
-            lesson = self._learn(lot, shown, operation, rules, replaces)
-            report = report.with_lesson(lesson)
+            report += self._learn(lot, shown, operation, rules, replaces)
         # 7. Count what that cost.
         self._count(report, REMEMBER if episodes else LEARNING)
         return report
@@ -227,8 +159,8 @@ class Learner:
                 session.jobs.give_back(owner)
                 job = None
         if job is None:
-            return RememberReport(None, "", waiting=1)
-        return RememberReport(job.operation, "").with_lesson(self._work_on(job, owner))
+            return RememberReport(waiting=1)
+        return replace(self._work_on(job, owner), operation=job.operation)
 
     def expand(self, note: str) -> list[Message]:
         """The messages a note was made from, in their order: an episode word for word. Raises NoteNotFound."""
@@ -267,10 +199,10 @@ class Learner:
                 _log.exception("episode %s could not be learnt from", short_id(job.note))
                 errors.append(f"{short_id(job.note)}: {type(error).__name__}: {error}")
                 continue
-            if lesson.enrichment is Enrichment.DONE:
-                done += 1
-            else:
+            if lesson.degraded or lesson.waiting:
                 errors.append(f"{short_id(job.note)}: {lesson.error or '; '.join(lesson.dropped)}")
+            else:
+                done += 1
             if progress is not None:
                 progress(done + len(errors), done + self._waiting())
         return EnrichReport(done, len(errors), self._waiting(), tuple(errors))
@@ -375,17 +307,17 @@ class Learner:
 
     def _learn(
         self, lot: Excerpt, earlier: tuple[Message, ...], operation: int, rules: Rules, replaces: int | None
-    ) -> Extracted | None:
-        """Learn from a lot just stored; None when another worker has taken it already."""
+    ) -> RememberReport:
+        """Learn from a lot just stored; it waits where another worker has taken it already."""
         if lot.note is None:
             return self._teacher.learn(lot, earlier, operation, rules, replaces=replaces)
         owner = self._owner.one_more()
         with self._store.write() as session:
             if session.jobs.claim(EXTRACT_JOB, lot.note, owner, seconds=LEASE_SECONDS) is None:
-                return None
+                return RememberReport(waiting=1)
         return self._unless_broken_off(replace(lot, owner=owner), earlier, operation, rules)
 
-    def _work_on(self, job: Job, owner: str) -> Extracted:
+    def _work_on(self, job: Job, owner: str) -> RememberReport:
         rules = load_rules(self._settings.home)
         with self._store.read() as session:
             lot = replace(_lot_of(session, job.note), owner=owner)
@@ -393,10 +325,12 @@ class Learner:
             # Its sources are purged: there is nothing left to learn from.
             with self._store.write() as session:
                 session.jobs.settle(EXTRACT_JOB, job.note, owner)
-            return Extracted("", Enrichment.DONE)
+            return RememberReport()
         return self._unless_broken_off(lot, self._before(lot, (), ()), job.operation, rules)
 
-    def _unless_broken_off(self, lot: Excerpt, earlier: tuple[Message, ...], operation: int, rules: Rules) -> Extracted:
+    def _unless_broken_off(
+        self, lot: Excerpt, earlier: tuple[Message, ...], operation: int, rules: Rules
+    ) -> RememberReport:
         try:
             return self._teacher.learn(lot, earlier, operation, rules)
         except BaseException:

@@ -19,7 +19,7 @@ from amem.errors import AmemError, Cancelled, with_hint
 from amem.llm.guarded import spent_by
 from amem.llm.ladder import MOST_AGAIN
 from amem.llm.prompts import language_of
-from amem.note import Cost, Enrichment, Kind, MemoryNote, Message, Queued, Receipt, Role, Scope, Status
+from amem.note import Cost, Enrichment, Kind, MemoryNote, Message, Plain, Queued, Receipt, Role, Scope, Status
 from amem.writing.intake import NewNote
 from amem.writing.reanalysis import OFFLINE
 
@@ -102,21 +102,68 @@ class Excerpt:
 
 
 @dataclass(frozen=True, slots=True)
-class Extracted:
-    """What came of one lot. `error` says why the analyst asked for could not do it; then the rules did.
+class RememberReport(Plain):
+    """What remembering a conversation did. `operation` undoes all of it; None when nothing in it was new.
 
-    `retracted` are ids of notes that people took back in it.
+    `episodes` are the ids of the episodes' notes, `learnt` the receipts of notes made from what was stated,
+    `duplicates` ids of notes that said so already, `renewed` procedures that have a newer form now, `queued` those
+    whose newer form waits for a person, and `retracted` ids of notes that people took back ("forget that"). `known`
+    messages were remembered before; `waiting` episodes wait for a worker.
+    `degraded` means that the analyst asked for failed (`error` says how) and the rules did it for now.
     """
 
-    analyst: str
-    enrichment: Enrichment
-    receipts: tuple[Receipt, ...] = ()
-    updated: tuple[str, ...] = ()
+    operation: int | None = None
+    conversation: str = ""
+    episodes: tuple[str, ...] = ()
+    learnt: tuple[Receipt, ...] = ()
+    duplicates: tuple[str, ...] = ()
+    renewed: tuple[str, ...] = ()
     queued: tuple[Queued, ...] = ()
     retracted: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
-    error: str | None = None
+    known: int = 0
+    waiting: int = 0
+    degraded: bool = False
+    error: str = ""
+    analyst: str = ""
     cost: Cost = field(default_factory=Cost)
+
+    @property
+    def stored(self) -> int:
+        """How many notes were made of what was stated."""
+        return len(self.learnt)
+
+    @property
+    def updated(self) -> int:
+        """How many procedures have a newer form."""
+        return len(self.renewed)
+
+    @property
+    def superseded(self) -> int:
+        """How many notes no longer hold because of what was stated."""
+        return len({*self.retracted, *(id for receipt in self.learnt for id in receipt.superseded)})
+
+    @property
+    def corroborated(self) -> int:
+        """How many notes said already what was stated."""
+        return len(set(self.duplicates))
+
+    def __add__(self, other: RememberReport) -> RememberReport:
+        """This report with what another episode of the conversation taught."""
+        return replace(
+            self,
+            learnt=self.learnt + other.learnt,
+            duplicates=self.duplicates + other.duplicates,
+            renewed=self.renewed + other.renewed,
+            queued=self.queued + other.queued,
+            retracted=self.retracted + other.retracted,
+            dropped=self.dropped + other.dropped,
+            waiting=self.waiting + other.waiting,
+            degraded=self.degraded or other.degraded,
+            error="; ".join(dict.fromkeys(filter(None, (self.error, other.error)))),
+            analyst=other.analyst or self.analyst,
+            cost=self.cost + other.cost,
+        )
 
 
 # One passage learnt from: a model (or the rules) is asked once, what it says is held against the words, and kept.
@@ -147,7 +194,7 @@ class Teacher:
         rules: Rules,
         *,
         replaces: int | None = None,
-    ) -> Extracted:
+    ) -> RememberReport:
         """Ask once what the lot teaches and keep it under `operation`; never raises for what a model does.
 
         What an earlier attempt had made of the same episode (or under the operation `replaces`) and nobody touched
@@ -177,8 +224,7 @@ class Teacher:
         # 6. Write down what is left as notes, linked and evolved as any, and hide what gives way to them.
         again = max(0, MOST_AGAIN - max(0, spent.calls - 1))
         lesson = self._keep(lot, admitted, known, extraction.prompt, made_by, error, operation, rules, replaces, again)
-        cost = sum((receipt.cost for receipt in lesson.receipts), lesson.cost + spent)
-        return replace(lesson, cost=replace(cost, seconds=perf_counter() - started))
+        return replace(lesson, cost=replace(lesson.cost + spent, seconds=perf_counter() - started))
 
     def _passage(
         self, heard: tuple[Message, ...], earlier: tuple[Message, ...], scope: Scope, rules: Rules
@@ -221,12 +267,12 @@ class Teacher:
         rules: Rules,
         replaces: int | None,
         again: int,
-    ) -> Extracted:
+    ) -> RememberReport:
         """Write down what was admitted; then ask the model about all of the new notes, `again` times more at most."""
         cause = f"learnt from {lot.note or lot.called}"
         with self.collection.store.write() as session:
             if lot.note is not None and (gone := _lost(session, lot)):
-                return Extracted(made_by, Enrichment.PENDING, dropped=(gone,))
+                return RememberReport(analyst=made_by, dropped=(gone,), waiting=1)
             own = session.begin("extract", made_by, cause, parent=operation, prompts=prompt)
             take_back(session, operation, own, cause)
             if replaces is not None:
@@ -267,22 +313,22 @@ class Teacher:
         else:
             for id in changed:
                 self.enricher.revise(id, own)
-        enrichment = Enrichment.DONE if error is None else Enrichment.DEGRADED
         with self.collection.store.write() as session:  # what was learnt before, and what was taken back since
             take_back_at_once(session)
         renew_summaries(self.collection.store, self.notes, lot, rules, own)
         if lot.note is not None:
             self._settle(lot, admitted.summary if error is None else "", made_by, own, error, dropped)
-        return Extracted(
-            made_by,
-            enrichment,
-            tuple(receipts),
-            updated=tuple(changed),
+        return RememberReport(
+            learnt=tuple(receipt for receipt in receipts if receipt.stored),
+            duplicates=tuple(receipt.id for receipt in receipts if not receipt.stored),
+            renewed=tuple(changed),
             queued=tuple(each.queued for each in renewed if each.queued is not None),
             retracted=tuple(retracted),
             dropped=tuple(dropped),
-            error=error,
-            cost=cost,
+            degraded=error is not None,
+            error=error or "",
+            analyst=made_by,
+            cost=sum((receipt.cost for receipt in receipts), cost),
         )
 
     def _take_back(self, session: Session, lot: Excerpt, operation: int) -> list[str]:

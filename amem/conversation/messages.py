@@ -217,7 +217,7 @@ def without_forgotten(session: Session, messages: Sequence[Message], ids: Sequen
         note
         for message, id in zip(messages, ids, strict=True)
         for note in from_source.get(id, ())
-        if any(_alike(terms[note], sentence) for sentence in sentences(message.content))
+        if any(alike(terms[note], sentence) for sentence in sentences(message.content))
     }
     left, answered, emptied = [], frozenset[str](), False
     for message, id in zip(messages, ids, strict=True):
@@ -238,11 +238,12 @@ def without_sentences(text: str, notes: Iterable[frozenset[str]], words: frozens
     """`text` without the sentences that say what a note of these terms says or hold any of these words."""
     told = list(notes)
     every = sentences(text)
-    kept = [each for each in every if not (words & set(query_terms(each)) or any(_alike(note, each) for note in told))]
+    kept = [each for each in every if not (words & set(query_terms(each)) or any(alike(note, each) for note in told))]
     return text if len(kept) == len(every) else " ".join(kept)
 
 
-def _alike(note: frozenset[str], sentence: str) -> bool:
+def alike(note: frozenset[str], sentence: str) -> bool:
+    """Whether a sentence says what a note of these terms says."""
     terms = set(query_terms(sentence))
     return bool(terms and note) and len(terms & note) >= _SHARED * min(len(terms), len(note))
 
@@ -308,18 +309,19 @@ class Transcript:
 
     def before(self, conversation: str, ordinal: int, count: int) -> list[Message]:
         """Up to `count` messages of the conversation before that ordinal, oldest first, without what was forgotten."""
-        found = self._around("ordinal < :ordinal", "ordinal DESC, key DESC", conversation, ordinal, count)[::-1]
+        found = self.around("ordinal < :ordinal", "ordinal DESC, key DESC", conversation, ordinal, count)[::-1]
         said = [message_of(source) for source in found]
         return list(without_forgotten(self._session, said, [source.id for source in found]))
 
     def after(self, conversation: str, ordinal: int, count: int) -> list[Message]:
         """Up to `count` messages of the conversation after that ordinal, in order."""
-        found = self._around("ordinal > :ordinal", "ordinal, key", conversation, ordinal, count)
+        found = self.around("ordinal > :ordinal", "ordinal, key", conversation, ordinal, count)
         return [message_of(each) for each in found]
 
-    def _around(self, where: str, order: str, conversation: str, ordinal: int, count: int) -> list[Source]:
+    def around(self, where: str, order: str, conversation: str, ordinal: int, count: int, **asked: str) -> list[Source]:
+        """Up to `count` sources of the conversation, chosen and put in order by SQL over ``:ordinal`` and `asked`."""
         sql = f"SELECT * FROM sources WHERE conversation = :conversation AND {where} ORDER BY {order} LIMIT :count"
-        rows = self._session.records(sql, conversation=conversation, ordinal=ordinal, count=count)
+        rows = self._session.records(sql, conversation=conversation, ordinal=ordinal, count=count, **asked)
         return read_sources(self._session, rows)
 
     def of(self, note: str) -> list[Source]:

@@ -10,7 +10,7 @@ from amem.errors import AmemError, InvalidInput, NoteNotFound, ServiceUnavailabl
 from amem.labels import counted
 from amem.llm.prompts import CHINESE as ZH
 from amem.llm.prompts import language_of
-from amem.note import Kind, as_plain, plain_fields
+from amem.note import Kind, Summed, as_plain, plain_fields
 from amem.retrieval.confidence import Support
 from amem.retrieval.entailment import Verdict
 from amem.storage.chats import Learning, Recollection, Turn, TurnState
@@ -27,53 +27,66 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """What is said, in one language."""
+    """What is said, in one language: English where nothing else is given."""
 
-    language: str
-    not_in_memory: str
-    no_answer: str
-    earlier: str
-    nothing: str
-    strong: str
-    weak: str
-    none: str
-    none_told: str
-    aside: str
-    foreign: str
-    unread: str
-    without_model: str
-    no_model: str
-    offline: str
-    nearest: str
-    yet_nearest: str
-    far: str
-    uncertain: str
-    outdated: str
-    of_others: str
-    of_another_time: str
-    without_detail: str
-    in_part: str
-    in_little: str
-    before: str
-    later: str
-    then: str
-    yes: str
-    no: str
-    no_longer: str
-    nothing_then: str
-    notes: str
-    latest: str
-    planned: str
-    noted: str
-    not_noted: str
-    cut: str
-    taken_back: str
-    taken_back_last: str
-    idle: str
-    colon: str
-    stop: str
-    semicolon: str
-    comma: str
+    language: str = ""
+    not_in_memory: str = "That is not in memory."
+    no_answer: str = "(no answer)"
+    earlier: str = "Earlier in this conversation, summed up:"
+    nothing: str = "(nothing)"
+    strong: str = "Support for an answer: strong. One of these notes is very likely to hold it."
+    weak: str = (
+        "Support for an answer: weak. These notes come near and may not hold it; where they do not, say that it is not"
+        " in memory."
+    )
+    none: str = (
+        "Support for an answer: none. Most likely it is not in memory: unless a note plainly states the answer, say"
+        " that it is not in memory, and do not guess."
+    )
+    none_told: str = (
+        "The user has been told so already: answer in one short sentence, and ask the user to tell you if it should be"
+        " remembered."
+    )
+    aside: str = "Support for an answer: none or weak. These notes may have nothing to do with the message."
+    foreign: str = (
+        "some notes are in a language that the embedding model cannot match with this question: one may hold it"
+    )
+    unread: str = (
+        "the embedding model cannot read this question: only its words were looked up, so other words may find more"
+    )
+    without_model: str = "answered without a model: {}"
+    no_model: str = ""
+    offline: str = ""
+    nearest: str = "Nothing certain; nearest: "
+    yet_nearest: str = "; nearest: "
+    far: str = "Nothing certain; nearest, though far off: "
+    uncertain: str = "Nothing certain"
+    outdated: str = ", but this may be out of date: "
+    of_others: str = ", but this is said of somebody else"
+    of_another_time: str = ", but this was noted at another time"
+    without_detail: str = ", but this may not say {}"
+    in_part: str = ", but this may be only a part of what is asked"
+    in_little: str = ", but this shares few words with the question"
+    before: str = "before that: "
+    later: str = "later: "
+    then: str = "then"
+    yes: str = "yes: "
+    no: str = "no: "
+    no_longer: str = "no longer: "
+    nothing_then: str = "that is not in memory: there is nothing for {}"
+    notes: str = "{} notes"
+    latest: str = "the last {} of {} notes"
+    planned: str = "planned: "
+    noted: str = "Noted."
+    not_noted: str = "I keep nothing of this chat."
+    cut: str = "The secret in it, such as a password or a card number, is left out."
+    taken_back: str = "What names “{0}” in this chat counts no more. What was saved before: /forget {0}"
+    taken_back_last: str = "What you said last counts no more. What was saved before: /forget TEXT"
+    idle: str = "Tell me something to save as a note, or ask what is saved."
+    colon: str = ": "
+    stop: str = "."
+    semicolon: str = "; "
+    comma: str = ", "
 
     def verdict(self, verdict: Verdict | None, question: str) -> str:
         """What the answer to a question begins with that says yes or no; '' where it says neither."""
@@ -107,62 +120,7 @@ class Lines:
         return {Support.STRONG: self.strong, Support.WEAK: self.weak, Support.NONE: self.none}[support]
 
 
-ENGLISH = Lines(
-    language="",
-    not_in_memory="That is not in memory.",
-    no_answer="(no answer)",
-    earlier="Earlier in this conversation, summed up:",
-    nothing="(nothing)",
-    strong="Support for an answer: strong. One of these notes is very likely to hold it.",
-    weak=(
-        "Support for an answer: weak. These notes come near and may not hold it; where they do not, say that it is not"
-        " in memory."
-    ),
-    none=(
-        "Support for an answer: none. Most likely it is not in memory: unless a note plainly states the answer, say"
-        " that it is not in memory, and do not guess."
-    ),
-    none_told=(
-        "The user has been told so already: answer in one short sentence, and ask the user to tell you if it should be"
-        " remembered."
-    ),
-    aside="Support for an answer: none or weak. These notes may have nothing to do with the message.",
-    foreign="some notes are in a language that the embedding model cannot match with this question: one may hold it",
-    unread="the embedding model cannot read this question: only its words were looked up, so other words may find more",
-    without_model="answered without a model: {}",
-    no_model="",
-    offline="",
-    nearest="Nothing certain; nearest: ",
-    yet_nearest="; nearest: ",
-    far="Nothing certain; nearest, though far off: ",
-    uncertain="Nothing certain",
-    outdated=", but this may be out of date: ",
-    of_others=", but this is said of somebody else",
-    of_another_time=", but this was noted at another time",
-    without_detail=", but this may not say {}",
-    in_part=", but this may be only a part of what is asked",
-    in_little=", but this shares few words with the question",
-    before="before that: ",
-    later="later: ",
-    then="then",
-    yes="yes: ",
-    no="no: ",
-    no_longer="no longer: ",
-    nothing_then="that is not in memory: there is nothing for {}",
-    notes="{} notes",
-    latest="the last {} of {} notes",
-    planned="planned: ",
-    noted="Noted.",
-    not_noted="I keep nothing of this chat.",
-    cut="The secret in it, such as a password or a card number, is left out.",
-    taken_back="What names “{0}” in this chat counts no more. What was saved before: /forget {0}",
-    taken_back_last="What you said last counts no more. What was saved before: /forget TEXT",
-    idle="Tell me something to save as a note, or ask what is saved.",
-    colon=": ",
-    stop=".",
-    semicolon="; ",
-    comma=", ",
-)
+ENGLISH = Lines()
 CHINESE = Lines(
     language=ZH,
     not_in_memory="记忆里没有这件事。",
@@ -321,7 +279,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Learnt:
+class Learnt(Summed):
     """What was learnt from a turn (or from a day's). `operations` are what `undo` takes back.
 
     `saved` are titles of notes that were made, `ended` of notes that hold no longer, where they are known. `degraded`
@@ -340,22 +298,6 @@ class Learnt:
     waiting: int = 0
     saved: tuple[str, ...] = ()
     ended: tuple[str, ...] = ()
-
-    def __add__(self, other: Learnt) -> Learnt:
-        return Learnt(
-            self.remembered + other.remembered,
-            self.updated + other.updated,
-            self.superseded + other.superseded,
-            self.corroborated + other.corroborated,
-            self.episodes + other.episodes,
-            self.turns + other.turns,
-            self.operations + other.operations,
-            self.degraded or other.degraded,
-            self.error or other.error,
-            self.waiting + other.waiting,
-            (*self.saved, *other.saved),
-            (*self.ended, *other.ended),
-        )
 
     def line(self) -> str:
         """``saved “I moved to Porto”: undo with /undo``; '' when nothing came of it."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from amem.conflict.cues import take_back_in, without_take_backs
 from amem.conflict.ending import bonds, statements_of, states_more
-from amem.conversation.messages import Transcript, message_of, without_forgotten, without_sentences
+from amem.conversation.messages import Transcript, alike, message_of, without_forgotten, without_sentences
 from amem.conversation.reply import Candidate, Forgotten
 from amem.language import index_terms, query_terms, sentences
 from amem.note import MemoryNote, Message, Role, Source
@@ -36,8 +36,6 @@ _NOT_EDITED = (
 )
 #: How many of a person's own messages back something that they name is looked for.
 NAMED_WITHIN = 20
-#: A note says what a sentence says when they share this part of the shorter one's words.
-_SHARED = 0.6
 
 
 def taken_back(session: Session, lot: Excerpt) -> list[tuple[MemoryNote, list[str]]]:
@@ -58,7 +56,11 @@ def taken_back(session: Session, lot: Excerpt) -> list[tuple[MemoryNote, list[st
             found |= {note.id: (note, _naming(wanted, text)) for note, text in held if is_named(wanted, text)}
             continue
         if said.before:
-            notes = [note for note in _made_from(session, [source]) if _alike(note.content, said.before)]
+            notes = [
+                note
+                for note in _made_from(session, [source])
+                if alike(frozenset(query_terms(note.content)), said.before)
+            ]
         else:
             notes = _made_from(session, before[:1])
         found |= {note.id: (note, []) for note in notes}
@@ -94,24 +96,21 @@ def episodes_reached(session: Session, lot: Excerpt) -> list[MemoryNote]:
 
 def _people(session: Session, lot: Excerpt) -> list[Source]:
     """What people said in a lot, and the next thing said after it."""
-    own = _read(session, "id IN (SELECT value FROM json_each(:ids)) ORDER BY ordinal", ids=listed(lot.ids))
-    said = [source for source in own if message_of(source).role is Role.USER]
+    sql = "SELECT * FROM sources WHERE id IN (SELECT value FROM json_each(:ids)) ORDER BY ordinal"
+    said = read_sources(session, session.records(sql, ids=listed(lot.ids)))
     if lot.ordinals:
-        where = "conversation = :conversation AND ordinal > :last ORDER BY ordinal LIMIT 4"
-        later = _read(session, where, conversation=lot.conversation, last=max(lot.ordinals))
-        following = (source for source in later if message_of(source).role is Role.USER)
-        said += [source for source in [next(following, None)] if source is not None]
-    return said
+        later = Transcript(session).around("ordinal > :ordinal", "ordinal", lot.conversation, max(lot.ordinals), 4)
+        said += [source for source in later if message_of(source).role is Role.USER][:1]
+    return [source for source in said if message_of(source).role is Role.USER]
 
 
 def _before(session: Session, source: Source) -> list[Source]:
     """What the same person said before in the conversation, the last first."""
     if source.ordinal is None:
         return []
-    where = "conversation = :conversation AND ordinal < :ordinal AND coalesce(speaker, '') = :speaker"
-    where += f" ORDER BY ordinal DESC LIMIT {NAMED_WITHIN}"
-    asked = {"conversation": source.conversation, "ordinal": source.ordinal, "speaker": source.speaker or ""}
-    said = _read(session, where, **asked)
+    where, speaker = "ordinal < :ordinal AND coalesce(speaker, '') = :speaker", source.speaker or ""
+    talk = source.conversation or ""
+    said = Transcript(session).around(where, "ordinal DESC", talk, source.ordinal, NAMED_WITHIN, speaker=speaker)
     return [each for each in said if message_of(each).role is Role.USER]
 
 
@@ -123,15 +122,6 @@ def _made_from(session: Session, sources: Sequence[Source]) -> list[MemoryNote]:
     came_from = session.notes.sources_of(ids)
     alone = [id for id in ids if {source.id for source in came_from[id]} <= meant]
     return list(session.notes.get_many(alone, history=False, usage=False).values())
-
-
-def _read(session: Session, where: str, **asked: Any) -> list[Source]:
-    return read_sources(session, session.records(f"SELECT * FROM sources WHERE {where}", **asked))
-
-
-def _alike(note: str, sentence: str) -> bool:
-    one, other = set(query_terms(note)), set(query_terms(sentence))
-    return bool(one and other) and len(one & other) >= _SHARED * min(len(one), len(other))
 
 
 # What sums a conversation up says nothing that people took back in it; word for word it is kept as it was said.
@@ -199,16 +189,10 @@ def sum_up_again(store: Store, notes: EpisodeNotes, ids: Sequence[str], rules: R
     for id in ids:
         with store.read() as session:
             note = session.notes.get_many([id], history=False, usage=False).get(id)
-            transcript = Transcript(session)
-            sources = transcript.of(id) if note is not None else []
-            said = tuple(message_of(source) for source in sources)
-            heard = without_forgotten(session, said, [source.id for source in sources])
-            last = max((source.ordinal or 0 for source in sources), default=0)
-            talk = next((source.conversation for source in sources if source.conversation), "")
-            later = transcript.after(talk, last, NAMED_WITHIN)
-        if note is None or not sources:
+            summary, _ = ("", False) if note is None else _summary(session, notes, note, rules)
+        if note is None or not summary:
             continue
-        draft = notes.rewritten(note, notes.summary(said, without_taken_back(heard, later), rules))
+        draft = notes.rewritten(note, summary)
         with store.write() as session:
             own = session.begin("extract", draft.note.analyst, f"summed up again: {id[:8]}", parent=operation)
             notes.rewrite(session, draft, own, draft.note.analyst)
@@ -218,15 +202,9 @@ def renew_summaries(store: Store, notes: EpisodeNotes, lot: Excerpt, rules: Rule
     """Have the notes of episodes say no more what people take back in the lot, but for those that a person worded."""
     renewed = []
     with store.read() as session:
-        transcript = Transcript(session)
         for note in episodes_reached(session, lot):
-            sources = transcript.of(note.id)
-            said = [message_of(source) for source in sources]
-            heard = without_forgotten(session, said, [source.id for source in sources])
-            last = max(source.ordinal or 0 for source in sources)
-            left = without_taken_back(heard, transcript.after(lot.conversation, last, NAMED_WITHIN))
-            summary = notes.summary(said, left, rules)
-            if left != heard and summary != note.content:
+            summary, is_less = _summary(session, notes, note, rules)
+            if is_less and summary != note.content:
                 renewed.append((note, summary))
     for note, summary in renewed:
         draft = notes.rewritten(note, summary)
@@ -234,6 +212,20 @@ def renew_summaries(store: Store, notes: EpisodeNotes, lot: Excerpt, rules: Rule
             now = session.notes.get_many([note.id], history=False).get(note.id)
             if now is not None and now.content == note.content:
                 notes.rewrite(session, draft, operation, draft.note.analyst)
+
+
+def _summary(session: Session, notes: EpisodeNotes, note: MemoryNote, rules: Rules) -> tuple[str, bool]:
+    """What the note of an episode is to say, '' without messages; and whether any of them takes something back."""
+    transcript = Transcript(session)
+    sources = transcript.of(note.id)
+    if not sources:
+        return "", False
+    said = [message_of(source) for source in sources]
+    heard = without_forgotten(session, said, [source.id for source in sources])
+    last = max(source.ordinal or 0 for source in sources)
+    talk = next((source.conversation for source in sources if source.conversation), "")
+    left = without_taken_back(heard, transcript.after(talk, last, NAMED_WITHIN))
+    return notes.summary(said, left, rules), left != heard
 
 
 # Which notes words may mean when something is to be forgotten: whoever chooses should see when none is meant.

@@ -12,6 +12,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from amem.errors import Cancelled, StorageError
+from amem.note import Summed
 from amem.storage.jobs import Job, Owner, is_gone
 
 if TYPE_CHECKING:
@@ -75,21 +76,13 @@ RETRY_SECONDS = 300.0
 
 
 @dataclass(frozen=True, slots=True)
-class EnrichReport:
+class EnrichReport(Summed):
     """What a round of enrichment did: notes finished, notes that failed again, notes that still wait."""
 
     done: int
     failed: int
     remaining: int
     errors: tuple[str, ...] = ()
-
-    def __add__(self, other: EnrichReport) -> EnrichReport:
-        return EnrichReport(
-            self.done + other.done,
-            self.failed + other.failed,
-            self.remaining + other.remaining,
-            (*self.errors, *other.errors),
-        )
 
 
 def leased(

@@ -99,4 +99,4 @@ def test_no_turn_takes_less_room_than_the_smallest() -> None:
     room = 2_000
     past = [Past(number, "a", "b") for number in range(1, 1_000)]
     fitted = fit(window=room, answer=0, system="s", question="q", past=past)
-    assert 0 < len(fitted.verbatim) <= room // SMALLEST_TURN
+    assert 0 < len(fitted.messages) // 2 - 1 <= room // SMALLEST_TURN

@@ -32,6 +32,12 @@ def ask(past: list[Past], summaries: list[Summary], **given: object) -> Fitted:
     return fit(past=past, summaries=summaries, **how)
 
 
+def shown(fitted: Fitted, past: list[Past]) -> list[int]:
+    """The numbers of the turns that stand in the messages, whole or cut."""
+    asked = [message.content[:20] for message in fitted.messages[1:-1:2]]
+    return [each.number for each in past if each.question[:20] in asked]
+
+
 def test_500_turns_in_two_languages_fit_at_every_length() -> None:
     past, summaries = long_chat(500)
     for length in range(0, 501, 7):
@@ -39,23 +45,21 @@ def test_500_turns_in_two_languages_fit_at_every_length() -> None:
         assert fitted.size <= WINDOW - ANSWER
         assert fitted.messages[0].role is Role.SYSTEM
         assert fitted.messages[-1].content.endswith("And now?")
-        shown = list(fitted.verbatim)
-        assert shown == list(range(length - len(shown) + 1, length + 1)), "the tail is the freshest turns, in order"
-        assert shown or not length
+        tail = shown(fitted, past)
+        assert tail == list(range(length - len(tail) + 1, length + 1)), "the tail is the freshest turns, in order"
+        assert tail or not length
 
 
 def test_older_turns_are_stood_for_by_their_episodes_in_the_order_of_the_chat() -> None:
     past, summaries = long_chat(500)
     fitted = ask(past, summaries)
-    assert len(fitted.verbatim) >= 10
+    assert len(shown(fitted, past)) >= 10
     system = fitted.messages[0].content
     assert len(fitted.summaries) > 20
     assert list(fitted.summaries) == sorted(fitted.summaries, key=lambda id: int(id[1:]))
     assert [system.index(f"- {id}:") for id in fitted.summaries] == sorted(
         system.index(f"- {id}:") for id in fitted.summaries
     )
-    covered = {each.number for each in past if each.episode in fitted.summaries} | set(fitted.verbatim)
-    assert set(fitted.forgotten) == {each.number for each in past} - covered
 
 
 def test_the_weakest_episodes_go_first_and_of_equals_the_oldest() -> None:
@@ -65,7 +69,7 @@ def test_the_weakest_episodes_go_first_and_of_equals_the_oldest() -> None:
     assert {"e0", "e5"} <= set(fitted.summaries)
     weak = [int(id[1:]) for id in fitted.summaries if id not in ("e0", "e5")]
     gone = {int(each.note[1:]) for each in strong} - {0, 5} - set(weak)
-    tail = (fitted.verbatim[0] - 1) // 10
+    tail = (shown(fitted, past)[0] - 1) // 10
     assert gone, "the window is too small for all"
     assert max(id for id in gone if id <= tail) < min([*weak, 10**6])
 
@@ -73,7 +77,7 @@ def test_the_weakest_episodes_go_first_and_of_equals_the_oldest() -> None:
 def test_an_episode_wholly_in_the_tail_is_not_summed_up_as_well() -> None:
     past, summaries = long_chat(12)
     fitted = ask(past, summaries)
-    assert fitted.verbatim == tuple(range(1, 13))
+    assert shown(fitted, past) == list(range(1, 13))
     assert fitted.summaries == ()
 
 
@@ -84,7 +88,6 @@ def test_one_enormous_message_is_cut_with_a_mark_and_keeps_its_end(word: str) ->
     began = time.perf_counter()
     fitted = ask(past, summaries, question=enormous, recalled="notes " * 1_000)
     assert time.perf_counter() - began < 60
-    assert fitted.cut
     assert CUT in fitted.messages[-1].content
     assert fitted.messages[-1].content.endswith("So what is it?")
     assert fitted.size <= WINDOW - ANSWER
@@ -95,10 +98,9 @@ def test_an_enormous_turn_of_the_past_is_cut_and_does_not_push_out_all_others() 
     past[-1] = Past(8, "短问题", "x" * 10 + "很长的回答。" * 20_000)
     fitted = ask(past, summaries)
     assert fitted.size <= WINDOW - ANSWER
-    assert fitted.cut
-    assert 8 in fitted.verbatim
-    assert len(fitted.verbatim) > 3
+    assert len(shown(fitted, past)) > 3
     contents = [message.content for message in fitted.messages]
+    assert CUT in contents[-2], "of the last turn the answer is cut"
     assert "短问题" in contents, "the shorter of question and answer stays whole"
 
 
@@ -119,7 +121,6 @@ def test_a_short_chat_is_given_as_it_was() -> None:
         ("assistant", "Hello!"),
         ("user", "<notes>\n\nAnd now?"),
     ]
-    assert not fitted.cut
 
 
 def test_small_windows_shrink_what_settings_ask_for() -> None:

@@ -14,11 +14,13 @@ from textual.message import Message
 from textual.widgets import Static
 
 from amem.conversation.chat_learning import Learned, LearnedKind
-from amem.conversation.commands import Choices, Line, Notes, Recollection, Stored, Term, Undone
+from amem.conversation.commands import Choices, Line, Notes, Recollection, Term
 from amem.conversation.reply import LEARNING, best, ended, grouped
 from amem.conversation.session import Chat
 from amem.labels import counted, short_id
+from amem.note import Receipt
 from amem.storage.chats import TurnState
+from amem.storage.undo import UndoReport
 from amem_tui import changes
 from amem_tui.browse.note_markdown import parts_of
 from amem_tui.formatting import GLYPHS, clean, day, maker, moment, one_line, title
@@ -307,10 +309,10 @@ def drawn(memory: AgenticMemorySystem, what: Shown) -> Content:
                 lines.append(Content.assemble((f"{group.title[0].upper()}{group.title[1:]}", "bold $primary")))
                 lines += [_listed(f"{each.score:.2f}", each.text, each.why) for each in group.notes[:most]]
             return Content("\n").join(lines)
-        case Stored(receipt):
-            return Content(f"{'Remembered' if receipt.stored else 'Already saved'} {short_id(receipt.id)}")
-        case Undone(report):
-            return Content(changes.reversal(memory, report))
+        case Receipt():
+            return Content(f"{'Remembered' if what.stored else 'Already saved'} {short_id(what.id)}")
+        case UndoReport():
+            return Content(changes.reversal(memory, what))
         case Choices():  # they are asked for
             return Content("")
 
