@@ -364,7 +364,7 @@ def _bounds(begun: str, over: str, chinese: bool) -> str:
 
 
 def _english_then(subject: str, predicate: str, objects: Sequence[str], predicates: Predicates) -> str:
-    verb = predicates.said(predicate)[0]
+    verb = predicates.row(predicate).said[0]
     if not verb:
         return _english(subject, predicate, objects, predicates, past=True).replace(" used to be ", " was ", 1)
     value = _listed(objects)
@@ -384,7 +384,7 @@ def _day(at: datetime, zone: tzinfo) -> str:
 
 def _english(subject: str, predicate: str, objects: Sequence[str], predicates: Predicates, *, past: bool) -> str:
     value = _listed(objects)
-    verb = predicates.said(predicate)[0]
+    verb = predicates.row(predicate).said[0]
     if not verb and predicate not in predicates.rows:
         return f"{_you(subject)}: {predicates.phrase(predicate, value)}"
     if not verb:
@@ -399,7 +399,7 @@ def _english(subject: str, predicate: str, objects: Sequence[str], predicates: P
 
 def _chinese(subject: str, predicate: str, objects: Sequence[str], predicates: Predicates) -> str:
     value = "和".join(["、".join(objects[:-1]), objects[-1]] if len(objects) > 1 else objects)
-    if clause := predicates.said(predicate)[1]:
+    if clause := predicates.row(predicate).said[1]:
         return f"{_ni(subject)}{clause.format(value)}"
     if predicate not in predicates.rows:
         return f"{_ni(subject)}：{predicates.phrase(predicate, value, chinese=True)}"

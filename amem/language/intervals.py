@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -252,37 +252,27 @@ class _End:
     word: Evidence | None = None
 
 
+@dataclass(slots=True, eq=False)
 class _Run:
-    """An interval that grows while the evidence is walked through in order of time."""
+    """An interval that grows while the evidence is walked through in order of time.
 
-    __slots__ = ("_ceased", "_first", "_stands", "_stated", "end", "kept", "last", "notes", "object")
+    `stated` is an end that its notes state, the latest such word, `ceased` the last of its notes to be superseded,
+    `stands` whether a note of it stands, so that the record of others does not end it; `last` is the last word for it.
+    """
 
-    def __init__(self, first: Evidence) -> None:
-        self._first = first
-        self.object = first.object
-        #: An end that its notes state, the latest such word; and the last of its notes to be superseded.
-        self._stated: _End | None = None
-        self._ceased: _End | None = None
-        #: Whether a note of it stands, so that the record of others does not end it.
-        self._stands = False
-        self.kept = False
-        self.notes: dict[str, None] = {}
-        #: The last word that it is so.
-        self.last = first
-        self.end: _End | None = None
-        self.add(first)
+    first: Evidence
+    object: str = ""
+    stated: _End | None = None
+    ceased: _End | None = None
+    stands: bool = False
+    kept: bool = False
+    notes: dict[str, None] = field(default_factory=dict)
+    last: Evidence = field(init=False)
+    end: _End | None = None
 
-    @property
-    def subject(self) -> str:
-        return self._first.subject
-
-    @property
-    def predicate(self) -> str:
-        return self._first.predicate
-
-    @property
-    def since(self) -> datetime:
-        return self._first.since
+    def __post_init__(self) -> None:
+        self.object = self.first.object
+        self.add(self.first)
 
     def add(self, each: Evidence) -> None:
         """Let another word for it count."""
@@ -292,17 +282,17 @@ class _Run:
         self.kept = self.kept or each.kept
         stated = None if each.until is None else _End(each.until, None, _STATED)
         if each.ended is None:
-            self._stands = True
-            self._stated = stated or self._stated
+            self.stands = True
+            self.stated = stated or self.stated
             return
         ceased = _End(max(each.ended, each.since), each.successor, _TAKEN_BACK if each.retracted else _SUPERSEDED)
         ceased = stated if stated is not None and stated.at < ceased.at else ceased
-        if self._ceased is None or ceased.at >= self._ceased.at:
-            self._ceased = ceased
+        if self.ceased is None or ceased.at >= self.ceased.at:
+            self.ceased = ceased
 
     def own_end(self) -> _End | None:
         """What its own notes, and the record of them, say of its end."""
-        return self._stated if self._stands else self._ceased
+        return self.stated if self.stands else self.ceased
 
     def finish(self, by: Evidence | None = None) -> None:
         """End it by what came after (None: nothing did), or earlier where its own notes say so."""
@@ -318,12 +308,12 @@ class _Run:
 
     def interval(self) -> Interval:
         """The interval, as its end stands."""
-        end = self.end
-        parts = (self.subject, self.predicate, self.object)
+        end, since = self.end, self.first.since
+        parts = (self.first.subject, self.first.predicate, self.object)
         if end is None:
-            return Interval(*parts, self.since, None, tuple(self.notes))
+            return Interval(*parts, since, None, tuple(self.notes))
         because = end.reasons[end.chinese]
-        times = min(self.since, end.at), end.at
+        times = min(since, end.at), end.at
         return Interval(*parts, *times, tuple(self.notes), end.by, end.certain, because, reasons=end.reasons)
 
 
@@ -390,8 +380,7 @@ def _settled(members: Iterable[Evidence], *, one: bool) -> list[Evidence]:
 
 def _nests(slot: str, predicates: Predicates) -> bool:
     """Whether values of the slot may lie in one another, as a quarter lies in its town."""
-    row = predicates.rows.get(slot)
-    return row is not None and row.value == "place"
+    return predicates.row(slot).value == "place"
 
 
 def _one_at_a_time(members: Iterable[Evidence], *, nested: bool) -> list[_Run]:
@@ -450,7 +439,7 @@ def _end_what_hangs_on(runs: Iterable[_Run], predicates: Predicates) -> None:
     """End what hangs on something that ended, unless it was said again since."""
     of: defaultdict[tuple[str, str], list[_Run]] = defaultdict(list)
     for run in runs:
-        of[subject_key(run.subject), run.predicate].append(run)
+        of[subject_key(run.first.subject), run.first.predicate].append(run)
     for subject, predicate in sorted(of, key=lambda key: _depth(key[1], predicates)):
         base = predicates.hangs_on(predicate)
         ends = [(run.end, run) for run in of.get((subject, base), ()) if run.end is not None] if base else []
@@ -463,7 +452,9 @@ def _end_what_hangs_on(runs: Iterable[_Run], predicates: Predicates) -> None:
             if place == len(moments) or run.kept or (run.end is not None and run.end.at <= moments[place]):
                 continue
             end, gone = ends[place]
-            english, chinese = (predicates.phrase(gone.predicate, gone.object, chinese=each) for each in (False, True))
+            english, chinese = (
+                predicates.phrase(gone.first.predicate, gone.object, chinese=each) for each in (False, True)
+            )
             reasons = f"{english} until then", f"此前{chinese}"
             run.end = _End(end.at, end.by, reasons, written_in_cjk(gone.object), certain=False)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -167,7 +167,10 @@ _VALUES = (
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """One row of the table; `one` is True, False or ``"role"``, `value` what "my landlord is ..." names."""
+    """One row of the table; `one` is True, False or ``"role"``, `value` what "my landlord is ..." names.
+
+    `said` are its English verb ("work at") and its Chinese clause (在{}工作), '' each for a noun.
+    """
 
     name: str
     one: bool | str = False
@@ -207,6 +210,10 @@ class Predicates:
         """The roles that objects play ("database", "package_manager")."""
         return frozenset(self.roles.values())
 
+    def row(self, predicate: str) -> Predicate:
+        """The row of a canonical predicate; for one that the table does not have a row that says no more than that."""
+        return self.rows.get(predicate) or Predicate(predicate)
+
     def canonical(self, name: str) -> str:
         """The table's name for a predicate, however it was written; an unknown one with underscores for spaces."""
         folded = normalize(name.replace("_", " "))
@@ -226,8 +233,8 @@ class Predicates:
 
     def known(self, predicate: str, text: str) -> str:
         """The longest value in the predicate's list of known ones that `text` begins with, as it is written there."""
-        row = self.rows.get(predicate)
-        if row is None or not row.known:
+        row = self.row(predicate)
+        if not row.known:
             return ""
         plain = text.strip()
         if is_cjk(plain[:1]):
@@ -263,19 +270,12 @@ class Predicates:
 
     def is_safety(self, predicate: str) -> bool:
         """Whether an answer that ignores a fact of this predicate may do harm: an allergy, a medication."""
-        row = self.rows.get(self.canonical(predicate))
-        return row is not None and row.safety
+        return self.row(self.canonical(predicate)).safety
 
     def words(self, predicate: str, *, chinese: bool = False) -> str:
         """A canonical predicate as it is read: "works at", in Chinese its first Chinese alias, where it has one."""
-        if chinese and (row := self.rows.get(predicate)) is not None:
-            return next((alias for alias in row.aliases if is_cjk(alias)), _spaced(predicate))
-        return _spaced(predicate)
-
-    def said(self, predicate: str) -> tuple[str, ...]:
-        """The English verb of a predicate ("work at") and its Chinese clause (在{}工作), '' each for a noun."""
-        row = self.rows.get(predicate)
-        return ("", "") if row is None else row.said
+        names = (alias for alias in self.row(predicate).aliases if chinese and is_cjk(alias))
+        return next(names, predicate.replace("_", " "))
 
     def phrase(self, predicate: str, object: str, *, chinese: bool = False) -> str:
         """What a fact says of its subject: "works at Marulho", 工作于：字节跳动."""
@@ -300,18 +300,15 @@ class Predicates:
         None for a predicate that holds any number of values, and for an object of unknown role. `predicate` is
         canonical.
         """
-        row = self.rows.get(predicate)
-        if row is None or not row.one:
-            return None
-        if row.one is True:
-            return predicate
+        one = self.row(predicate).one
+        if one != _BY_ROLE:
+            return predicate if one else None
         role = self.role(object)
         return None if role is None else f"{predicate} {role}"
 
     def hangs_on(self, predicate: str) -> str | None:
         """The predicate with whose change this one is presumed to end; None for one that stands by itself."""
-        row = self.rows.get(predicate)
-        return None if row is None else row.hangs_on
+        return self.row(predicate).hangs_on
 
     def hanging_on(self, predicate: str) -> list[str]:
         """The predicates that are presumed to end when this one changes."""
@@ -369,39 +366,35 @@ def _refused(path: Path, name: str, problem: str) -> InvalidInput:
     return InvalidInput(f"{path}: [{name}] {problem}", hint=f"the comments in {_DEFAULT} say what a row may hold")
 
 
+def _texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(each, str) and each.strip() for each in value)
+
+
+#: What the value of a key must be, and how it is said where it is not.
+_CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "one": (lambda value: value in (True, False, _BY_ROLE), f'must be true, false or "{_BY_ROLE}"'),
+    "value": (lambda value: value in _VALUES, f"must be one of {', '.join(_VALUES)}"),
+    "lasts": (lambda value: type(value) is int and value >= 1, "must be a number of days"),
+    "said": (lambda value: _texts(value) and len(value) == 2, "must be an English verb and a Chinese clause"),
+    **dict.fromkeys(("personal", "safety"), (lambda value: isinstance(value, bool), "must be true or false")),
+    **dict.fromkeys(("aliases", "asks", "known"), (_texts, "must be a list of texts")),
+    **dict.fromkeys(("hangs_on", "ends"), (lambda value: isinstance(value, str), "must name a predicate")),
+}
+
+
 def _problem(name: str, row: Any) -> str:
     """What is wrong with a table of the file; '' when nothing is."""
     if not isinstance(row, Mapping):
         return "is not a table"
     if name in _APART:
         return "" if all(_texts(values) for values in row.values()) else "must hold lists of texts"
-    unknown = sorted(row.keys() - {field.name for field in fields(Predicate)} | row.keys() & {"name"})
-    if unknown:
-        return f"has no key {unknown[0]!r}"
-    if row.get("one", False) not in (True, False, _BY_ROLE):
-        return f'one must be true, false or "{_BY_ROLE}"'
-    if row.get("value", "name") not in _VALUES:
-        return f"value must be one of {', '.join(_VALUES)}"
-    for key in ("personal", "safety"):
-        if not isinstance(row.get(key, False), bool):
-            return f"{key} must be true or false"
-    for key in ("aliases", "asks", "known", "said"):
-        if not _texts(row.get(key, [])):
-            return f"{key} must be a list of texts"
-    if len(row.get("said", "..")) != 2:
-        return "said must be an English verb and a Chinese clause"
-    if type(row.get("lasts", 1)) is not int or row.get("lasts", 1) < 1:
-        return "lasts must be a number of days"
-    wrong = [key for key in ("hangs_on", "ends") if not isinstance(row.get(key, ""), str)]
-    return f"{wrong[0]} must name a predicate" if wrong else ""
-
-
-def _spaced(predicate: str) -> str:
-    return predicate.replace("_", " ")
-
-
-def _texts(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(each, str) and each.strip() for each in value)
+    for key, value in row.items():
+        if key not in _CHECKS:
+            return f"has no key {key!r}"
+        fits, complaint = _CHECKS[key]
+        if not fits(value):
+            return f"{key} {complaint}"
+    return ""
 
 
 # Whether two objects of a predicate name one thing.

@@ -138,7 +138,7 @@ class Patterns:
 
     def with_names(self, name: str, names: Iterable[str]) -> re.Pattern[str]:
         """A pattern with names in place of its ``_names_``."""
-        return re.compile(self.text(name).replace("_names_", "|".join(map(re.escape, names))))
+        return _with_names(self._section, name, tuple(names))
 
     def says(self, name: str) -> Callable[[str], bool]:
         """A function that tells whether a text holds a pattern."""
@@ -155,6 +155,11 @@ class Patterns:
             return "|".join(sorted(word_list(found[1]), key=lambda word: (-len(word), word)))
 
         return _BRACED.sub(written_out, own[name])
+
+
+@lru_cache(maxsize=64)
+def _with_names(section: str, name: str, names: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(Patterns(section).text(name).replace("_names_", "|".join(map(re.escape, names))))
 
 
 _BRACED = re.compile(r"\{([a-z][a-z_ \d]*)\}")

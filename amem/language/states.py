@@ -11,16 +11,14 @@ import re
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from amem.language import index_terms
 from amem.language.predicates import load_predicates
-from amem.language.scripts import Patterns
+from amem.language.scripts import Patterns, read_list
 from amem.language.times import named_in_note
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
     from datetime import date
 
 _pattern = Patterns("states")
@@ -32,7 +30,6 @@ _NO_WORDS = re.compile(r"\(\?!(?:[^()]|\([^()]*\))*\)|\(\?[a-z-]*:|\\.|\[[^\]]*\
 _ANYWHERE = frozenset(
     index_terms("a the is are was were am be been had has have her his my their our it that this at in on of for to")
 )
-_HEAD = re.compile(r"(?P<name>\w+) (?P<days>\w+|-)(?P<thing> of a thing)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,23 +56,17 @@ def states_asked(text: str) -> list[State]:
 
 @cache
 def _table() -> tuple[State, ...]:
-    return tuple(_rows(files("amem.language").joinpath("words", "states.txt").read_text(encoding="utf-8").splitlines()))
+    return tuple(_state(line) for _, line in read_list("states.txt"))
 
 
-def _rows(lines: Iterable[str]) -> Iterator[State]:
-    rows = load_predicates().rows
-    for line in lines:
-        if not line or line.startswith("#"):
-            continue
-        head, _, sides = line.partition(": ")
-        found = _HEAD.fullmatch(head)
-        assert found is not None, head
-        row = rows.get(found["days"])
-        days = row.lasts if row else None if found["days"] == "-" else int(found["days"])
-        lasts = None if days is None else timedelta(days=days)
-        stated, ended = sides.split(" | ")
-        thing = found["thing"] is not None
-        yield State(found["name"], lasts, thing, _phrases(stated), _phrases(ended), _terms(stated), _terms(ended))
+def _state(line: str) -> State:
+    head, _, sides = line.partition(": ")
+    name, length, *thing = head.split(maxsplit=2)
+    row = load_predicates().rows.get(length)
+    days = row.lasts if row else None if length == "-" else int(length)
+    stated, ended = sides.split(" | ")
+    lasts = None if days is None else timedelta(days=days)
+    return State(name, lasts, bool(thing), _phrases(stated), _phrases(ended), _terms(stated), _terms(ended))
 
 
 def _phrases(phrases: str) -> re.Pattern[str]:

@@ -203,8 +203,7 @@ class FactsLeg:
         so = self._so(session, {each.subject_key for each in stated}, asked, eligible.wanted) if stated else {}
         for each in stated:
             predicate = predicates.canonical(each.predicate)
-            row = predicates.rows.get(predicate)
-            role = predicates.role(each.object) if row is not None and row.one == "role" else None
+            role = predicates.role(each.object) if predicates.row(predicate).one == "role" else None
             holds = any(same_value(each.object, value) for value in so.get((each.note, predicate), ()))
             if not asked.covers(predicate, role) or not (holds or past):
                 continue
@@ -545,8 +544,7 @@ class Slots:
         return text, "", ""
 
     def _takes_a_day(self, predicate: str) -> bool:
-        row = self._predicates().rows.get(predicate)
-        return row is not None and row.value == "date"
+        return self._predicates().row(predicate).value == "date"
 
     def _is_slot(self, noun: str) -> bool:
         predicates, folded = self._predicates(), normalize(noun)
@@ -607,8 +605,7 @@ class Slots:
         over: dict[tuple[str, str], Interval] = {}
         elsewhen: list[Interval] = []
         for each in intervals(told, predicates):
-            row = predicates.rows.get(each.predicate)
-            role = predicates.role(each.object) if row is not None and row.one == "role" else None
+            role = predicates.role(each.object) if predicates.row(each.predicate).one == "role" else None
             if each.predicate not in asked.predicates or not asked.covers(each.predicate, role):
                 continue
             if each.at(moment) if period is None else _in_period(each, period):
@@ -646,8 +643,7 @@ class Slots:
         predicates = self._predicates()
         words = list(names)
         for each in found:
-            row = predicates.rows.get(each.predicate)
-            role = predicates.role(each.object) if row is not None and row.one == "role" else None
+            role = predicates.role(each.object) if predicates.row(each.predicate).one == "role" else None
             words += [
                 each.object,
                 *names_of(each.object),
@@ -672,10 +668,8 @@ def _apart(fact: Interval, period: Period) -> timedelta:
 
 def _phrases(predicates: Predicates, predicate: str, roles: Iterable[str]) -> Iterator[str]:
     """What a question may call a predicate, and these roles of its objects."""
-    row = predicates.rows.get(predicate)
-    yield predicate.replace("_", " ")
-    if row is not None:
-        yield from (*row.aliases, *row.asks)
+    row = predicates.row(predicate)
+    yield from (predicate.replace("_", " "), *row.aliases, *row.asks)
     for role in roles:
         yield from (role.replace("_", " "), *predicates.role_words.get(role, ()))
 

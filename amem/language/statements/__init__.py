@@ -63,9 +63,9 @@ def facts_in(draft: Draft, predicates: Predicates) -> tuple[Fact, ...]:
         read = chinese.facts_of_sentence if sentence.chinese else english.facts_of_sentence
         whole = ", ".join(clause.text for clause in sentence.clauses)
         for fact in (each for each in read(sentence, mine) if fits(each, predicates)):
-            row = predicates.rows.get(fact.predicate)
-            found.setdefault(with_its_times(fact, whole, draft.at, row.lasts if row else None))
-            if row is not None and row.ends and fact.holds:
+            row = predicates.row(fact.predicate)
+            found.setdefault(with_its_times(fact, whole, draft.at, row.lasts))
+            if row.ends and fact.holds:
                 found.setdefault(replace(fact, predicate=row.ends, object="", holds=False))
         if len(found) >= _MOST:
             break
@@ -78,10 +78,10 @@ def _labels_written_out(text: str, predicates: Predicates) -> str:
     So are "Got a new boss, Lena" and 换了新老板，叫周敏; "Larder: SQLite" is "Larder uses SQLite".
     """
     if ":" in text or "：" in text:
-        text = _labels(_personal(predicates)).sub(_statement, text)
+        text = _pattern.with_names("labelled", _personal(predicates)).sub(_statement, text)
         text = _OF_PROJECT.sub(lambda found: _uses(found, predicates), text)
-    for word, pattern in zip(("ew ", "ed ", "新"), _new_ones(predicates.persons), strict=True):
-        text = pattern.sub(_statement, text) if word in text else text
+    for word, name in (("ew ", "new_one"), ("ed ", "switched_to"), ("新", "new_one_zh")):
+        text = _pattern.with_names(name, predicates.persons).sub(_statement, text) if word in text else text
     return _SERVED.sub(_served, text)
 
 
@@ -111,12 +111,6 @@ def _uses(found: re.Match[str], predicates: Predicates) -> str:
     return f"{found['before']}{name}用{tool}" if is_cjk(name[0]) else f"{found['before']}{name} uses {tool}"
 
 
-@lru_cache(maxsize=8)
-def _new_ones(names: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
-    """Match "Got a new boss, " before a name, and 换了新老板，叫."""
-    return tuple(_pattern.with_names(each, names) for each in ("new_one", "switched_to", "new_one_zh"))
-
-
 #: What somebody does for one, and what he or she is by it: "Mila trains me now", 现在由小李带我训练.
 _SERVES = dict(line.split("  ", 1) for _, line in read_list("services.txt"))
 _DOES = "|".join(f"(?P<{role}>{does})" for role, does in _SERVES.items())
@@ -137,12 +131,6 @@ def _personal(predicates: Predicates) -> tuple[str, ...]:
     personal = {row.name for row in predicates.rows.values() if row.personal and row.value != "none"}
     names = {name for name, of in predicates.names.items() if of in personal}
     return tuple(sorted(names, key=lambda name: (-len(name), name)))
-
-
-@lru_cache(maxsize=8)
-def _labels(names: tuple[str, ...]) -> re.Pattern[str]:
-    """Matches "New vet for Zhima in Lisbon:" where a sentence begins with it."""
-    return _pattern.with_names("labelled", names)
 
 
 def _statement(found: re.Match[str]) -> str:

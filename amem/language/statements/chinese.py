@@ -382,11 +382,6 @@ _BY_SURNAME = re.compile(rf"[{SURNAMES}](?:{_TITLES})")
 _NO_PERSON = re.compile(r"^(?:一[个位名]|个|谁|这|那|女|男|好|很|我|你|他|她)")
 
 
-def pattern(predicates: Predicates) -> re.Pattern[str]:
-    """Matches a clause that says what somebody's role is: groups who, role, not, change, o."""
-    return _compiled(_names(predicates))[0]
-
-
 #: 陈浩是青鸟项目负责人, without 的: of the project, no title of his.
 _LEADS = _pattern("leads")
 
@@ -395,7 +390,7 @@ def turned(text: str, predicates: Predicates) -> str:
     """老陈是我的房东 as 我的房东是老陈; any other clause as it is."""
     if leads := _LEADS.fullmatch(text):
         return f"{leads['whose']}的负责人{leads['is']}{leads['what']}"
-    found = _compiled(_names(predicates))[1].fullmatch(text)
+    found = _pattern.with_names("is_the_role", _names(predicates)).fullmatch(text)
     if found is None:
         return text
     return f"{found['whose']}{found['noun']}{'不再是' if found['is'] == '不再是' else '是'}{found['what']}"
@@ -403,7 +398,7 @@ def turned(text: str, predicates: Predicates) -> str:
 
 def replaced(text: str, predicates: Predicates) -> tuple[str, str]:
     """Whose and which role a clause says has been changed (妈妈换手机号了), for the clause that says to what."""
-    found = _compiled(_names(predicates))[2].fullmatch(text)
+    found = _pattern.with_names("role_changed", _names(predicates)).fullmatch(text)
     return (found["who"], found["role"] or found["role2"]) if found else ("", "")
 
 
@@ -468,12 +463,6 @@ def _names(predicates: Predicates) -> tuple[str, ...]:
         if is_cjk(alias) and alias not in _NO_NAMES and row.name not in _ELSEWHERE
     )
     return tuple(sorted(names, key=lambda each: (-len(each), each)))
-
-
-@lru_cache(maxsize=8)
-def _compiled(names: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    says, mine, other = (_pattern.with_names(each, names) for each in ("role_is", "is_the_role", "role_changed"))
-    return says, mine, other
 
 
 # Allergies in other words: 我花生过敏, 芒果没事了.
@@ -588,25 +577,6 @@ def _given_up(clause: str, scene: Scene) -> str:
     return f"{found['who'] or found['who2'] or ''}戒了{habit}" if found and known else clause
 
 
-# Who leads a project: 青鸟项目现在由周敏负责.
-
-_LED_BY = _pattern("led_by")
-
-
-def _led_by(text: str, scene: Scene) -> list[Fact]:
-    """Who leads a project now; whoever left by the clause before no longer does."""
-    found = _LED_BY.fullmatch(text)
-    leads = person_in(found["o"], scene.predicates) if found else ""
-    subject = subject_in(found["thing"], scene) if found and leads and not _PLANNED.search(text) else None
-    if subject is None:
-        return []
-    stated = [Fact(subject.name, "owner", leads)]
-    if scene.leaving and scene.leaving != leads:
-        # Where a note only said 项目负责人, he was that of "our" project.
-        stated += [Fact(each, "owner", scene.leaving, False) for each in dict.fromkeys((subject.name, WE))]
-    return [replace(each, valid_from=since_when(text, text, scene)) for each in stated]
-
-
 # What takes whose place. What place that is, such a sentence often leaves to other notes.
 
 _LEAVES_ZH = _pattern("leaves_zh")
@@ -658,7 +628,7 @@ _OF_EVENT = _pattern("of_event")
 _EVENT = _pattern("event")
 _NO_THING = re.compile(r"通知|宣布|要求|[是在有和跟从到说不没]|[^\w .+#-]|.{15}")
 #: Of these a thing may be the subject, too.
-_OF_THINGS = ("named", "office", "likes", "dislikes", "uses")
+_OF_THINGS = ("named", "office", "likes", "dislikes", "uses", "owner")
 _PRACTITIONER = _pattern("practitioner")
 _NO_FOOD = re.compile(r"[药亏苦饭太多下完到的这那不喝力透准惊]|^[香醋]$|一点|任何|回头草|老本|东西|什么|早餐|午餐|晚餐")
 _EATEN = re.compile(r"^(?:吃|喝|这份|我的)(?=.)")
@@ -703,6 +673,9 @@ def made(shape: Shape, subject: Subject, parts: dict[str, str], scene: Scene) ->
         may_lack = kind == "none" or (shape.kind.endswith("?") and not value)
         return [Fact(subject.name, shape.predicate, "", False)] if may_lack else []
     facts = [Fact(subject.name, shape.predicate, now, shape.aspect is not Aspect.END)]
+    if shape.predicate == "owner" and scene.leaving not in ("", now):
+        # 陈浩调走了，青鸟项目由周敏负责: where a note only said 项目负责人, he was that of "our" project.
+        facts += [Fact(each, "owner", scene.leaving, False) for each in dict.fromkeys((subject.name, WE))]
     if before := _cut(kind, parts.get("x", ""), scene):
         facts.append(Fact(subject.name, shape.predicate, before, False))
     if not parts.get("title"):
@@ -819,9 +792,7 @@ def _tools(shape: Shape, subject: Subject, value: str, parts: dict[str, str], sc
         return [Fact(subject.name, "uses", before, False)] if before else []
     # 班车改成七点发车了: of what is no known tool, only we and our systems can be users.
     ours = subject.name == WE or subject.person is False or subject.first
-    carried = shape.tail.startswith("搬")  # 我们搬到三楼了: only what is a known tool
-    new = tool_in(value, table, known=shape.kind == "bare tool" or not ours or carried)
-    new = "" if carried and not table.is_technology(new) else new
+    new = tool_in(value, table, known=shape.kind == "bare tool" or not ours)
     if not new or (not ours and shape.kind == "bare tool" and not table.is_technology(new)):
         return []  # 坐标用SRID 4326 is no user of a tool
     if shape.aspect is Aspect.BEGIN and not before and not table.is_technology(new):
@@ -957,7 +928,7 @@ def _facts_of(text: str, scene: Scene) -> list[Fact]:
         text = _NEW_ONE.sub(f"{scene.replaced}换成", text)
         text = f"{scene.replaced}换成{text}" if _DIGITS.fullmatch(text) else text  # 换了手机号：139……
     text, named = _named_relative(text, scene)
-    for read in (_cured, _medicine_changed, _led_by, _takeover, _of_role):
+    for read in (_cured, _medicine_changed, _takeover, _of_role):
         if found := read(text, scene):
             return [*named, *found]
     found = named
@@ -982,7 +953,7 @@ def _facts_of(text: str, scene: Scene) -> list[Fact]:
 
 def _of_role(text: str, scene: Scene) -> list[Fact]:
     """我的房东是老陈: what the table's roles are said to be."""
-    match = pattern(scene.predicates).fullmatch(_AT_WORK.sub(_whose_role, text))
+    match = _pattern.with_names("role_is", _names(scene.predicates)).fullmatch(_AT_WORK.sub(_whose_role, text))
     if match is None:
         return []
     who = _MY_PLACE.sub("我", _NOW.sub("", _FROM_NOW.sub("", match["who"])))

@@ -307,9 +307,9 @@ class Cast:
 
     def _is_pastime(self, role: str, where: Sequence[str]) -> bool:
         """Whether a boss or landlord is one of another place than where one works or lives ("my boss at the choir")."""
-        row = self.predicates.rows.get(self.predicates.names.get(role, ""))
+        row = self.predicates.row(self.predicates.names.get(role, ""))
         named = any(word[0].isupper() for word in where) or where[0].casefold() in _POSSESSIVES
-        return row is not None and bool(row.hangs_on) and not named and _WORK.isdisjoint(where)
+        return bool(row.hangs_on) and not named and _WORK.isdisjoint(where)
 
     def _headed(self, listed: Sequence[str]) -> Subject | None:
         """The thing that "Heron project" and "project Heron" name."""

@@ -95,9 +95,8 @@ def takeover(plain: str, scene: Scene, text: str) -> list[Fact]:
     since = since_when(plain, text, scene)
     facts = [Fact(gone, "succeeded_by", new, True, since)] if gone and new and gone != new else []
     if found["noun"] and new and found["whose"] in ("my", "our"):
-        predicate = scene.predicates.names.get(found["noun"].casefold())
-        row = scene.predicates.rows.get(predicate) if predicate else None
-        if row is not None and row.value == "person":
+        row = scene.predicates.row(scene.predicates.names.get(found["noun"].casefold(), ""))
+        if row.value == "person":
             facts = [*facts, Fact(scene.cast.me.name, row.name, new, True, since)]
     return facts
 
@@ -324,8 +323,6 @@ def _stated(subject: Subject, group: Group, word: str, rest: str, scene: Scene, 
         if shape.kind in ("habit", "smoking", "avoided") and shape.aspect is Aspect.STATE and not group.negated:
             continue  # who drinks coffee need not like it, who no longer does has given it up
         tense = group.tense(table.forms[folded], shape)
-        if shape.kind == "practice" and shape.aspect is Aspect.STATE and tense not in (Tense.NOW, Tense.FORMERLY):
-            continue  # who did yoga on Tuesday need not do so again
         if tense and (found := scene.own(cut(shape, folded, match, subject, scene), subject)):
             rents = shape.kind == "lease" and tense is Tense.NOW  # "I rent a flat in Graz"
             stated = told(found, group, tense, Aspect.STATE if rents else shape.aspect, scene, text)
@@ -381,7 +378,6 @@ def _is_verbal(listed: Sequence[str], at: int) -> bool:
         and (
             listed[at + 1 : at + 2] in (["is"], ["was"], ["will"], ["deadline"])
             or (Form.PAST in following and Form.BASE not in following)
-            or (Form.THIRD in following and (not at or listed[at - 1].casefold() not in ("i", "we", "you", "they")))
         )
     ):
         return False  # "the Heron launch was", "the release slipped", "band practice moves", "the report deadline"

@@ -9,30 +9,8 @@ from typing import TYPE_CHECKING
 from amem.language.lexicon import is_everyday, is_person
 from amem.language.predicates import USER, WE, Predicate, canonical_subject
 from amem.language.scripts import Patterns, word_list, words
+from amem.language.statements import objects
 from amem.language.statements.clauses import Subject
-from amem.language.statements.objects import (
-    TITLED,
-    date_in,
-    employers,
-    firm_in,
-    is_all_of_ours,
-    is_dwelling,
-    is_known_place,
-    name_in,
-    person_named,
-    phrase_in,
-    place_in,
-    school_in,
-    scope_in,
-    street_in,
-    teams,
-    thing_in,
-    thing_named,
-    titles,
-    value_in,
-    version_in,
-    when_in,
-)
 from amem.language.statements.tense import TASTES, Aspect, Scene, Shape, times
 from amem.note import Fact
 
@@ -61,7 +39,7 @@ _RATHER = re.compile(r"(?P<o>.+?) (?:instead of|in place of|and no longer) (?P<x
 
 def tools(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
     """What is used now (group ``o``) and what no more (``x``)."""
-    if shape.aspect is Aspect.BEGIN and TITLED.match(parts.get("o", "")):
+    if shape.aspect is Aspect.BEGIN and objects.TITLED.match(parts.get("o", "")):
         return _practitioner(parts, subject, scene)
     if shape.aspect is Aspect.STATE and (rather := _RATHER.match(parts.get("o", ""))):
         parts = parts | {"o": rather["o"], "x": rather["x"]}
@@ -104,11 +82,10 @@ def moved(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -
 
 def _practitioner(parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
     """ "I switched to Dr. Haddad": a person is not used; whoever is called a doctor is one, unless a role is named."""
-    name = person_named(parts["o"], scene)
+    name = objects.person_named(parts["o"], scene)
     thing = parts.get("thing", "").split()
     role = scene.predicates.names.get(thing[-1].casefold(), "") if thing else "doctor" if _MEDICAL.match(name) else ""
-    row = scene.predicates.rows.get(role)
-    if not name or row is None or row.value != "person" or not subject.person:
+    if not name or scene.predicates.row(role).value != "person" or not subject.person:
         return []
     return [Fact(USER if subject.name == WE else subject.name, role, name)]
 
@@ -131,7 +108,7 @@ def forbidden(text: str, scene: Scene) -> list[Fact]:
     scope = found["scope"] if found else None
     if not scope or times(scope, scene.said).named or scope.split()[-1].casefold() in _ANYBODY:
         return [Fact(WE, "forbids", name)]
-    about = canonical_subject(scope) if scope.casefold().endswith(" data") else thing_named(scope, scene)
+    about = canonical_subject(scope) if scope.casefold().endswith(" data") else objects.thing_named(scope, scene)
     return [Fact(about or WE, "forbids", name)]
 
 
@@ -146,16 +123,16 @@ def swaps(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -
 
 def versions(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
     """The version that a thing is at; whoever upgrades what has a role uses the new one in it."""
-    version = version_in(parts["o"])
+    version = objects.version_in(parts["o"])
     if not version:
         return []
     if shape.aspect is Aspect.STATE:
         return [Fact(subject.name, "version", version)] if subject.person is not True else []
-    thing = name_in(parts["thing"], scene.predicates, lower=True)
+    thing = objects.name_in(parts["thing"], scene.predicates, lower=True)
     if not thing or thing.casefold() != parts["thing"].casefold():
         return []
     found = [Fact(thing, "version", version)]
-    if old := version_in(parts.get("x", "")):
+    if old := objects.version_in(parts.get("x", "")):
         found.append(Fact(thing, "version", old, False))
     if scene.predicates.role(thing) is not None and subject.person:
         found.append(Fact(subject.name, "uses", f"{thing} {version}"))
@@ -170,12 +147,12 @@ def tool_name(text: str, scene: Scene, *, tastes: bool = False) -> str:
     listed = text.split()
     if listed and listed[0].casefold() in _ARTICLES:
         listed.pop(0)
-    name = name_in(" ".join(listed), scene.predicates, lower=scene.lower)
-    no_tool = _ON_A_STREET.search(name) or school_in(name)
+    name = objects.name_in(" ".join(listed), scene.predicates, lower=scene.lower)
+    no_tool = _ON_A_STREET.search(name) or objects.school_in(name)
     if not any(mark.isalpha() for mark in name) or name.split()[0].casefold() in _NO_TOOL or no_tool:
         return ""
     role, first = scene.predicates.role(name), name.split()[0]
-    if role is None and (is_known_place(name) or is_person(first) or (scene.lower and is_everyday(first))):
+    if role is None and (objects.is_known_place(name) or is_person(first) or (scene.lower and is_everyday(first))):
         return ""
     return "" if role in TASTES and not tastes else name
 
@@ -189,13 +166,13 @@ def _about(parts: dict[str, str], subject: Subject, scene: Scene) -> str:
     if len(whole) == 1 and whole[0].casefold() in _ALL_OF_US and scene.predicates.role(parts.get("o", "")) in _HOSTS:
         return WE  # what "the site" runs on is what we host on
     if parts.get("thing"):
-        return thing_named(parts["thing"], scene) or subject.name
-    if subject.owner == "" and is_all_of_ours(subject.noun):
+        return objects.thing_named(parts["thing"], scene) or subject.name
+    if subject.owner == "" and objects.is_all_of_ours(subject.noun):
         return WE
     if not subject.first and subject.name != WE:
         return subject.name
     for text in (parts.get("o", ""), parts.get("x", "")):
-        if thing := scope_in(text, scene, named=bool(parts.get("x"))):
+        if thing := objects.scope_in(text, scene, named=bool(parts.get("x"))):
             return thing
     return scene.about or subject.name
 
@@ -259,11 +236,11 @@ def apposed(text: str, goes_on: str, scene: Scene) -> list[Fact]:
         _roles_of_people(scene.predicates.persons).finditer(text) if not _GONE.search(f"{text} {goes_on}") else ()
     ):
         owner = {"my": scene.cast.me.name, "our": WE}.get(match["whose"].casefold(), match["whose"][:-2])
-        name = person_named(match["o"], scene)
+        name = objects.person_named(match["o"], scene)
         who = scene.cast.of(name.split())
         # "My accountant Google sheet": a name that is none of a person's stands before a verb, if alone.
         sure = " " in name or (who is not None and who.person) or _AFTER_NAME.match(match["o"][len(name) :])
-        if name and (TITLED.match(match["o"]) or (who is not None and who.person is not False and sure)):
+        if name and (objects.TITLED.match(match["o"]) or (who is not None and who.person is not False and sure)):
             found += _of_noun(owner, match["noun"].casefold(), name, scene)
     return found
 
@@ -284,15 +261,15 @@ def _of_noun(owner: str, noun: str, value: str, scene: Scene) -> list[Fact]:
     for start in range(len(listed)):
         name = " ".join(listed[start:])
         role = name.replace(" ", "_")
-        played = scene.predicates.role(thing_in(value, scene)) or ""
+        played = scene.predicates.role(objects.thing_in(value, scene)) or ""
         if "_" in played and played.rpartition("_")[2] == name:
             role = played  # "Tern's queue is NATS", which is known to be a message queue
         if role in scene.predicates.role_names and (owner or start == 0):
-            thing = thing_in(value, scene)
-            if thing and scene.predicates.role(thing) in (role, None) and not is_known_place(thing):
+            thing = objects.thing_in(value, scene)
+            if thing and scene.predicates.role(thing) in (role, None) and not objects.is_known_place(thing):
                 return [Fact(owner or WE, "uses", thing)] if any(map(str.isalpha, thing)) else []
         if name.startswith(("favourite ", "favorite ")):
-            thing = phrase_in(value)
+            thing = objects.phrase_in(value)
             return [Fact(owner, "prefers", thing)] if thing and owner else []
         predicate = scene.predicates.names.get(name)
         if predicate is not None:
@@ -307,13 +284,13 @@ def _with(row: Predicate, owner: str, before: Sequence[str], value: str, scene: 
         subject = named + " ".join(before) or owner or WE
         match = _AT_DATE.match(value)
         said = match["o"] if match else value
-        found = version_in(value) if row.value == "version" else when_in(said)[row.value == "time"]
+        found = objects.version_in(value) if row.value == "version" else objects.when_in(said)[row.value == "time"]
     elif (row.personal and owner in ("", WE)) or (owner == WE and row.hangs_on == "works_at"):
         # "The rent is 950 euros", "our landlord": whoever lives there says so.
-        subject, found = scene.cast.me.name, "" if before else value_in(row.value, value, scene)
+        subject, found = scene.cast.me.name, "" if before else objects.value_in(row.value, value, scene)
     else:
         subject = owner
-        found = value_in(row.value, value, scene) if owner and not before else ""
+        found = objects.value_in(row.value, value, scene) if owner and not before else ""
     if row.value == "name" and _ON_A_STREET.search(found):
         return []  # "the gym moved to Mill Street"
     if row.name == "birthday" and found.casefold().endswith("day"):
@@ -374,26 +351,26 @@ def _age(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) ->
 
 def _phrases(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
     """Each thing of a list without commas: "nuts as well as cats"."""
-    values = [phrase_in(each) for each in _JOINED.split(parts["o"])]
+    values = [objects.phrase_in(each) for each in _JOINED.split(parts["o"])]
     return [Fact(subject.name, shape.predicate, value) for value in values if value]
 
 
 def _value(kind: str, text: str, scene: Scene) -> str:
     match kind:
         case "place":
-            return place_in(text, scene.predicates, lower=scene.lower)
+            return objects.place_in(text, scene.predicates, lower=scene.lower)
         case "name":
-            return name_in(text, scene.predicates)
+            return objects.name_in(text, scene.predicates)
         case "person":
             return _person(text, scene)
         case "phrase":
-            return phrase_in(text)
+            return objects.phrase_in(text)
         case "diet":
             return text
         case "amount" | "school":
-            return value_in(kind, text, scene)
+            return objects.value_in(kind, text, scene)
         case "thing":
-            return thing_in(text, scene)
+            return objects.thing_in(text, scene)
     return ""
 
 
@@ -401,7 +378,7 @@ def _owned(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) 
     """A car or phone bought or sold, by a make that the table knows ("a mini fridge", "a Tesla charger" name none)."""
     ends = shape.aspect is Aspect.END
     text = parts["x" if ends else "o"]
-    thing = thing_in(text, scene)
+    thing = objects.thing_in(text, scene)
     if (
         not thing
         or not thing[0].isupper()
@@ -476,7 +453,7 @@ def _habits(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene)
         habit = "" if parts["o"] and not _AT_ALL.fullmatch(parts["o"]) else "smoking"
     else:
         said = _AT_ALL.sub("", parts["o"])
-        thing = phrase_in(said)
+        thing = objects.phrase_in(said)
         whole = shape.aspect is Aspect.END or len(thing.split()) == len(said.split())
         habit = thing if whole and scene.predicates.known(shape.predicate, thing) == thing else ""
         habit = "" if _FOR_A_TIME.search(said) else habit
@@ -486,7 +463,7 @@ def _habits(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene)
 def _foods(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
     """What somebody does not eat, or eats again: a food that nothing else is said of ("does not eat in the car")."""
     said = _AT_ALL.sub("", parts["o"])
-    thing = phrase_in(said, 3)
+    thing = objects.phrase_in(said, 3)
     last = thing.casefold().split()[-1:]
     food = _FOODS.issuperset(last) if shape.kind == "food" else _NO_FOODS.isdisjoint(thing.casefold().split())
     whole = bool(last) and len(thing.split()) == len(said.split())
@@ -498,7 +475,7 @@ _FOODS, _NO_FOODS = word_list("foods"), word_list("no foods")
 
 def _leases(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
     """What is rented to live in, or will be from a day on; nothing for a holiday."""
-    place = "" if _STAY.search(parts["o"]) else place_in(parts["o"], scene.predicates, lower=scene.lower)
+    place = "" if _STAY.search(parts["o"]) else objects.place_in(parts["o"], scene.predicates, lower=scene.lower)
     if not place:
         return []
     street = shape.predicate == "lives_in" and _ON_A_STREET.search(place)
@@ -523,9 +500,8 @@ def _person(text: str, scene: Scene) -> str:
     listed = text.split()
     for start in range(min(3, len(listed))):
         if listed[start][0].isupper() and (start == 0 or listed[0].casefold() in ("my", "our", "his", "her", "their")):
-            return name_in(" ".join(listed[start:]), scene.predicates)
-    first = listed[0].strip(".,") if listed else ""
-    return first if scene.lower and is_person(first) else ""
+            return objects.name_in(" ".join(listed[start:]), scene.predicates)
+    return ""
 
 
 def _homes(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
@@ -536,8 +512,8 @@ def _homes(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) 
     # "Moved into a new flat in Graz", "moved into our Graz flat"; "moved into management" names no place.
     home = _HOME_OF.match(said)
     said = home["place"] if home else said
-    place = place_in(said, scene.predicates, lower=scene.lower)
-    if shape.kind == "street" and not (home or is_dwelling(said)):
+    place = objects.place_in(said, scene.predicates, lower=scene.lower)
+    if shape.kind == "street" and not (home or objects.is_dwelling(said)):
         return []
     road = _ON_A_STREET.search(place)
     if not place or (shape.kind == "road" and not road):
@@ -546,11 +522,13 @@ def _homes(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) 
 
 
 _IN_A_FLAT = re.compile(r"^(?:an?|the|my|our) (?:[\w-]+ ){0,3}?(?:flat|apartment|house|room|studio|cottage|loft) at ")
+
+
 _HOME_OF = _pattern("home_of")
 
 
 def _address(text: str, subject: Subject, scene: Scene, *, sure: bool) -> list[Fact]:
-    street, town = street_in(text, scene.predicates, sure=sure)
+    street, town = objects.street_in(text, scene.predicates, sure=sure)
     if not street or subject.person is False:
         return []
     whole = f"{street}, {town}" if town else street
@@ -564,34 +542,34 @@ _WITHIN = _pattern("within")
 def _moves(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
     """Where somebody, or somebody's office, moved to."""
     if subject.noun.endswith("office") and subject.owner:
-        office = name_in(parts["o"], scene.predicates) or phrase_in(parts["o"])
+        office = objects.name_in(parts["o"], scene.predicates) or objects.phrase_in(parts["o"])
         return [Fact(subject.owner, "office", office)] if office else []
     if found := _address(parts["o"], subject, scene, sure=False):
         return found
-    if school := school_in(parts["o"]):
+    if school := objects.school_in(parts["o"]):
         # A teacher may move to one as well.
         pupil = subject.person is not False and not subject.first and subject.name != WE and " as " not in parts["o"]
         return [Fact(subject.name, "school", school)] if pupil else []
-    place = place_in(parts["o"], scene.predicates, lower=scene.lower)
-    left = place_in(parts["x"], scene.predicates, lower=scene.lower)
+    place = objects.place_in(parts["o"], scene.predicates, lower=scene.lower)
+    left = objects.place_in(parts["x"], scene.predicates, lower=scene.lower)
     if not place or subject.person is False or (parts["x"] and not left):
         return []
-    if firm := firm_in(parts["o"], scene.predicates):
+    if firm := objects.firm_in(parts["o"], scene.predicates):
         # "Moved to Barclays, the team is nice": of a bank only such words tell that it is not where the account is.
         job = subject.name != WE and (scene.working or not scene.predicates.known("bank", firm))
         return [Fact(subject.name, "works_at", firm)] if job and not scene.dwelling else []
-    if scene.working and not scene.dwelling and not is_known_place(place):
+    if scene.working and not scene.dwelling and not objects.is_known_place(place):
         return []
-    if _WITHIN.search(parts["o"]) or (is_everyday(place) and not is_known_place(place)):
+    if _WITHIN.search(parts["o"]) or (is_everyday(place) and not objects.is_known_place(place)):
         return []  # "the Berlin team", "Marketing"
     if _ON_A_STREET.search(place) and not left:
         return [Fact(subject.name, "address", place)]  # "we moved to Quarry Road"
-    if left and not (is_known_place(place) or is_known_place(left)):
+    if left and not (objects.is_known_place(place) or objects.is_known_place(left)):
         return []  # "Maria moved from Google to Meta"
     # "We moved to Notion", "I moved to GitLab": any product; a team that moved house did so to a place that is known.
     odd = any(mark.isupper() for word in place.split() for mark in word[1:])
     product = scene.predicates.role(place) is not None
-    if not is_known_place(place) and (product or odd or (subject.name == WE and not scene.dwelling)):
+    if not objects.is_known_place(place) and (product or odd or (subject.name == WE and not scene.dwelling)):
         return []
     found = [Fact(subject.name, "lives_in", place)]
     return [*found, Fact(subject.name, "lives_in", left, False)] if left else found
@@ -599,8 +577,7 @@ def _moves(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) 
 
 def _dates(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
     """What was put on a day: the deadline of something, or the day on which something takes place."""
-    day, clock = when_in(parts["o"])
-    clock = "" if _ONCE.search(parts["o"]) else clock
+    day, clock = objects.when_in(parts["o"])
     thing = parts.get("thing", "")
     listed = (thing or (subject.name if subject.owner == "" else subject.noun)).split()
     if not (day or clock) or not listed or (not thing and subject.person is not False):
@@ -617,14 +594,11 @@ def _dates(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) 
 
 def _releases(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
     """On which day something is released or launched: "we ship on 15 June", "Heron launches on 3 May"."""
-    day = date_in(parts["o"])
+    day = objects.date_in(parts["o"])
     noun = "launch" if parts["verb"].startswith(("launch", "go", "went")) else "release"
-    thing = thing_named(parts.get("thing") or ("" if subject.person else subject.name), scene)
+    thing = objects.thing_named(parts.get("thing") or ("" if subject.person else subject.name), scene)
     return [Fact(f"{thing} {noun}".strip(), "date", day)] if day else []
 
-
-#: A time of this one day.
-_ONCE = re.compile(r"\b(?:today|tonight|tomorrow|yesterday|this (?:morning|afternoon|evening))\b", re.IGNORECASE)
 
 _MAKERS = {
     **dict.fromkeys(("place", "name", "person", "phrase", "diet", "none"), _simple),
@@ -641,9 +615,9 @@ _MAKERS = {
     "lease": _leases,
     "child": _children,
     "move": _moves,
-    "employer": employers,
-    "title": titles,
-    "team": teams,
+    "employer": objects.employers,
+    "title": objects.titles,
+    "team": objects.teams,
     "tool": tools,
     "moved": moved,
     "home": _homes,

@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from amem.language.numerals import MONTHS, SPELLED
-from amem.language.predicates import WE, Predicate, Predicates, same_value
+from amem.language.predicates import WE, Predicates, same_value
 from amem.language.scripts import Patterns, read_list
 from amem.language.times import Named, Span, bare, before, longest, mentions
 from amem.note import Fact
@@ -508,8 +508,8 @@ class Scene:
         """The facts of a clause that began with "we": what is personal, such as a home, is the speaker's."""
         if not subject.we:
             return found
-        rows, me = self.predicates.rows, self.cast.me.name
-        return [replace(each, subject=me) if _is_personal(rows.get(each.predicate)) else each for each in found]
+        row, me = self.predicates.row, self.cast.me.name
+        return [replace(each, subject=me) if row(each.predicate).personal else each for each in found]
 
     def elliptic(self, word: str) -> Subject | None:
         """Who is meant by "Moved to Lisbon last week": whoever writes a diary so, but nobody by "Use tabs"."""
@@ -526,10 +526,6 @@ class Scene:
         """A clause without a verb that is known: whoever opens it may be who the next one is about."""
         length = next((at for at, word in enumerate(listed) if not word[0].isupper()), len(listed))
         self.subject = self.cast.of(listed[: min(length, 3)]) if length else None
-
-
-def _is_personal(row: Predicate | None) -> bool:
-    return row is not None and row.personal
 
 
 # What takes the place of what, and since when.

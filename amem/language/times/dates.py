@@ -181,7 +181,6 @@ _UNITS = {"天": "day", "日": "day", "周": "week", "星期": "week", "礼拜":
 _DAYS = {"day": 1, "week": 7, "fortnight": 14, "month": 30}
 _MONTHS = {"month": 1, "year": 12, "decade": 120}
 _TENS = {f"{word[:-1]}ies": value for word, value in CARDINALS.items() if value >= 20} | {"noughties": 0}
-_YEAR = r"(?:19|20)\d\d"
 
 
 def stretches(text: str, today: date) -> Iterator[Named]:
@@ -287,33 +286,22 @@ def _months(match: re.Match[str], today: date, month: int, months: int) -> _Read
     return Span(first, "month", months), bare, bool(which)
 
 
-_UNITS_EN = "day|week|fortnight|month|year|decade"
-_BEFORE_A_TIME = (
-    "before|after|by|until|till|through|throughout|early|late|mid|as of"
-    "|(?:end|start|beginning|middle|half|rest|days?|weeks?|months?) of"
-)
-_AT_A_TIME = rf"(?:in|during|for|since|from|to|of|over|between|and|{_BEFORE_A_TIME})"
-_STRETCH_MONTH = rf"(?P<month>{'|'.join(MONTHS)})"
-_UNIT = r"(?P<unit>天|日|周|星期|礼拜|月|年)(?![末级])(?:以来|之[内间]|[内来里间中])?"
-_OF_A_YEAR = rf"(?:(?P<year>{_YEAR})(?:年| (?=Q))|(?P<which>{WHICH_YEAR}))?的?"
-_NTH_QUARTER = rf"(?:{'|'.join(list(ORDINALS)[:4])}|last|final) quarter"
-#: Before 月初, 年底: with these it is another word, or each of them.
-_NOT_THIS = rf"\d{CHINESE}几多半每当同份个年月大新童青少学过蜜满腊正闰"
-_ITS_PART = r"(?=[初底末]|中(?![国心午秋间学文])|[上中下]旬)"
-_MONTH_NAMES, _DECADES = "|".join(MONTHS), "|".join(_TENS)
-#: Every part above that the file may name.
-_PARTS = {name.strip("_"): part for name, part in globals().items() if name.isupper() and isinstance(part, str)}
-_PARTS["WHICH"] = WHICH
+#: What the file may name, beside the parts that it has itself.
+_PARTS = {
+    **{"MONTHS": "|".join(MONTHS), "CARDINALS": "|".join(CARDINALS), "CHINESE": CHINESE, "DECADES": "|".join(_TENS)},
+    **{"ORDINALS": "|".join(list(ORDINALS)[:4]), "WHICH": WHICH, "WHICH_YEAR": WHICH_YEAR},
+}
 _READERS = {
     read.__name__.strip("_"): read
     for read in (_rolling, _coming, _half_ago, _whole, _year, _month, _decade, _digits, _quarter, _half)
 }
 
 
-def _stretch(line: str) -> tuple[re.Pattern[str], Callable[[re.Match[str], date], _Read]]:
-    name, _, pattern = line.partition("  ")
-    whole = re.sub(r"\{([A-Z_]+)\}", lambda part: _PARTS[part[1]], pattern)
-    return re.compile(whole, re.IGNORECASE), _READERS[name]
-
-
-_READ = tuple(_stretch(line) for _, line in read_list("stretches.txt"))
+_READ: list[tuple[re.Pattern[str], Callable[[re.Match[str], date], _Read]]] = []
+for _section, _line in read_list("stretches.txt"):
+    _name, _, _written = _line.partition("  ")
+    _whole_pattern = re.sub(r"\{([A-Z_]+)\}", lambda part: _PARTS[part[1]], _written)
+    if _section == "parts":
+        _PARTS[_name] = _whole_pattern
+    else:
+        _READ.append((re.compile(_whole_pattern, re.IGNORECASE), _READERS[_name]))
