@@ -9,9 +9,10 @@ import typer
 
 from amem.cli.command import Drawing, Shown, Table, argument, command, option
 from amem.cli.invocation import ExitCode, Invocation, tell
-from amem.cli.render import Page, counted, json_line, one_line, said_on, say, say_row, short_id, shown, styled, when
+from amem.cli.render import Page, json_line, one_line, said_on, say, say_row, shown, styled, when
 from amem.clock import zone
 from amem.errors import SessionNotFound
+from amem.labels import counted, short_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,12 +11,12 @@ from collections import Counter
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from amem.cli.render import Page, counted, cut, draw_receipt, one_line, short_id, styled, when
+from amem.cli.render import Page, draw_receipt, one_line, styled, when
 from amem.conversation.commands import Choices, Line, Notes, Recollection, Shown, Term
 from amem.conversation.ports import reason
 from amem.conversation.reply import LEARNING, Recalled, Replayed, ended, grouped, was_shown
 from amem.errors import AmemError, NoteNotFound
-from amem.labels import visible
+from amem.labels import counted, cut, short_id, visible
 from amem.language.sentence_parts import breaks, may_break
 from amem.note import Receipt
 from amem.rendering import text_of

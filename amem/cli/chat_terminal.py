@@ -11,12 +11,13 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, cast
 
 from amem.cli.chat_screen import MARK, Screen, why_nobody
-from amem.cli.render import counted, one_line, short_id, when
+from amem.cli.render import one_line, when
 from amem.clock import zone
 from amem.conversation.background import Idle
 from amem.conversation.commands import Choices, Leave, Term, chosen, completions, hide, is_command, plain, run
 from amem.conversation.reply import Learnt, Piece, PieceKind, Reply, best, ended
 from amem.errors import AmemError
+from amem.labels import counted, short_id
 from amem.storage.chats import Turn, TurnState
 
 if TYPE_CHECKING:

@@ -9,9 +9,10 @@ import typer
 from amem.cli.command import DryRun, Shown, Table, Yes, argument, command, confirm, option
 from amem.cli.completion import complete_collection
 from amem.cli.invocation import Invocation, some
-from amem.cli.render import counted, one_line, short_id, size, when
+from amem.cli.render import one_line, when
 from amem.clock import parse_time, zone
 from amem.errors import InvalidInput
+from amem.labels import counted, short_id, size
 
 if TYPE_CHECKING:
     from datetime import tzinfo

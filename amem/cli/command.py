@@ -18,9 +18,10 @@ import typer
 
 from amem.cli.completion import complete_id, complete_kind, complete_tag
 from amem.cli.invocation import ExitCode, Invocation, at_terminal, hold_words, tell
-from amem.cli.render import Page, on_terminal, print_json, print_table, say, say_row, short_id
+from amem.cli.render import Page, on_terminal, print_json, print_table, say, say_row
 from amem.clock import parse_time, zone
 from amem.errors import InvalidInput
+from amem.labels import short_id
 from amem.note import Status
 
 if TYPE_CHECKING:

@@ -20,21 +20,18 @@ from amem.cli.invocation import Invocation, program, progress
 from amem.cli.render import (
     Page,
     cell_width,
-    counted,
-    cut,
     draw_hits,
     draw_receipt,
     language_of_reader,
     on_terminal,
     one_line,
-    short_id,
     styled,
     tagged,
     when,
 )
 from amem.clock import zone
 from amem.errors import InvalidInput
-from amem.labels import title
+from amem.labels import counted, cut, short_id, title
 from amem.note import LinkType, MemoryNote, Receipt, Status
 
 if TYPE_CHECKING:

@@ -10,19 +10,9 @@ from amem import checks
 from amem.cli.command import Drawing, KnownAt, Shown, Table, argument, command, moment, not_empty, option, time_option
 from amem.cli.completion import complete_topic
 from amem.cli.invocation import Invocation, tell
-from amem.cli.render import (
-    Page,
-    cell_width,
-    counted,
-    cut,
-    language_of_reader,
-    on_terminal,
-    one_line,
-    short_id,
-    styled,
-    when,
-)
+from amem.cli.render import Page, cell_width, language_of_reader, on_terminal, one_line, styled, when
 from amem.clock import zone
+from amem.labels import counted, cut, short_id
 from amem.language.scripts import written_in_cjk
 
 if TYPE_CHECKING:

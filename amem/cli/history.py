@@ -7,9 +7,9 @@ import typer
 from amem import checks
 from amem.cli.command import TIMES, Drawing, Id, Shown, Table, argument, command, moment, option
 from amem.cli.invocation import Invocation, at_terminal
-from amem.cli.render import Page, counted, on_terminal, one_line, short_id, styled, when
+from amem.cli.render import Page, on_terminal, one_line, styled, when
 from amem.clock import zone
-from amem.labels import title
+from amem.labels import counted, short_id, title
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

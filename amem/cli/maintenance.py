@@ -13,10 +13,10 @@ import typer
 
 from amem.cli.command import Drawing, DryRun, Shown, argument, command, option
 from amem.cli.invocation import ExitCode, Invocation, progress, tell
-from amem.cli.render import Page, cell_width, counted, cut, on_terminal, one_line, short_id, styled, when
+from amem.cli.render import Page, cell_width, on_terminal, one_line, styled, when
 from amem.clock import zone
 from amem.errors import InvalidInput
-from amem.labels import title
+from amem.labels import counted, cut, short_id, title
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

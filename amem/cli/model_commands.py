@@ -8,10 +8,11 @@ import typer
 
 from amem.cli.command import Drawing, Shown, Table, argument, command, option
 from amem.cli.invocation import ExitCode, Invocation, ended_by_interrupt, progress, tell
-from amem.cli.render import Page, counted, print_table, say_row, short_id
-from amem.cli.render import size as sized
+from amem.cli.render import Page, print_table, say_row
 from amem.clock import SystemClock, zone
 from amem.errors import AmemError, CollectionNotFound
+from amem.labels import counted, short_id
+from amem.labels import size as sized
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

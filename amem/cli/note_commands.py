@@ -32,10 +32,10 @@ from amem.cli.command import (
 )
 from amem.cli.completion import complete_collection, complete_hidden, complete_id, complete_tag
 from amem.cli.invocation import ExitCode, Invocation, some, tell
-from amem.cli.render import Page, counted, draw_receipt, on_terminal, one_line, print_card, short_id, tagged, when
+from amem.cli.render import Page, draw_receipt, on_terminal, one_line, print_card, tagged, when
 from amem.clock import ASTRAY, SystemClock, zone
 from amem.errors import NoteNotFound, NotFound
-from amem.labels import title
+from amem.labels import counted, short_id, title
 from amem.note import MemoryNote, Status
 
 if TYPE_CHECKING:

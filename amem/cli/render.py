@@ -11,12 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.clock import parse_time, zone
 from amem.errors import InvalidInput
-from amem.labels import counted as counted
-from amem.labels import cut as cut
-from amem.labels import escaped_json, title, visible
-from amem.labels import short_id as short_id
-from amem.labels import short_ids as short_ids
-from amem.labels import size as size
+from amem.labels import counted, cut, escaped_json, short_id, short_ids, title, visible
 from amem.note import Conflict, Link, LinkType, MemoryNote, Receipt, Source, Status
 
 if TYPE_CHECKING:

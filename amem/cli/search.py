@@ -24,7 +24,6 @@ from amem.cli.render import (
     FOUND,
     Page,
     cell_width,
-    counted,
     draw_hits,
     folded,
     hit_row,
@@ -32,13 +31,12 @@ from amem.cli.render import (
     on_terminal,
     one_line,
     say,
-    short_id,
-    short_ids,
     styled,
     tagged,
     when,
 )
 from amem.clock import zone
+from amem.labels import counted, short_id, short_ids
 from amem.note import Link, MemoryNote, Status
 
 if TYPE_CHECKING:

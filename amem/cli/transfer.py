@@ -15,10 +15,10 @@ import typer
 
 from amem.cli.command import DryRun, Force, Shown, Where, argument, command, option
 from amem.cli.invocation import ExitCode, Invocation, ended_by_interrupt, progress, some, tell
-from amem.cli.render import counted, json_line, on_terminal, say, short_id
+from amem.cli.render import json_line, on_terminal, say
 from amem.clock import zone
 from amem.errors import CollectionNotFound, InvalidInput
-from amem.labels import escaped_json
+from amem.labels import counted, escaped_json, short_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from amem.cli.command import Drawing, Ids, Reason, Shown, Time, argument, command, done, option, resolved, stamp
 from amem.cli.invocation import Invocation
-from amem.cli.render import Page, counted, on_terminal, one_line, short_id, when
+from amem.cli.render import Page, on_terminal, one_line, when
 from amem.clock import zone
+from amem.labels import counted, short_id
 from amem.note import Conflict, MemoryNote, Status
 
 if TYPE_CHECKING:

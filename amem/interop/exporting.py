@@ -55,22 +55,14 @@ _PAGE = 500
 SHAPE = 1
 
 
-class Linked(Protocol):
-    """What is read besides the notes themselves."""
+class Collection(Protocol):
+    """The part of a memory system that an export reads."""
+
+    def read(self, id: str) -> MemoryNote | None: ...
 
     def links(self, id: str) -> Sequence[Link]: ...
 
     def sources(self, ids: Sequence[str]) -> dict[str, list[Source]]: ...
-
-
-class Chosen(Linked, Protocol):
-    """The part of a memory system that an export of chosen notes reads."""
-
-    def read(self, id: str) -> MemoryNote | None: ...
-
-
-class Collection(Linked, Protocol):
-    """The part of a memory system that an export reads."""
 
     def count(self, filter: Filter | None = None) -> int: ...
 
@@ -100,7 +92,9 @@ def exported(collection: Collection, filter: Filter = UNDELETED, *, versions: bo
             yield record
 
 
-def export_chosen(collection: Chosen, ids: Sequence[str], path: Path, zone: tzinfo, *, replace: bool = False) -> int:
+def export_chosen(
+    collection: Collection, ids: Sequence[str], path: Path, zone: tzinfo, *, replace: bool = False
+) -> int:
     """Write these notes to a file, in this order; returns how many there were to write.
 
     As Markdown to read (``.md``, times in `zone`), or as the JSON Lines of `exported` (``.jsonl``): the file's ending
@@ -154,7 +148,7 @@ def write_lines(path: Path, lines: Iterable[str]) -> int:
     return number
 
 
-def _record(collection: Linked, note: MemoryNote, sources: Sequence[Source]) -> dict[str, Any]:
+def _record(collection: Collection, note: MemoryNote, sources: Sequence[Source]) -> dict[str, Any]:
     record = {EXPORT_MARK: SHAPE} | note_record(note)
     record["links_out"] = [link_record(link) for link in collection.links(note.id)]
     record["sources"] = [source_record(source) for source in sources]

@@ -6,6 +6,7 @@ import json
 import math
 from html import escape
 from importlib.resources import files
+from string import Template
 from typing import TYPE_CHECKING
 
 from amem.interop.exporting import refuse_existing, write_lines
@@ -17,26 +18,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; \
-style-src 'unsafe-inline'; img-src data:">
-<title>{title}</title>
-<style>:root {{ color-scheme: light dark }} body {{ box-sizing: border-box; height: 100vh; height: 100dvh; margin: 0; \
-padding: 8px 12px; display: flex; flex-direction: column; font-family: system-ui, sans-serif }} \
-h1 {{ font-size: 15px; margin: 0 0 8px }} #amem-graph {{ flex: 1; min-height: 240px }}</style>
-</head>
-<body>
-<h1>{title}</h1>
-<div id="amem-graph"><noscript>{picture}</noscript></div>
-<script id="amem-graph-data" type="application/json">{data}</script>
-<script type="module">{script}</script>
-</body>
-</html>
-"""
 #: The colours of kinds, as the widget has them.
 COLORS: Mapping[str, str] = {
     "fact": "#4e79a7",
@@ -75,7 +56,8 @@ def html(graph: NoteGraph, title: str = "amem") -> str:
     """One page with all in it: it opens in any browser, asks no other host, and shows a picture without scripts."""
     # "<" could end the script element; inside JSON it may stand as an escape.
     data = json.dumps(graph.to_dict(), ensure_ascii=False).replace("<", "\\u003c")
-    return _PAGE.format(title=escape(title), picture=svg(graph), data=data, script=widget_script())
+    page = Template(_static("graph_page.html"))
+    return page.substitute(title=escape(title), picture=svg(graph), data=data, script=widget_script())
 
 
 def write_page(
@@ -93,7 +75,11 @@ def write_page(
 
 def widget_script() -> str:
     """The module that draws the graph in notebooks and on pages."""
-    return (files("amem") / "jupyter" / "static" / "widget.js").read_text(encoding="utf-8")
+    return _static("widget.js")
+
+
+def _static(name: str) -> str:
+    return (files("amem") / "jupyter" / "static" / name).read_text(encoding="utf-8")
 
 
 def svg(graph: NoteGraph, width: int = _WIDTH, height: int = _HEIGHT) -> str:

@@ -20,7 +20,7 @@ from amem.interop.settle import Debts, drop_text_links, settle
 from amem.interop.wikilinks import wanted_links
 from amem.labels import counted, is_plain_name, short_id, visible_name
 from amem.language.scripts import link_name
-from amem.note import FILE, Link, LinkType, MemoryNote, Receipt, Status
+from amem.note import FILE, Link, LinkType, MemoryNote, Receipt, Status, plain_fields
 from amem.query import Filter
 from amem.writing.revising import Change, Revised
 
@@ -104,9 +104,6 @@ class ImportReport:
 
     imported: int = 0
     duplicates: int = 0
-    files: dict[Fate, int] = field(default_factory=lambda: dict.fromkeys(Fate, 0))
-    empty: int = 0
-    kept: list[Kept] = field(default_factory=list)
     refused: int = 0
     skipped: list[Refused] = field(default_factory=list)
     links: int = 0
@@ -114,6 +111,9 @@ class ImportReport:
     queued: int = 0
     degraded: int = 0
     operations: list[int] = field(default_factory=list)
+    files: dict[Fate, int] = field(default_factory=lambda: dict.fromkeys(Fate, 0))
+    empty: int = 0
+    kept: list[Kept] = field(default_factory=list)
 
     def problems(self) -> list[Refused]:
         """What was refused, in the order in which it stood."""
@@ -142,20 +142,9 @@ class ImportReport:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
-        return {
-            "imported": self.imported,
-            "duplicates": self.duplicates,
-            "skipped": self.refused,
-            "problems": [{"where": each.where, "why": each.why} for each in self.problems()],
-            "links": self.links,
-            "evolved": self.evolved,
-            "queued": self.queued,
-            "degraded": self.degraded,
-            "operations": list(self.operations),
-            "files": {str(fate): number for fate, number in self.files.items()},
-            "empty": self.empty,
-            "kept": [{"file": each.file, "note": each.note, "why": each.why} for each in self.kept],
-        }
+        counts = {"imported": self.imported, "duplicates": self.duplicates, "skipped": self.refused}
+        own = plain_fields(self, "imported", "duplicates", "refused", "skipped")
+        return counts | {"problems": list(map(plain_fields, self.problems()))} | own
 
 
 def _split(refused: Refused) -> list[str]:

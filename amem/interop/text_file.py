@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO
 
 from amem.interop.decoding import WHOLE, check_utf8
-from amem.interop.items import FilePlace, Incoming, Wanted, source_id
+from amem.interop.items import FilePlace, Incoming, parts_of, source_id
 from amem.language import split_text
-from amem.note import LinkType, Source
+from amem.note import Source
 from amem.writing.intake import NewNote
 
 if TYPE_CHECKING:
@@ -33,24 +34,11 @@ def read_text(
     part = 0
     for number, paragraph in _paragraphs(stream):
         identity = source_id("file", name, paragraph)
-        pieces = split_text(paragraph, limit)
-        first = f"\x00{identity}"
-        for place, piece in enumerate(pieces, start=1):
+        source = Source(identity, "file", None, f"{name}:{number}", None, written, paragraph.strip())
+        whole = Incoming(NewNote(paragraph, written, source, {"metadata": {}}), f"line {number}")
+        for item in parts_of(whole, split_text(paragraph, limit)):
             part += 1
-            own = identity if len(pieces) == 1 else source_id(identity, str(place), piece)
-            told = f"{place} of {len(pieces)}"
-            yield Incoming(
-                NewNote(
-                    piece,
-                    written,
-                    Source(own, "file", None, f"{name}:{number}", None, written, piece),
-                    {"metadata": {"part": told}} if len(pieces) > 1 else {"metadata": {}},
-                ),
-                f"line {number}" if place == 1 else f"line {number}, part {place}",
-                names=(first,) if place == 1 and len(pieces) > 1 else (),
-                wanted=() if place == 1 else (Wanted(first, told, LinkType.PART_OF),),
-                place=None if root is None else _place(root, name, part, piece),
-            )
+            yield item if root is None else replace(item, place=_place(root, name, part, item.note.content))
 
 
 def _place(root: str, name: str, part: int, text: str) -> FilePlace:

@@ -91,10 +91,8 @@ def settings_counter(settings: Settings) -> Counter:
 
 
 def _openai(name: str) -> Count | None:
-    try:
-        import tiktoken
-    except ImportError:  # comes with LiteLLM
-        return None
+    import tiktoken  # comes with LiteLLM
+
     try:
         encoding = tiktoken.encoding_name_for_model(name.rpartition("/")[2])
     except KeyError:

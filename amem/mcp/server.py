@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, unquote
 
@@ -23,7 +23,7 @@ from amem.errors import AmemError, InvalidInput, with_hint
 from amem.mcp.collections import UNNAMED, Collections
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from mcp.server import ServerRequestContext
 
@@ -225,14 +225,13 @@ def _failed(why: str) -> mcp.CallToolResult:
     return mcp.CallToolResult(content=[mcp.TextContent(text=why)], is_error=True)
 
 
-class _told:
+@contextmanager
+def _told() -> Iterator[None]:
     """Whatever amem refuses inside is told to the client in its own words."""
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
-        if isinstance(error, AmemError):
-            raise MCPError(_INVALID, with_hint(error)) from error
+    try:
+        yield
+    except AmemError as error:
+        raise MCPError(_INVALID, with_hint(error)) from error
 
 
 _TEMPLATES = [

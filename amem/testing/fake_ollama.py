@@ -7,8 +7,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self, TypeAlias
 
-from amem.testing import replies as ollama_replies
-from amem.testing import replies as openai_replies
+from amem.testing import replies
 from amem.testing.scripted import Script
 from amem.testing.willing import willing_model
 from amem.testing.wire import EVENTS, NDJSON, Fault, HungUp, LoopbackServer, Wire, spoil
@@ -43,9 +42,9 @@ class _Handler(Wire):
         if fake.fault is Fault.NOT_OLLAMA:
             self.reply_page()
         elif self.path == "/api/tags":
-            self.reply({"models": [ollama_replies.listed(name) for name in fake.models]})
+            self.reply({"models": [replies.listed(name) for name in fake.models]})
         elif self.path == "/v1/models":
-            self.reply(openai_replies.models(fake.models))
+            self.reply(replies.models(fake.models))
         else:
             self.reply({"version": "0.12.0"}, 200 if self.path in ("/", "/api/version") else 404)
 
@@ -80,11 +79,11 @@ class _Handler(Wire):
         elif not known:
             self._not_found(request)
         elif self.path == "/api/embed":
-            self.reply(ollama_replies.embed(request))
+            self.reply(replies.embed(request))
         elif self.path == "/v1/embeddings":
-            self.reply(openai_replies.embeddings(request))
+            self.reply(replies.embeddings(request))
         elif self.path == "/api/show":
-            self.reply(ollama_replies.show(known, self.server.fake.context))
+            self.reply(replies.show(known, self.server.fake.context))
         else:
             self._refuse(404, f"no such path: {self.path}")
 
@@ -99,9 +98,9 @@ class _Handler(Wire):
             return
         complete = fault is not Fault.TRUNCATED
         if self._openai:
-            parts = openai_replies.chunks(request, text, complete=complete)
+            parts = replies.chunks(request, text, complete=complete)
         else:
-            reply = ollama_replies.chat if self.path == "/api/chat" else ollama_replies.generate
+            reply = replies.chat if self.path == "/api/chat" else replies.generate
             parts = reply(request, text, complete=complete)
         if streamed:
             if self._stream(parts, fault):
@@ -109,14 +108,14 @@ class _Handler(Wire):
             return
         if fault is Fault.TRICKLE:  # the whole takes as long as its pieces would
             self.pause(self.server.fake.pace * (len(parts) - 1))
-        whole = openai_replies.completion(request, text, complete=complete) if self._openai else None
-        self.reply(whole or ollama_replies.joined(parts), cut=fault is Fault.CUT)
+        whole = replies.completion(request, text, complete=complete) if self._openai else None
+        self.reply(whole or replies.joined(parts), cut=fault is Fault.CUT)
 
     def _pull(self, request: dict[str, Any]) -> None:
         fake = self.server.fake
         name = str(request.get("model") or request.get("name") or "")
         name = name if ":" in name else f"{name}:latest"
-        *progress, success = ollama_replies.pulled(name)
+        *progress, success = replies.pulled(name)
         found, streamed = name in fake.library, request.get("stream", True)
         if streamed and not self._stream(progress if found else progress[:1], fake.fault):
             return
@@ -137,7 +136,7 @@ class _Handler(Wire):
                 self.pause(self.server.fake.pace)
             if fault in (Fault.CUT, Fault.FAILING) and 2 * number >= len(parts):
                 if fault is Fault.FAILING:
-                    self.part(openai_replies.refusal(_DIED) if self._openai else {"error": _DIED})
+                    self.part(replies.refusal(_DIED) if self._openai else {"error": _DIED})
                     self.end()
                 return False
             self.part(part)
@@ -174,7 +173,7 @@ class _Handler(Wire):
         self._refuse(404, f"model '{request.get('model') or request.get('name') or ''}' not found")
 
     def _refuse(self, status: int, reason: str, headers: Mapping[str, str] | None = None) -> None:
-        self.reply(openai_replies.refusal(reason) if self._openai else {"error": reason}, status, headers)
+        self.reply(replies.refusal(reason) if self._openai else {"error": reason}, status, headers)
 
 
 Said: TypeAlias = str | Mapping[str, object]
