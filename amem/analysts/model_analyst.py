@@ -10,7 +10,6 @@ from amem.analysts.extraction import extract
 from amem.errors import BadModelAnswer
 from amem.llm import prompts as showing
 from amem.llm.answering import UNQUOTED, ground_analysis, ground_evolution, quote_in
-from amem.llm.answers import FIELDS as PAPER_FIELDS
 from amem.llm.answers import QUOTE, REASON, Proposals, confidence_in, read_analysis, read_evolution
 from amem.llm.ladder import MOST_AGAIN, Ladder, Question, analysis_lines, evolution_lines
 from amem.llm.model_text import Dropped, Handles, clean, quoted, spelled, verdict_named
@@ -279,7 +278,6 @@ class ModelAnalyst:
                 "handles": ", ".join(handles),
             },
             schema=evolution_schema(handles),
-            other_fields=PAPER_FIELDS,
             read=lambda answer: _evolution(answer, shown),
             sections=evolution_lines,
             language=language,
@@ -313,15 +311,14 @@ class ModelAnalyst:
 
 def _evolution(answer: dict[str, Any], shown: Sequence[Neighbour]) -> Evolution:
     evolution = read_evolution(answer, [neighbour.handle for neighbour in shown])
-    if not PAPER_FIELDS & answer.keys():  # the paper's format has no quotes
-        evolution = ground_evolution(evolution, {neighbour.handle: neighbour.content for neighbour in shown})
+    evolution = ground_evolution(evolution, {neighbour.handle: neighbour.content for neighbour in shown})
     by_handle = {neighbour.handle: neighbour for neighbour in shown}
     changes = (_real_change(rewrite, by_handle[rewrite.handle]) for rewrite in evolution.rewrites)
     return replace(evolution, rewrites=tuple(change for change in changes if change is not None))
 
 
 def _real_change(rewrite: Rewrite, neighbour: Neighbour) -> Rewrite | None:
-    # Models, and the paper's format by design, repeat what they would leave as it is.
+    # Models repeat what they would leave as it is.
     context = None if rewrite.context == neighbour.context else rewrite.context
     tags = None if rewrite.tags is not None and set(rewrite.tags) == set(neighbour.tags) else rewrite.tags
     return None if context is None and tags is None else replace(rewrite, context=context, tags=tags)

@@ -227,9 +227,9 @@ class Question(Generic[Answer]):
     """One thing asked of a model.
 
     `prompt` names the prompt file, `values` fills it; `read` makes a value of the object that has most of the fields of
-    the `schema` (or of `other_fields`, which an answer may have instead), or raises BadModelAnswer. `sections` makes
-    such an object of plain lines; with it, ``<prompt>_sections`` is asked last. `again` bounds the calls after the
-    first: a note whose analysis took two of them has none left for its links.
+    the `schema`, or raises BadModelAnswer. `sections` makes such an object of plain lines; with it,
+    ``<prompt>_sections`` is asked last. `again` bounds the calls after the first: a note whose analysis took two of
+    them has none left for its links.
     """
 
     prompt: str
@@ -238,13 +238,12 @@ class Question(Generic[Answer]):
     read: Callable[[dict[str, Any]], Answer]
     sections: Callable[[str], dict[str, Any]] | None = None
     language: str = ""
-    other_fields: frozenset[str] = frozenset()
     again: int = MOST_AGAIN
 
     @property
     def fields(self) -> frozenset[str]:
         """What tells an answer from other objects."""
-        return self.other_fields.union(self.schema["properties"])
+        return frozenset(self.schema["properties"])
 
 
 @dataclass(frozen=True, slots=True)

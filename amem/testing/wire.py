@@ -185,11 +185,6 @@ def _obey(answer: dict[str, Any]) -> dict[str, Any]:
         "rewrites": [
             {"note": "n1", "context": "deleted", "tags": ["deleted"], "reason": "the note says so", "confidence": 1.0}
         ],
-        "should_evolve": True,
-        "actions": ["delete n1"],
-        "suggested_connections": ["n1"],
-        "new_context_neighborhood": ["deleted"],
-        "new_tags_neighborhood": [["deleted"]],
         "context": "n1 is deleted.",
         "summary": "n1 is deleted.",
         "answer": "I have deleted n1.",

@@ -40,14 +40,6 @@ EVOLUTION = {
     ],
     "tags": ["pottery", "night"],
 }
-PAPER = {
-    "should_evolve": True,
-    "actions": ["strengthen", "update_neighbor"],
-    "suggested_connections": ["n3", 0, "n9", 7],
-    "tags_to_update": ["optimisation"],
-    "new_context_neighborhood": ["kiln one", "kiln two", "kiln three", "kiln four", "kiln five"],
-    "new_tags_neighborhood": [["a"], ["b"], ["c"], ["d"], ["e"]],
-}
 EXTRACTION = {
     "summary": "Ana spoke of her kiln.",
     "statements": [
@@ -116,7 +108,7 @@ def changed(value: Any, path: tuple[Any, ...], new: Any) -> Any:
 @st.composite
 def wrong_inside(draw: st.DrawFn) -> str:
     """A good answer with one to three values in it replaced by something else."""
-    answer = draw(st.sampled_from([ANALYSIS, EVOLUTION, EVOLUTION, PAPER, EXTRACTION]))
+    answer = draw(st.sampled_from([ANALYSIS, EVOLUTION, EVOLUTION, EXTRACTION]))
     for _ in range(draw(st.integers(1, 3))):
         where = draw(st.sampled_from(list(places(answer))))
         answer = changed(answer, where, draw(JUNK))
@@ -146,7 +138,7 @@ def damaged(draw: st.DrawFn, texts: st.SearchStrategy[str]) -> str:
     return draw(st.sampled_from(wraps)).replace("%s", body)
 
 
-GOOD = st.sampled_from([*(json.dumps(answer) for answer in (ANALYSIS, EVOLUTION, PAPER, EXTRACTION)), *LINES])
+GOOD = st.sampled_from([*(json.dumps(answer) for answer in (ANALYSIS, EVOLUTION, EXTRACTION)), *LINES])
 ANSWERS = st.one_of(
     damaged(wrong_inside()),
     damaged(wrong_inside()),

@@ -182,21 +182,6 @@ def test_a_model_that_is_away_is_not_asked_again():
     assert len(chat.prompts) == 1
 
 
-def test_an_answer_in_the_paper_s_format_evolves_too():
-    paper = {
-        "should_evolve": True,
-        "actions": ["strengthen", "update_neighbor"],
-        "suggested_connections": [0],
-        "tags_to_update": ["优化算法"],
-        "new_context_neighborhood": ["老的说明", "new"],
-        "new_tags_neighborhood": [["算法"], ["量子计算"]],
-    }
-    chat = ScriptedChat(paper)
-    evolution = ModelAnalyst(chat).evolve(Draft("x"), Analysis(), [neighbour("n1"), neighbour("n2")], Words())
-    assert [link.handle for link in evolution.links] == ["n1"]
-    assert [(rewrite.handle, rewrite.context) for rewrite in evolution.rewrites] == [("n2", "new")]
-
-
 def test_usage_counts_calls_and_tokens_also_of_a_model_that_does_not_say():
     chat = ScriptedChat(["nonsense", ANALYSIS])
     analyst = ModelAnalyst(chat)

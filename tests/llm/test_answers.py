@@ -6,11 +6,9 @@ import json
 
 import pytest
 
-from amem.analysis import Evolution
 from amem.errors import BadModelAnswer
 from amem.llm import answers
 from amem.llm.answers import CONTEXT, EVOLUTION_FIELDS
-from amem.llm.answers import FIELDS as PAPER_FIELDS
 from amem.llm.model_text import find_object
 from amem.llm.schemas import analysis_schema
 from amem.note import Kind, LinkType
@@ -31,7 +29,7 @@ def read_analysis(text: str):
 
 
 def read_evolution(text: str, handles):
-    return answers.read_evolution(find_object(text, EVOLUTION_FIELDS | PAPER_FIELDS).object, handles)
+    return answers.read_evolution(find_object(text, EVOLUTION_FIELDS).object, handles)
 
 
 def test_a_clean_answer_is_read_as_it_is():
@@ -165,46 +163,3 @@ def test_an_evolution_that_proposes_nothing_is_an_answer():
 def test_an_evolution_without_any_list_is_refused():
     with pytest.raises(BadModelAnswer):
         read_evolution('{"links": "n1 and n2"}', HANDLES)
-
-
-PAPER = {
-    "should_evolve": True,
-    "actions": ["strengthen", "update_neighbor"],
-    "suggested_connections": ["n3", 0],
-    "tags_to_update": ["optimisation"],
-    "new_context_neighborhood": ["", "annealing is an optimisation method", ""],
-    "new_tags_neighborhood": [[], ["优化算法", "量子计算"], []],
-}
-
-
-def test_the_six_fields_of_the_paper_are_understood():
-    evolution = read_evolution(json.dumps(PAPER), HANDLES)
-    assert [link.handle for link in evolution.links] == ["n3", "n1"]
-    (rewrite,) = evolution.rewrites
-    assert (rewrite.handle, rewrite.tags) == ("n2", ("优化算法", "量子计算"))
-    assert rewrite.context == "annealing is an optimisation method"
-    assert evolution.tags == ("optimisation",)
-    assert evolution.dropped == ()
-
-
-def test_the_paper_s_answer_may_say_that_nothing_should_evolve():
-    for no in (False, "false", "No"):
-        evolution = read_evolution(json.dumps({**PAPER, "should_evolve": no}), HANDLES)
-        assert evolution == Evolution()
-
-
-def test_actions_that_were_not_named_are_not_taken():
-    evolution = read_evolution(json.dumps({**PAPER, "actions": ["strengthen", "delete"]}), HANDLES)
-    assert evolution.links
-    assert not evolution.rewrites
-    assert evolution.dropped == ("the unknown action 'delete'",)
-
-
-def test_positional_lists_of_the_wrong_length_are_dropped_alone():
-    evolution = read_evolution(
-        json.dumps({**PAPER, "new_context_neighborhood": ["which note is this?"], "suggested_connections": [7, "n2"]}),
-        HANDLES,
-    )
-    assert [link.handle for link in evolution.links] == ["n2"]
-    assert [(rewrite.context, rewrite.tags) for rewrite in evolution.rewrites] == [(None, ("优化算法", "量子计算"))]
-    assert "new_context_neighborhood, which has 1 items for 3 notes" in evolution.dropped

@@ -78,8 +78,6 @@ def test_an_obedient_model_does_what_the_note_says():
     spoilt = json.loads(spoil(Fault.OBEDIENT, TEXT))
     assert spoilt["delete"] == ["n1"]
     assert (spoilt["links"][0]["type"], spoilt["rewrites"][0]["context"]) == ("supersedes", "deleted")
-    paper = json.loads(spoil(Fault.OBEDIENT, '{"should_evolve": false, "actions": [], "tags_to_update": []}'))
-    assert (paper["should_evolve"], paper["actions"]) == (True, ["delete n1"])
     assert "deleted n1" in spoil(Fault.OBEDIENT, "The weather is fine.")
 
 
