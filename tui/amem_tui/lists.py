@@ -16,6 +16,7 @@ from textual.reactive import var
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from amem.labels import cut
 from amem_tui.keymap import cursor_keys
 from amem_tui.themes import toned
 
@@ -34,9 +35,7 @@ _WORD = 12
 
 def fit(text: str, width: int) -> str:
     """The text in exactly `width` cells: padded with blanks, or cut with an ellipsis."""
-    if cell_len(text) <= width:
-        return set_cell_size(text, width)
-    return set_cell_size(set_cell_size(text, max(0, width - 1)).rstrip() + "…", width)
+    return set_cell_size(cut(text, width), width)
 
 
 def fitted(text: Content, width: int) -> tuple[Content, Content]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import accumulate, zip_longest
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
@@ -182,22 +182,12 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A line across the page."""
+    """A line across the page, from what stands before it on."""
+
+    lead: Content = field(default_factory=Content)
 
     def lines(self, width: int) -> Iterator[Line]:
-        yield Line(Content.styled("─" * width, "$foreground 25%"))
-
-
-@dataclass(frozen=True, slots=True)
-class Indented:
-    """A part so many cells further to the right."""
-
-    part: Part
-    cells: int = 2
-
-    def lines(self, width: int) -> Iterator[Line]:
-        for line in self.part.lines(max(1, width - self.cells)):
-            yield replace(line, text=line.text.pad_left(self.cells))
+        yield Line(self.lead + Content.styled("─" * (width - self.lead.cell_length), "$foreground 25%"))
 
 
 class Part(Protocol):
@@ -348,8 +338,7 @@ class Page(ScrollView, can_focus=True):
         if width < 1:
             self._take(Sheet(), 0)
             return
-        bare = (part.part if isinstance(part, Indented) else part for part in parts)
-        small = sum(len(part.text.plain) if isinstance(part, Block) else _AT_ONCE for part in bare) <= _AT_ONCE
+        small = sum(len(part.text.plain) if isinstance(part, Block) else _AT_ONCE for part in parts) <= _AT_ONCE
         sheet = lay_out(parts, width) if small else await asyncio.to_thread(lay_out, parts, width)
         if parts is not self.parts:
             return  # something else is to be shown by now

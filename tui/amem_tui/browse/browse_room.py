@@ -16,7 +16,7 @@ from textual.widgets import Input
 from amem.interop.exporting import export_chosen
 from amem.labels import counted
 from amem_tui import changes
-from amem_tui.browse.note_list import LEGEND, Listing, ListRequest, NewsToasts, NoteList, how_to_go_on, read_news
+from amem_tui.browse.note_list import LEGEND, Listing, NewsToasts, NoteList, how_to_go_on, read_news
 from amem_tui.browse.note_pane import LinkPicker, NotePane
 from amem_tui.browse.sidebar import Conditions, Facets, SearchLine, Sidebar, read_facets
 from amem_tui.client import Refresher
@@ -76,7 +76,8 @@ class BrowseScreen(NotesScreen):
         self._before: tuple[int, str | None] = (0, None)
         #: Until when keys wait for the list that was asked for; 0 once it is there.
         self._awaited = 0.0
-        self._asked: ListRequest | None = None
+        #: The place, and the note, to begin at in a list that the person asked for and that is not being read yet.
+        self._begin_at: tuple[int, str | None] | None = None
         self._to_reveal: str | None = None
         self._reader = Refresher(self._read, partial(self.run_worker, group="list"))
         #: The newest operation that was seen, and the notes that the person opened by other ways than the list.
@@ -106,8 +107,7 @@ class BrowseScreen(NotesScreen):
     # The list: what is wanted, read, and shown.
 
     def load(self) -> None:
-        if self._asked is None:  # one that is asked for already will show what is there then
-            self._ask(ListRequest(self._listing, fresh=False))
+        self._reader.want(now=True)
         self._want_counts()
 
     @property
@@ -124,35 +124,28 @@ class BrowseScreen(NotesScreen):
             keep = keep or stood
         self._listing = listing
         self._awaited = monotonic() + PATIENCE
-        self._ask(ListRequest(listing, fresh=True, place=place, keep=keep))
-
-    def _ask(self, asked: ListRequest) -> None:
-        """Read this list next; what was asked for before and not begun is not wanted any more."""
-        self._asked = asked
+        self._begin_at = place, keep
         self._reader.want(now=True)
 
     async def _read(self) -> None:
-        asked, self._asked = self._asked, None
-        assert asked is not None, "nothing was asked for"
-        if asked.listing.question and asked.fresh:
+        listing, begin_at, self._begin_at = self._listing, self._begin_at, None
+        fresh, row = begin_at is not None, self._notes.line
+        if listing.question and fresh:
             self._notes.border_title = "Searching…"
-        if not asked.fresh:  # where the cursor stands now, not where it stood when this was asked for
-            row = self._notes.line
-            keep = self._to_reveal or (None if row is None else row.id)
-            asked = replace(asked, listing=self._listing, place=self._notes.cursor, keep=keep)
+        place, keep = begin_at or (self._notes.cursor, self._to_reveal or (None if row is None else row.id))
         try:
             with self.client.refusals(self._refused):
                 newest, made = await self.ask(read_news, self.memory, self._seen)
-                contents = await self.ask(asked.listing.read, self.memory, self.client.zone, asked.place, asked.keep)
-                if not asked.fresh:  # the cursor may have gone on meanwhile
-                    contents = replace(contents, place=contents.place + self._notes.cursor - asked.place)
-                self._show(asked, contents)
+                contents = await self.ask(listing.read, self.memory, self.client.zone, place, keep)
+                if not fresh:  # the cursor may have gone on meanwhile
+                    contents = replace(contents, place=contents.place + self._notes.cursor - place)
+                self._show(listing, contents, fresh=fresh)
                 visible = {row.id for at in self._notes.seen if (row := self._notes.entry_at(at)) is not None}
                 self._news.add(made, but=visible | self._own)
                 self._seen, self.opening = newest, False
                 self.refresh_bindings()
         finally:
-            if self._asked is None:
+            if self._begin_at is None:
                 self._awaited = 0.0
 
     def _refused(self, words: str) -> None:
@@ -160,27 +153,23 @@ class BrowseScreen(NotesScreen):
         self._notes.border_title = Content(self._listing.heading)
         self._pane.show_hint(words)
 
-    def _show(self, asked: ListRequest, contents: Contents) -> None:
-        listing, notes = asked.listing, self._notes
+    def _show(self, listing: Listing, contents: Contents, *, fresh: bool) -> None:
+        """Show a list, and of one that was asked for open the note under the cursor; of another the open one stays."""
+        notes, pane = self._notes, self._pane
         self._to_reveal = None
-        notes.show(contents, explained=bool(listing.question), steady=not asked.fresh)
+        notes.show(contents, explained=bool(listing.question), steady=not fresh)
         notes.empty = "" if contents.count else self._hint().partition("\n")[0]
         notes.border_title = Content(listing.heading)
         self.bar.tell(f"{listing.counted(contents)} ")
         self._subtitle()
-        self._open_line(fresh=asked.fresh)
-        if (listing.conditions, listing.starting) != self._counted:
-            self._want_counts()
-
-    def _open_line(self, *, fresh: bool) -> None:
-        """Open the note under the cursor of a list that was asked for; of another the open note stays."""
-        row, pane = self._notes.line, self._pane
         if not fresh and pane.wanted is not None:
             pane.read_again()
-            return
-        pane.start(None if row is None else row.id)
-        if row is None:
-            pane.show_hint(self._hint())
+        else:
+            pane.start(None if notes.line is None else notes.line.id)
+            if notes.line is None:
+                pane.show_hint(self._hint())
+        if (listing.conditions, listing.starting) != self._counted:
+            self._want_counts()
 
     def _hint(self) -> str:
         return how_to_go_on(self._listing, self.memory.settings, self._facets.collections)

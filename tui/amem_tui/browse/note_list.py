@@ -434,16 +434,6 @@ def page_of(memory: AgenticMemorySystem, shelf: Shelf, zone: tzinfo, page: int) 
     return [None if card is None else row_of(card, zone) for card in found]
 
 
-@dataclass(frozen=True, slots=True)
-class ListRequest:
-    """A list to be read. `fresh` ones were asked for by the person, who then reads the note at `place`, or `keep`."""
-
-    listing: Listing
-    fresh: bool
-    place: int = 0
-    keep: str | None = None
-
-
 _EMPTY = """No notes yet.
 
 Press n to write the first one, or let an agent write here:

@@ -142,34 +142,40 @@ _TANGLED = "This note is nested too deeply to be laid out; here are its words as
 _TOO_LONG = "This note is too long to be laid out; here are its words as they were written."
 
 
-def parts_of(text: str, named: Callable[[Sequence[str]], Mapping[str, str]] | None = None) -> list[Part]:
-    """The blocks of a Markdown text; `named` is asked once which notes the names in its links mean, as ids."""
+def parts_of(
+    text: str, named: Callable[[Sequence[str]], Mapping[str, str]] | None = None, *, lead: str = ""
+) -> list[Part]:
+    """The blocks of a Markdown text; `named` is asked once which notes the names in its links mean, as ids.
+
+    `lead` stands before every line.
+    """
     shown = clean(text)
     if len(shown) > LONGEST:
-        return _plain(shown, _TOO_LONG)
+        return _plain(shown, _TOO_LONG, lead)
     if any(stretch.count("[") > _MOST_BRACKETS for stretch in _STRETCHES.split(shown)):
-        return _plain(shown, _TANGLED)
+        return _plain(shown, _TANGLED, lead)
     tokens = parser(_DEEPEST + 2).parse(shown)
     if any(token.level >= _DEEPEST for token in tokens):  # what lies deeper the parser leaves out
-        return _plain(shown, _TANGLED)
+        return _plain(shown, _TANGLED, lead)
     wanted = list(dict.fromkeys(names(tokens)))[:_MOST_NAMES]
     meant: dict[str, str | None] = {}
     if named is not None and wanted:
         meant = {**dict.fromkeys(wanted), **named(wanted)}
-    return list(_Reader(tokens, meant).read())
+    return list(_Reader(tokens, meant, Content(lead)).read())
 
 
-def _plain(text: str, why: str) -> list[Part]:
-    said = Block(Content.styled(why, "$warning"))
-    return [said, space(), *(Block(Content(line)) for line in text.split("\n"))]
+def _plain(text: str, why: str, lead: str) -> list[Part]:
+    before = Content(lead)
+    said = Block(Content.styled(why, "$warning"), before, before)
+    return [said, space(), *(Block(Content(line), before, before) for line in text.split("\n"))]
 
 
 class _Reader:
     """Goes through the parser's tokens once; `first` and `rest` are what stands before the lines of the block."""
 
-    def __init__(self, tokens: Sequence[Token], meant: Mapping[str, str | None]) -> None:
+    def __init__(self, tokens: Sequence[Token], meant: Mapping[str, str | None], lead: Content) -> None:
         self._tokens, self._meant = iter(tokens), meant
-        self._leads: list[tuple[Content, Content]] = []
+        self._leads = [(lead, lead)]
         self._lists: list[tuple[str, int]] = []
         self._spoken = False
 
@@ -189,7 +195,7 @@ class _Reader:
             case "fence" | "code_block":
                 yield from self._code(token)
             case "hr":
-                yield Rule()
+                yield Rule(self._first())
             case "table_open":
                 yield self._table()
             case "html_block":

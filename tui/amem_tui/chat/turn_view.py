@@ -24,7 +24,7 @@ from amem.storage.undo import UndoReport
 from amem_tui import changes
 from amem_tui.browse.note_markdown import parts_of
 from amem_tui.formatting import GLYPHS, clean, day, maker, moment, one_line, title
-from amem_tui.page import Block, Indented, Page, ToNote, entry, remark, space
+from amem_tui.page import Block, Page, ToNote, entry, remark, space
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 _UNSUPPORTED = "Nothing in memory supported an answer."
 _HELD, _NEAR = "This is what memory holds:", "This is the nearest that memory holds:"
+_INDENT = "  "
 _NEVER = "No answer yet: another program is answering it, or the one that asked was closed. a asks again."
 
 
@@ -91,17 +92,19 @@ class TurnView(Page, can_focus=False):
     async def _draw(self) -> None:
         """Show all of it; only the lines in view are drawn, so that a text may grow to any length."""
         lines_kept = re.sub(r"(?<=\S)\n(?=\S)", "  \n", clean(self.question))
-        self.question_parts = await asyncio.to_thread(parts_of, lines_kept)
-        self.answer_parts = await asyncio.to_thread(parts_of, self.answer, self._named) if self.answer.strip() else []
+        self.question_parts = await asyncio.to_thread(parts_of, lines_kept, lead=_INDENT)
+        answer = self.answer if self.answer.strip() else ""
+        self.answer_parts = await asyncio.to_thread(parts_of, answer, self._named, lead=_INDENT)
         at = "" if self.turn is None else moment(self.turn.at, self._zone)
         parts: list[Part] = [Block(Content.assemble(maker("user"), (f"  {at}", "$muted")))]
-        parts += [*map(Indented, self.question_parts), space()]
+        parts += [*self.question_parts, space()]
+        before = Content(_INDENT)
         if self.notice:
-            parts.append(Indented(remark(one_line(self.notice, 400), "$warning")))
+            parts.append(Block(Content.styled(one_line(self.notice, 400), "$warning"), before, before))
         if self.answer_parts:
-            parts += [Block(maker(self._by or "model")), *map(Indented, self.answer_parts), space()]
+            parts += [Block(maker(self._by or "model")), *self.answer_parts, space()]
         if self.ending.plain:
-            parts += [Indented(Block(self.ending)), space()]
+            parts += [Block(self.ending, before, before), space()]
         await self.show(parts, keep=True)
 
     async def waits(self, recalled: tuple[Recalled, ...], seconds: float, *, model: bool) -> None:
@@ -170,7 +173,7 @@ class TurnView(Page, can_focus=False):
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         text = selection.extract(self.text)
-        return "\n".join(line.removeprefix("  ") for line in text.split("\n")), "\n"
+        return "\n".join(line.removeprefix(_INDENT) for line in text.split("\n")), "\n"
 
     @on(events.Click)
     def _choose(self) -> None:
