@@ -99,11 +99,11 @@ async def test_text_and_id_are_copied(memory: AgenticMemorySystem) -> None:
 async def test_pin_marks_the_note_and_pin_again_unmarks_it(memory: AgenticMemorySystem) -> None:
     async with browsing(memory) as pilot:
         await pilot.press("p")
-        await wait_until(pilot, lambda: bool((row := listed(pilot).line) and row.pinned))
+        await wait_until(pilot, lambda: bool((row := listed(pilot).line) and row.card.pinned))
         assert "Pinned" in toasts(pilot)
         await wait_until(pilot, lambda: "▪" in screen_text(pilot))
         await pilot.press("p")
-        await wait_until(pilot, lambda: bool((row := listed(pilot).line) and not row.pinned))
+        await wait_until(pilot, lambda: bool((row := listed(pilot).line) and not row.card.pinned))
 
 
 async def test_one_note_that_is_deleted_leaves_the_hint(empty: AgenticMemorySystem) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from amem_tui.browse.note_list import FOUND, Row, author, below, laid_out
@@ -11,7 +12,8 @@ from amem_tui.browse.sidebar import Condition, Conditions
 from rich.cells import cell_len
 from textual.content import Content
 
-from amem.note import Kind, Status
+from amem.note import Enrichment, Kind, Layer, Status
+from amem.storage.note_lists import Card
 
 TITLES = (
     "Green tea at 80 degrees, never boiling, and not for longer than two minutes",
@@ -21,9 +23,18 @@ TITLES = (
     "e\u0301a\u0300 combining",
     "",
 )
-ROW = Row(
-    "id", Kind.DECISION, "", datetime(2026, 3, 4, tzinfo=UTC), level=3, links=12, pinned=True, waiting=True,
+AT = datetime(2026, 3, 4, tzinfo=UTC)
+CARD = Card(
+    key=1, id="id", text="", kind=Kind.DECISION, layer=Layer.SHORT_TERM, status=Status.ACTIVE, at=AT, recorded_at=AT,
+    pinned=True, strength=0.6, links=12, recalls=0, speaker=None, analyst="", enrichment=Enrichment.PENDING,
+    author="user",
 )  # fmt: skip
+ROW = Row(CARD, "", AT)
+
+
+def of(**changes: Any) -> Row:
+    """The row with these fields of its card."""
+    return replace(ROW, card=replace(CARD, **changes))
 
 
 def text(row: Row, width: int, **told: int) -> str:
@@ -46,14 +57,15 @@ def test_every_line_is_exactly_as_wide_as_the_list(title: str, width: int) -> No
     for row in (
         ROW,
         found,
-        replace(ROW, pinned=False, score=0.5),
-        replace(ROW, links=123_456, status=Status.SUPERSEDED),
+        replace(of(pinned=False), score=0.5),
+        of(links=123_456, status=Status.SUPERSEDED),
     ):
         assert cell_len(text(replace(row, title=title), width)) == width
 
 
 def test_columns_drop_out_one_by_one_as_the_list_gets_narrow() -> None:
-    row = replace(ROW, title="Green tea " * 20, pinned=False, waiting=False, long_term=True)
+    row = of(pinned=False, enrichment=Enrichment.DONE, layer=Layer.LONG_TERM)
+    row = replace(row, title="Green tea " * 20)
     wide = text(row, 80)
     assert all(part in wide for part in ("● =", "▁▃▅", " L ", "12↔", "2026-03-04"))
     assert "2026-03-04" not in text(row, 46)
@@ -85,15 +97,12 @@ def test_people_agents_and_machines_look_different() -> None:
     assert [author(actor) for actor in ("user", "user:ana", "agent:x", "agent", "offline", "")] == [
         "person", "person", "agent", "agent", "machine", "machine",
     ]  # fmt: skip
-    found = [
-        looks(laid_out(replace(ROW, author=who), 60, marked=False, year=2026))[1]
-        for who in ("person", "agent", "machine")
-    ]
+    found = [looks(laid_out(of(author=who), 60, marked=False, year=2026))[1] for who in ("user", "agent:x", "offline")]
     assert len({text for text, _ in found}) == len({look for _, look in found}) == 3
 
 
 def test_what_was_superseded_looks_so() -> None:
-    line = laid_out(replace(ROW, title="Old", status=Status.SUPERSEDED), 60, marked=True, year=2026)
+    line = laid_out(replace(of(status=Status.SUPERSEDED), title="Old"), 60, marked=True, year=2026)
     assert any("strike" in look and "Old" in text for text, look in looks(line))
     assert line.plain.startswith("✓")
 
@@ -147,7 +156,7 @@ def test_a_hit_whose_first_line_says_all_tells_why_it_was_found() -> None:
 def test_the_second_line_of_a_hit_goes_on_where_its_title_was_cut() -> None:
     text = "Told Pieter that I leave Kestrel Freight at the end of May because of the nights on call."
     first, rest = text.split("Kestrel")
-    row = replace(ROW, title=text, score=0.5, pinned=False, waiting=False)
+    row = replace(of(pinned=False, enrichment=Enrichment.DONE), title=text, score=0.5)
     row = replace(row, excerpt=excerpt((first, False), ("Kestrel", True), (rest, False)), why="1st by words (kestrel).")
     for width in (45, 60, 78):
         line, under = laid_out(row, width, marked=False, year=0), below(row, width)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from amem_tui.browse.note_list import PAGE
+from amem_tui.browse.note_list import NEAR
 from amem_tui.browse.sidebar import Sidebar
 from driving import browsing, listed, opened, screen_text, settled, wait_until
 from textual.widgets import Input
@@ -44,7 +44,7 @@ def expected(memory: AgenticMemorySystem, pilot: Pilot[None], filter: Filter | N
 
 def held(pilot: Pilot[None]) -> int:
     """How many rows the list holds."""
-    return sum(len(rows) for rows in listed(pilot).pages.values())
+    return len(listed(pilot).rows)
 
 
 async def test_the_first_page_is_shown_with_how_many_there_are(crowd: AgenticMemorySystem) -> None:
@@ -53,7 +53,7 @@ async def test_the_first_page_is_shown_with_how_many_there_are(crowd: AgenticMem
         assert seen(pilot) == expected(crowd, pilot)
         await wait_until(pilot, lambda: opened(pilot) is not None)
         assert opened(pilot) == crowd.list(limit=1)[0].content
-        assert held(pilot) <= 3 * PAGE
+        assert held(pilot) <= 3 * NEAR
 
 
 async def test_every_place_is_a_key_away_and_few_pages_are_held(crowd: AgenticMemorySystem) -> None:
@@ -81,7 +81,7 @@ async def test_every_place_is_a_key_away_and_few_pages_are_held(crowd: AgenticMe
         for place in range(0, 80_000, 4_000):
             listed(pilot).put_cursor(place)
             await all_there(pilot)
-        assert held(pilot) <= 20 * PAGE
+        assert held(pilot) <= 20 * NEAR
 
 
 async def test_each_order_is_that_of_the_whole_collection(crowd: AgenticMemorySystem) -> None:

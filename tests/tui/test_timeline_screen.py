@@ -36,7 +36,7 @@ def heat(pilot: Pilot[None]) -> HeatMap:
 def of_day(pilot: Pilot[None]) -> list[str]:
     shown = pilot.app.screen.query_one(NoteList)
     rows = [row for place in range(shown.count) if (row := shown.entry_at(place)) is not None]
-    return [f"{GLYPHS[row.kind]} {row.title}" for row in rows]
+    return [f"{GLYPHS[row.card.kind]} {row.title}" for row in rows]
 
 
 def to_fade(pilot: Pilot[None]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -21,10 +22,12 @@ from amem_tui.keymap import cursor_keys
 from amem_tui.themes import toned
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from textual import events
     from textual.binding import BindingType
+
+    from amem_tui.client import CollectionClient
 
 
 #: Lines that are kept as they were drawn: what scrolls is drawn once.
@@ -203,3 +206,44 @@ class CursorList(ScrollView, can_focus=True):
         # The looks on the row's own background, so that they can be read there.
         segments = [Segment(text, toned(base, look.rich_style)) for text, look in pieces]
         return Strip(segments).adjust_cell_length(width, base).simplify()
+
+
+#: Rows that are read at a time, above and below what is missing, and how many are kept.
+_AHEAD, _KEPT = 60, 2_000
+
+
+class ReadList(CursorList):
+    """A list whose rows are read when they come into sight; those that were read last are kept.
+
+    A subclass says by what the row at a place is known (`key`, None for what needs no reading) and reads rows (`read`).
+    """
+
+    def __init__(self, client: CollectionClient, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._client = client
+        self.rows: OrderedDict[int, Any] = OrderedDict()
+        self._asked: set[int] = set()
+
+    def key(self, place: int) -> int | None:
+        return place
+
+    async def read(self, keys: Sequence[int]) -> Mapping[int, Any]:
+        raise NotImplementedError
+
+    def row_at(self, place: int) -> Any:
+        """What was read for the line at a place, else None: then it is asked for."""
+        key = self.key(place)
+        if key not in self._asked:
+            near = map(self.key, range(max(0, place - _AHEAD), min(self.count, place + _AHEAD)))
+            missing = [each for each in near if each is not None and each not in self._asked]
+            self._asked.update(missing)
+            self.run_worker(self._fetch(missing), group="rows")
+        return None if key is None else self.rows.get(key)
+
+    async def _fetch(self, keys: Sequence[int]) -> None:
+        self.rows.update(await self.read(keys))
+        while len(self.rows) > _KEPT:
+            self._asked.discard(self.rows.popitem(last=False)[0])
+        self.refresh()
+        if self.key(self.cursor) in keys:
+            self.came()

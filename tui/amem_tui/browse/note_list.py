@@ -13,13 +13,13 @@ from textual.message import Message
 from textual.reactive import reactive
 
 from amem.labels import counted
-from amem.note import Enrichment, Kind, Layer, Status
+from amem.note import Enrichment, Layer, Status
 from amem.query import Filter, Query
 from amem.retrieval.confidence import Support, best_support
 from amem.storage.note_lists import ORDERS, Order, Shelf
 from amem_tui.browse.sidebar import Conditions
-from amem_tui.formatting import GLYPHS, SIGNS, Author, author, clean, command, maker_name, one_line, title
-from amem_tui.lists import CursorList, begun_late, fit, fitted
+from amem_tui.formatting import GLYPHS, SIGNS, author, clean, command, maker_name, one_line, title
+from amem_tui.lists import ReadList, begun_late, fit, fitted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence, Set
@@ -40,45 +40,29 @@ _LEVELS = (0.1, 0.3, 0.5, 0.7)
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`at` is local; `level` is the strength as 0 to 4 bars.
+    """A card with its title and its time in the person's zone.
 
     For search hits alone: `score`, `why` it was found, an `excerpt` of its text in which what matched looks `FOUND`,
     `faint` where it gives an answer no support, and the `catalog` that it is in, '' for one of the open collection.
     """
 
-    id: str
-    kind: Kind
+    card: Card
     title: str
     at: datetime
-    author: Author = "person"
-    status: Status = Status.ACTIVE
-    long_term: bool = False
-    level: int = 0
-    links: int = 0
-    pinned: bool = False
-    waiting: bool = False
     score: float | None = None
     why: str = ""
     excerpt: Content = field(default_factory=Content)
     faint: bool = False
     catalog: str = ""
 
+    @property
+    def id(self) -> str:
+        return self.card.id
+
 
 def row_of(card: Card, zone: tzinfo, hit: Hit | None = None) -> Row:
     """The row of a note; with the hit's score and explanation where it was searched for."""
-    row = Row(
-        id=card.id,
-        kind=card.kind,
-        title=title(card.text),
-        at=card.at.astimezone(zone),
-        author=author(card.author),
-        status=card.status,
-        long_term=card.layer is Layer.LONG_TERM,
-        level=sum(card.strength >= least for least in _LEVELS),
-        links=card.links,
-        pinned=card.pinned,
-        waiting=card.enrichment is not Enrichment.DONE,
-    )
+    row = Row(card, title(card.text), card.at.astimezone(zone))
     if hit is None:
         return row
     part, why = hit.passage, one_line(hit.explanation.words(), 300)
@@ -117,13 +101,13 @@ def columns(width: int) -> set[str]:
 
 def laid_out(row: Row, width: int, *, marked: bool, year: int | None) -> Content:
     """The row in `width` cells. A date with little room says its year if it is not `year` (0: any; None: the time)."""
-    plan = columns(width)
-    sign, by = SIGNS[row.author]
+    card, plan = row.card, columns(width)
+    sign, by = SIGNS[author(card.author)]
     who = (f"{sign} ", by) if "author" in plan else ""
-    glyph = f"{GLYPHS[row.kind]} ", "$secondary" if who else by
+    glyph = f"{GLYPHS[card.kind]} ", "$secondary" if who else by
     head, tail = Content.assemble((MARKED if marked else " ", "bold $accent"), who, glyph), _tail(row, plan, year)
     room = max(1, width - head.cell_length - tail.cell_length)
-    look = _STATUS.get(row.status, "$muted" if row.faint else "")
+    look = _STATUS.get(card.status, "$muted" if row.faint else "")
     return head + _titled(row, room)[0].stylize_before(look) + tail
 
 
@@ -152,21 +136,23 @@ def _titled(row: Row, room: int) -> tuple[Content, Content]:
 
 def _tail(row: Row, plan: set[str], year: int | None) -> Content:
     """What stands right of the title; of a note in a catalog that, not how well it is kept there."""
-    tail = [(f" {WAITING}", "$warning")] * row.waiting + [(f" {PINNED}", "$accent")] * row.pinned
+    card, kept = row.card, row.card.layer is Layer.LONG_TERM
+    waiting = card.enrichment is not Enrichment.DONE
+    tail = [(f" {WAITING}", "$warning")] * waiting + [(f" {PINNED}", "$accent")] * card.pinned
     if row.catalog:
         if "author" in plan:
             tail.append((f" {fit(row.catalog, min(_CATALOG, cell_len(row.catalog)))}", "$secondary"))
         plan = plan - {"strength", "layer", "links"}
     if "strength" in plan:
-        strong = "$success" if row.long_term else "$secondary"
-        shown = BARS[: row.level] if "bars" in plan else BARS[row.level - 1] if row.level else " "
-        unlit = UNLIT * (len(BARS) - row.level) if "bars" in plan else ""
-        tail += [(f" {shown}", strong), (unlit, "$panel-lighten-1")]
+        level = sum(card.strength >= least for least in _LEVELS)
+        shown = BARS[:level] if "bars" in plan else BARS[level - 1] if level else " "
+        unlit = UNLIT * (len(BARS) - level) if "bars" in plan else ""
+        tail += [(f" {shown}", "$success" if kept else "$secondary"), (unlit, "$panel-lighten-1")]
     if "layer" in plan:
-        tail.append((" L" if row.long_term else " s", "$muted"))
+        tail.append((" L" if kept else " s", "$muted"))
     if "links" in plan:
-        number = str(row.links) if row.links < 1000 else f"{row.links // 1000}k"
-        tail.append((f"{f'{number}↔' if row.links else '':>5}", "$muted"))
+        number = str(card.links) if card.links < 1000 else f"{card.links // 1000}k"
+        tail.append((f"{f'{number}↔' if card.links else '':>5}", "$muted"))
     if "date" in plan and row.score is not None:
         tail += [(f"{row.score:>6.2f}", "$primary"), (" " * 5 * ("whole_date" in plan), "")]
     elif "date" in plan:
@@ -179,13 +165,13 @@ def _tail(row: Row, plan: set[str], year: int | None) -> Content:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """How many rows there are, the pages around `place`, and the shelf that holds the others.
+    """How many rows there are, those around `place` by their places, and the shelf that holds the others.
 
     `total` counts all active notes. `weaker` hits were left out; `certain` tells whether any surely answers.
     """
 
     count: int = 0
-    pages: Mapping[int, Sequence[Row | None]] = field(default_factory=dict)
+    rows: Mapping[int, Row | None] = field(default_factory=dict)
     place: int = 0
     total: int = 0
     shelf: Shelf | None = None
@@ -195,12 +181,12 @@ class Contents:
 
 #: A click on so many cells at the left marks the row.
 _MARGIN = 2
-#: Rows of a page, and how many pages are kept.
-PAGE, _PAGES_KEPT = 100, 16
+#: Rows that are read at first, above and below the cursor: as many as a screen can show at once.
+NEAR = 100
 
 
-class NoteList(CursorList):
-    """Rows by their place, 0 the first, None for a note that was destroyed since. Pages that come into sight are read.
+class NoteList(ReadList):
+    """Rows by their place, 0 the first, None for a note that was destroyed since.
 
     `marked` are the ids that are ticked, `year` the one whose dates need not say it (None: all are of one day).
     """
@@ -216,62 +202,29 @@ class NoteList(CursorList):
         row: Row
 
     def __init__(self, client: CollectionClient, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._client, self.contents = client, Contents()
-        self.pages: OrderedDict[int, Sequence[Row | None]] = OrderedDict()
-        self._asked = False
+        super().__init__(client, id=id)
+        self.contents = Contents()
 
     @property
     def count(self) -> int:
         return self.contents.count
 
     def entry_at(self, place: int) -> Row | None:
-        rows = self.pages.get(place // PAGE, ())
-        return rows[place % PAGE] if 0 <= place < self.count and place % PAGE < len(rows) else None
+        return self.rows.get(place)
 
     def show(self, contents: Contents, *, explained: bool = False, steady: bool = False) -> None:
         """Replace what is listed, and the place of the cursor; `explained` gives each row two lines, as hits need."""
         self._row_height = 2 if explained else 1
-        self.contents, self.pages = contents, OrderedDict(contents.pages)
+        self.contents, self.rows, self._asked = contents, OrderedDict(contents.rows), set(contents.rows)
         self._resized()
         self.put_cursor(contents.place, steady=steady)
 
-    def _missing(self) -> int | None:
-        """The page that is wanted most; None when nothing is. What is seen comes first, then what is next to it."""
-        seen = self.seen
-        first, last = seen.start // PAGE, max(seen.start, seen.stop - 1) // PAGE
-        wanted: Sequence[int] = (self.cursor // PAGE, *range(first, last + 1), last + 1, first - 1)
-        return next((page for page in wanted if page not in self.pages and 0 <= page * PAGE < self.count), None)
-
-    async def _fetch(self) -> None:
-        """Read what is on screen until nothing is missing; what was passed on the way there is left out."""
-        client = self._client
-        try:
-            while (page := self._missing()) is not None and (shelf := self.contents.shelf) is not None:
-                rows = await client.ask(page_of, client.memory, shelf, client.zone, page)
-                if shelf is not self.contents.shelf:
-                    continue
-                self.pages[page] = rows
-                while len(self.pages) > _PAGES_KEPT:
-                    self.pages.popitem(last=False)
-                self.refresh()
-                if self.cursor // PAGE == page:
-                    self.came()
-        finally:
-            self._asked = False
-
-    def want(self) -> None:
-        if not self._asked and self._missing() is not None:
-            self._asked = True
-            self.run_worker(self._fetch(), group="page")
-
-    def watch_cursor(self, before: int) -> None:
-        super().watch_cursor(before)
-        self.want()
-
-    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        super().watch_scroll_y(old_value, new_value)
-        self.want()
+    async def read(self, keys: Sequence[int]) -> Mapping[int, Row | None]:
+        shelf, client = self.contents.shelf, self._client
+        if shelf is None:
+            return {}
+        rows = await client.ask(rows_of, client.memory, shelf, client.zone, keys[0], keys[-1] + 1)
+        return rows if shelf is self.contents.shelf else {}  # or another list is shown by now
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         return action != "open" or self.count > 0
@@ -283,9 +236,8 @@ class NoteList(CursorList):
             super().clicked(x, again=again and double, double=double)
 
     def content(self, place: int, part: int, width: int) -> Content:
-        row = self.entry_at(place)
+        row = self.row_at(place)
         if row is None:
-            self.want()
             return Content.styled("   …" if part == 0 else "", "$muted")
         if part:
             return below(row, width)
@@ -403,14 +355,11 @@ class Listing:
             rows, weaker, certain = self._hits(memory, zone)
             within = max(0, min(place, len(rows) - 1))
             place = next((at for at, row in enumerate(rows) if row.id == keep), within)
-            return Contents(len(rows), {0: rows}, place, total, weaker=weaker, certain=certain)
+            return Contents(len(rows), dict(enumerate(rows)), place, total, weaker=weaker, certain=certain)
         shelf = memory.shelf(self.conditions.filter(zone), starting=self.starting, order=self.order)
         found = None if keep is None else memory.place(shelf, keep)
         place = max(0, min(place, len(shelf) - 1)) if found is None else found
-        # Only what a screen can show at once, so that the first sight of a long list does not wait for more.
-        near = sorted({max(0, place - PAGE // 2) // PAGE, place // PAGE, (place + PAGE // 2) // PAGE})
-        pages = {page: page_of(memory, shelf, zone, page) for page in near if page * PAGE < len(shelf)}
-        return Contents(len(shelf), pages, place, total, shelf)
+        return Contents(len(shelf), rows_of(memory, shelf, zone, place - NEAR, place + NEAR), place, total, shelf)
 
     def _hits(self, memory: AgenticMemorySystem, zone: tzinfo) -> tuple[list[Row], int, bool]:
         """The hits as rows, how many weak ones are not among them, and whether any surely answers."""
@@ -426,12 +375,11 @@ class Listing:
         return [row_of(card, zone, hit) for card, hit in found], len(every) - len(hits), certain
 
 
-def page_of(memory: AgenticMemorySystem, shelf: Shelf, zone: tzinfo, page: int) -> list[Row | None]:
-    """One page of a shelf; None in the place of a note that was destroyed since."""
-    start, stop = page * PAGE, min(len(shelf), (page + 1) * PAGE)
-    held = {card.key: card for card in memory.cards(shelf, start, stop)}
-    found = (held.get(key) for key in shelf.keys[start:stop].tolist())
-    return [None if card is None else row_of(card, zone) for card in found]
+def rows_of(memory: AgenticMemorySystem, shelf: Shelf, zone: tzinfo, start: int, stop: int) -> dict[int, Row | None]:
+    """Rows of a shelf by their places; None for a note that was destroyed since."""
+    start, stop = max(0, start), min(len(shelf), stop)
+    held = {card.key: row_of(card, zone) for card in memory.cards(shelf, start, stop)}
+    return {place: held.get(key) for place, key in enumerate(shelf.keys[start:stop].tolist(), start)}
 
 
 _EMPTY = """No notes yet.

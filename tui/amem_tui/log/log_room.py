@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
@@ -21,7 +20,7 @@ from amem_tui import changes
 from amem_tui.dialogs import Picker
 from amem_tui.formatting import SIGNS, author, maker, one_line, title, titles_of
 from amem_tui.history.history_room import HistoryScreen, compared, operation_head
-from amem_tui.lists import CursorList, fit
+from amem_tui.lists import ReadList, fit
 from amem_tui.page import Block, Page, remark, space
 from amem_tui.rooms import REST, NotesScreen
 
@@ -145,25 +144,25 @@ class Outline:
                 yield from self._branch(child, depth + 1)
 
 
-_ROWS_KEPT = 2_000
-#: Rows asked for at a time, above and below what is missing.
-_AHEAD = 60
 #: From this width on there is room for numbers and names.
 _ROOMY = 70
 
 
-class LogList(CursorList):
-    """Operations under their days, on which the cursor does not rest. Rows that come into sight are read."""
+class LogList(ReadList):
+    """Operations under their days, on which the cursor does not rest."""
 
     def __init__(self, client: CollectionClient, *, id: str) -> None:
-        super().__init__(id=id)
-        self._client, self.outline = client, Outline()
-        self.rows: OrderedDict[int, LogRow] = OrderedDict()
-        #: Operations that were asked for since the log changed.
-        self._asked: set[int] = set()
+        super().__init__(client, id=id)
+        self.outline = Outline()
 
     def entry_at(self, place: int) -> OutlineLine | None:
         return line if place < self.count and (line := self.outline.lines[place]).id else None
+
+    def key(self, place: int) -> int | None:
+        return None if (line := self.entry_at(place)) is None else line.id
+
+    async def read(self, keys: Sequence[int]) -> Mapping[int, LogRow]:
+        return await self._client.ask(read_rows, self._client.memory, keys, self._client.zone)
 
     @property
     def row(self) -> LogRow | None:
@@ -205,9 +204,7 @@ class LogList(CursorList):
         line = self.outline.lines[place]
         if not line.id:
             return Content.styled(date.fromordinal(line.day).strftime(" %Y-%m-%d  %A"), "bold $primary")
-        row = self.rows.get(line.id)
-        if line.id not in self._asked:
-            self._want(place)
+        row = self.row_at(place)
         if row is None:
             return Content("  …")
         operation, roomy = row.operation, width >= _ROOMY
@@ -227,20 +224,6 @@ class LogList(CursorList):
         room = width - head.cell_length - cell_len(more) - (not self.show_vertical_scrollbar)
         about = fit(row.about, room).rstrip() if room > 3 else ""
         return Content.assemble(head, (about, action if operation.undone else ""), (more, "$muted"))
-
-    def _want(self, place: int) -> None:
-        near = self.outline.lines[max(0, place - _AHEAD) : place + _AHEAD]
-        missing = [each.id for each in near if each.id and each.id not in self._asked]
-        self._asked.update(missing)
-        self.run_worker(self._fetch(missing), group="rows")
-
-    async def _fetch(self, ids: list[int]) -> None:
-        client = self._client
-        self.rows.update(await client.ask(read_rows, client.memory, ids, client.zone))
-        while len(self.rows) > _ROWS_KEPT:
-            self._asked.discard(self.rows.popitem(last=False)[0])
-        self.refresh()
-        self.screen.refresh_bindings()
 
 
 #: More notes and links than anybody reads of one operation.
@@ -361,6 +344,7 @@ class LogScreen(NotesScreen):
         found, cards, cause = await self.ask(read_doings, self.memory, line.id)
         self._view.border_title = Content(f"Operation {line.id}")
         await self._view.show(operation_parts(found, cards, cause, self.client.zone), about=line.id)
+        self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         line, row = (self._list.line, self._list.row) if self.query(LogList) else (None, None)

@@ -20,7 +20,7 @@ from amem.maintenance.forgetting_preview import as_text
 from amem.note import Layer, Status
 from amem.query import Filter
 from amem_tui import changes
-from amem_tui.browse.note_list import Contents, NoteList, page_of
+from amem_tui.browse.note_list import NEAR, Contents, NoteList, rows_of
 from amem_tui.client import Refresher
 from amem_tui.dialogs import Lines, Prompt, remark_line
 from amem_tui.formatting import GLYPHS, day, one_line, title
@@ -230,12 +230,12 @@ class TimelineScreen(PanedScreen):
     async def _show_day(self) -> None:
         day, shown = self._heat.day, self._of_day
         shelf = await self.ask(self.memory.shelf, filter_of(day, self.client.zone))
-        rows = await self.ask(page_of, self.memory, shelf, self.client.zone, 0)
+        rows = await self.ask(rows_of, self.memory, shelf, self.client.zone, 0, NEAR)
         place = shown.cursor if day == self._day_shown else 0
         if day != self._day_shown and self._note is not None:
-            place = next((at for at, row in enumerate(rows) if row is not None and row.id == self._note), 0)
+            place = next((at for at, row in rows.items() if row is not None and row.id == self._note), 0)
         self._day_shown = day
-        shown.show(Contents(len(shelf), {0: rows}, place, shelf=shelf))
+        shown.show(Contents(len(shelf), rows, place, shelf=shelf))
         shown.border_title = f"{day:%a} {day.day} {day:%b} {day.year}: {counted(len(shelf), 'note')}"
         if self._note is None and shown.line is not None:
             self._choose(shown.line.id)
