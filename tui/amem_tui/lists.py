@@ -22,7 +22,7 @@ from amem_tui.keymap import cursor_keys
 from amem_tui.themes import toned
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from textual import events
     from textual.binding import BindingType
@@ -208,8 +208,9 @@ class CursorList(ScrollView, can_focus=True):
         return Strip(segments).adjust_cell_length(width, base).simplify()
 
 
-#: Rows that are read at a time, above and below what is missing, and how many are kept.
-_AHEAD, _KEPT = 60, 2_000
+#: Rows that are read at a time, above and below one that comes into sight; so many from it none may be missing, or a
+#: page down would find nothing to show; and how many are kept.
+_AHEAD, _NEAR, _KEPT = 100, 50, 2_000
 
 
 class ReadList(CursorList):
@@ -231,19 +232,23 @@ class ReadList(CursorList):
         raise NotImplementedError
 
     def row_at(self, place: int) -> Any:
-        """What was read for the line at a place, else None: then it is asked for."""
+        """What was read for the line at a place, else None; what is missing there or near it is asked for."""
         key = self.key(place)
-        if key not in self._asked:
-            near = map(self.key, range(max(0, place - _AHEAD), min(self.count, place + _AHEAD)))
-            missing = [each for each in near if each is not None and each not in self._asked]
+        if self._missing([place, self._within(place - _NEAR), self._within(place + _NEAR)]):
+            missing = self._missing(range(self._within(place - _AHEAD), self._within(place + _AHEAD) + 1))
             self._asked.update(missing)
             self.run_worker(self._fetch(missing), group="rows")
         return None if key is None else self.rows.get(key)
+
+    def _missing(self, places: Iterable[int]) -> list[int]:
+        return [key for key in map(self.key, places) if key is not None and key not in self._asked]
 
     async def _fetch(self, keys: Sequence[int]) -> None:
         self.rows.update(await self.read(keys))
         while len(self.rows) > _KEPT:
             self._asked.discard(self.rows.popitem(last=False)[0])
-        self.refresh()
+        self._drawn.clear()
+        if any(self.key(place) in keys for place in self.seen):
+            self.refresh()
         if self.key(self.cursor) in keys:
             self.came()
