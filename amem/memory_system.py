@@ -547,9 +547,8 @@ class AgenticMemorySystem(ScopedMemory):
         The copy is a fork: it can be compared and merged, see `fork`. Raises CollectionExists; a collection in memory
         cannot be copied.
         """
-        from amem.forks.fork import kept_fork, refuse_in_memory
+        from amem.forks.fork import kept_fork
 
-        refuse_in_memory(self.folder)
         return kept_fork(self._store, self.settings.home, name)
 
     def fork(self, name: str | None = None) -> AgenticMemorySystem:
@@ -559,15 +558,14 @@ class AgenticMemorySystem(ScopedMemory):
         collection of the home like any other. `diff` says what each did since, `merge` brings the fork's part back.
         Raises as `copy`.
         """
-        from amem.forks.fork import kept_fork, refuse_in_memory, temporary_fork
+        from amem.forks.fork import temporary_fork
 
-        refuse_in_memory(self.folder)
         given, settings = self._parts.given, self.settings
         if name is not None:
-            folder, drop = kept_fork(self._store, settings.home, name), None
+            folder, drop = self.copy(name), None
         else:
-            made = temporary_fork(self._store, settings.home)
-            folder, drop, name = made.folder, made.drop, f"{settings.collection[:60]}.fork"
+            folder, drop = temporary_fork(self._store, settings.home)
+            name = f"{settings.collection[:60]}.fork"
         fork = copy_of(self)
         try:
             fork._hold(

@@ -8,7 +8,6 @@ from __future__ import annotations
 import shutil
 import uuid
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amem.collection_folders import ARCHIVE, collection_names, existing_folder, folder_of, is_archived
@@ -27,18 +26,14 @@ _GUARD = "guard.lock"
 _PATIENCE = 60.0
 
 
-@dataclass(frozen=True, slots=True)
-class TemporaryFork:
-    """A copy that ends with its owner: its folder, and what removes it."""
+def temporary_fork(store: Store, home: Path) -> tuple[Path, Callable[[], None]]:
+    """Copy a collection to a folder of its own; returns that and what removes it again.
 
-    folder: Path
-    drop: Callable[[], None]
-
-
-def temporary_fork(store: Store, home: Path) -> TemporaryFork:
-    """Copy a collection to a folder of its own, to be dropped; other processes sweep it when this one was killed."""
+    Other processes sweep it when this one was killed. Raises InvalidInput for a collection in memory.
+    """
     from filelock import FileLock, Timeout
 
+    _refuse_in_memory(store)
     sweep(home)
     forks = home / FORKS
     try:
@@ -63,7 +58,7 @@ def temporary_fork(store: Store, home: Path) -> TemporaryFork:
     except BaseException:
         drop()
         raise
-    return TemporaryFork(folder, drop)
+    return folder, drop
 
 
 def sweep(home: Path) -> int:
@@ -159,12 +154,12 @@ def kept_fork(store: Store, home: Path, name: str) -> Path:
 
     Raises CollectionExists; InvalidInput for a collection in memory.
     """
+    _refuse_in_memory(store)
     target = folder_of(home, name)
     store.copy_to(target)
     return target
 
 
-def refuse_in_memory(folder: Path | None) -> None:
-    """Raise InvalidInput for a collection in memory, which has no folder to be copied to."""
-    if folder is None:
+def _refuse_in_memory(store: Store) -> None:
+    if store.folder is None:
         raise InvalidInput("a collection in memory cannot be copied", hint="give the system a directory")
