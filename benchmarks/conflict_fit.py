@@ -38,7 +38,6 @@ from amem.conflict.compare import compared
 from amem.conflict.judges import Judges
 from amem.embedding import make_embedder
 from amem.interop.demo_data import demo_folder
-from amem.note import Kind
 from amem.settings import load_settings
 from amem.testing import FrozenClock
 
@@ -138,8 +137,8 @@ def wordings() -> list[Example]:
     for row in _rows(FOLDER / "wordings.jsonl"):
         one, other = row.get("speakers", (None, None))
         then = may + (timedelta(minutes=20) if row.get("at_once") else timedelta(days=200))
-        earlier = Claim("a", row["earlier"], Kind.FACT, may, may, 1, one)
-        later = Claim("b", row["later"], Kind.FACT, then, then, 2, other)
+        earlier = Claim("a", row["earlier"], may, may, 1, one)
+        later = Claim("b", row["later"], then, then, 2, other)
         told = list(compared(earlier, later, 0.7))
         key = row["earlier"] + row["later"]
         found.append(_example("wordings", key, int(row["conflict"]), told, [True] * len(told), slot=False))

@@ -31,34 +31,21 @@ if TYPE_CHECKING:
 class Claim:
     """One note as a judge sees it.
 
-    `true_at` is when it was true (its `valid_from`, else, with `dated` False, when it was said), `until` an end that it
-    states; `said_at` is when it was said. `facts` have
-    canonical subjects and predicates. `order` is that of arrival. `astray` tells that a wrong clock dated the note.
+    `since` is when it was true (its `valid_from`, else, with `dated` False, when it was said), `until` an end that it
+    states; `said` is when it was said. `facts` have canonical subjects and predicates. `order`
+    is that of arrival. `astray` tells that a wrong clock dated the note.
     """
 
     id: str
     content: str
-    kind: Kind
-    true_at: datetime
-    said_at: datetime
+    since: datetime
+    said: datetime
     order: int = 0
     speaker: str | None = None
     facts: tuple[Fact, ...] = ()
-    entities: tuple[str, ...] = ()
-    keywords: tuple[str, ...] = ()
     until: datetime | None = None
     dated: bool = False
     astray: bool = False
-
-    @property
-    def since(self) -> datetime:
-        """`true_at`, as ``amem.language.intervals`` calls it."""
-        return self.true_at
-
-    @property
-    def said(self) -> datetime:
-        """`said_at`, as ``amem.language.intervals`` calls it."""
-        return self.said_at
 
 
 # A note as judges see it, and which of two was true first.
@@ -92,14 +79,11 @@ def claim_of(session: Session, note: MemoryNote, order: int) -> Claim:
     return Claim(
         note.id,
         holding_text(note.content, note.overturned),
-        note.kind,
-        true_at=since or said,
-        said_at=said,
+        since=since or said,
+        said=said,
         order=order,
         speaker=note.speaker,
         facts=tuple(facts),
-        entities=tuple(note.entities),
-        keywords=tuple(note.keywords),
         # What took its place, too, is kept as its end.
         until=None if note.status is Status.SUPERSEDED else until,
         dated=since is not None,
@@ -112,13 +96,13 @@ def order(one: Claim, other: Claim) -> tuple[Claim, Claim]:
 
     What names no time comes before the change that is told after it, see ``amem.language.intervals``.
     """
-    earlier, later = sorted((one, other), key=lambda each: (each.true_at, each.said_at, each.order))
+    earlier, later = sorted((one, other), key=lambda each: (each.since, each.said, each.order))
     return (later, earlier) if overtakes(earlier, later) else (earlier, later)
 
 
 def ended(earlier: Claim, later: Claim) -> datetime:
     """When the earlier gave way to the later: at its change; where that is no news, not before it began."""
-    return later.true_at if overtakes(later, earlier) else max(later.true_at, earlier.true_at)
+    return later.since if overtakes(later, earlier) else max(later.since, earlier.since)
 
 
 def _by(latest: datetime, moment: datetime | None) -> datetime | None:
@@ -249,13 +233,17 @@ def recall(session: Session, found: Iterable[Rival]) -> list[Rival]:
 
 
 def keep(session: Session, read: Iterable[Rival]) -> None:
-    """Keep what judges have just read in these stored notes, of those that they did read."""
+    """Keep what judges read in these stored notes."""
     from amem.storage.vectors import text_hash
 
     rows = [
-        {"note": each.claim.order, "reader": reader(), "text": text_hash(each.claim.content), "found": found}
+        {
+            "note": each.claim.order,
+            "reader": reader(),
+            "text": text_hash(each.claim.content),
+            "found": packed(each.claim.content),
+        }
         for each in read
-        if (found := packed(each.claim.content)) is not None
     ]
     session.insert("readings", *rows, either="REPLACE")
 

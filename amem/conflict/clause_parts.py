@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 from functools import lru_cache
 from itertools import takewhile
 from typing import TYPE_CHECKING
@@ -31,7 +31,7 @@ _pattern = Patterns("conflict/clause_parts")
 # What an English clause is said of, and its verb: enough to tell a claim from a greeting, an order, or a cry.
 
 
-class Of(Enum):
+class Of(StrEnum):
     """What a clause is said of."""
 
     PERSON = "person"

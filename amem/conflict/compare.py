@@ -290,12 +290,6 @@ def only_once(old: Statement, new: Statement, cues: Collection[Cue]) -> bool:
     return day is not None and (bool(day["of"]) or not cues) and day[0] not in old.around
 
 
-def one_of_many(old: Statement, new: Statement) -> bool:
-    """Whether the later statement tells of this one time, and the earlier one of every time: "each winter", "this"."""
-    once = "this" in new.text.casefold().split() or any(word in new.text for word in ("这", "今年", "本周", "本月"))
-    return once and any(word in old.around.casefold() for word in _ROUTINE)
-
-
 def _clocks(statement: Statement) -> bool:
     return any("clock" in value.units for value in statement.values)
 
@@ -414,15 +408,15 @@ _BY_ONE = frozenset({"lead", "run", "head", "chair", "manag", "own", "coach", "t
 
 def compared(earlier: Claim, later: Claim, cosine: float) -> Iterator[tuple[Statement, Statement, dict[str, float]]]:
     """Pairs of statements with a reason to differ, each with its features by name, as the trees were fitted on."""
-    if _is_over(earlier, later.true_at) or _is_over(later, later.said_at):
+    if _is_over(earlier, later.since) or _is_over(later, later.said):
         return  # "in January I still lived in Lisbon" ends by itself, and ends nothing
     olds, news = _clauses(earlier.content), _clauses(later.content)
-    for new, touched in news.touching(olds):
+    for new in news.ending:
         # The default embedder reads no Chinese, so there the word of an end or a change has to do.
         changes = bool(new.around.cues & _ENDS_OR_CHANGES)
-        for old in touched:
+        for old in olds.falling:
             one, other = old.statement, new.statement
-            if not _may_fall(old, new) or not _same_people(one, other, earlier, later):
+            if not _touch(old, new) or not _may_fall(old, new) or not _same_people(one, other, earlier, later):
                 continue
             if (cosine < _FAR or (changes and _in_cjk(old.text))) and _only_people(old, new):
                 continue
@@ -472,73 +466,22 @@ class _Clause:
 
 
 class _Clauses:
-    """The `count` clauses of a note: those that could end an earlier one, and those that a later one could end.
-
-    Notes of many clauses make hundreds of pairs, so both are found by their words, by those of their sentences and by
-    their pairs of opposites: each key has a mask of the places at which it stands.
-    """
+    """The `count` clauses of a note: those that could end an earlier one, and those that a later one could end."""
 
     def __init__(self, text: str) -> None:
         around = _sentences(text)
         every = [_Clause(each, around[each.sentence], normalize(each.text)) for each in read(text)]
         self.count = len(every)
-        self._ending = [each for each in every if each.may_end]
-        self._falling = [each for each in every if each.may_fall]
-        self._ends, self._falls = _keys(self._ending), _keys(self._falling)
-
-    def touching(self, olds: _Clauses) -> Iterator[tuple[_Clause, Iterator[_Clause]]]:
-        """Each that could end clauses of an earlier note, with those that it, or its sentence, shares a word with, or
-        a pair of opposites and nothing else."""
-        about, around, poles = (_met(*each) for each in zip(self._ends, olds._falls, strict=True))
-        for place in sorted(about.keys() | around.keys() | poles.keys()):
-            new, told = self._ending[place], about.get(place, 0) | around.get(place, 0)
-            opposed = poles.get(place, 0)
-            yield (
-                new,
-                (
-                    old
-                    for at, old in enumerate(olds._falling)
-                    if told >> at & 1 or (opposed >> at & 1 and _by_opposites(old.statement, new.statement))
-                ),
-            )
+        self.ending = [each for each in every if each.may_end]
+        self.falling = [each for each in every if each.may_fall]
 
 
-def _keys(clauses: Sequence[_Clause]) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
-    """By words, words of the sentence, and pairs of opposites."""
-    return (
-        _masks(each.statement.about for each in clauses),
-        _masks(each.around.about for each in clauses),
-        _masks(each.statement.poles for each in clauses),
-    )
-
-
-def _masks(keys: Iterable[Iterable[str]]) -> dict[str, int]:
-    """By key, a mask of the places at which it stands."""
-    found: dict[str, int] = {}
-    for place, each in enumerate(keys):
-        for key in each:
-            found[key] = found.get(key, 0) | 1 << place
-    return found
-
-
-def _met(mine: Mapping[str, int], theirs: Mapping[str, int]) -> dict[int, int]:
-    """By place in one, a mask of the places in the other that it shares a key with."""
-    found: dict[int, int] = {}
-    for key in mine.keys() & theirs.keys():
-        mask, other = mine[key], theirs[key]
-        while mask:
-            place = mask.bit_length() - 1
-            found[place] = found.get(place, 0) | other
-            mask ^= 1 << place
-    return found
-
-
-def _pieces(about: Iterable[str]) -> Iterator[str]:
-    """The words, and the characters of Chinese ones, of which one may be a part of another."""
-    for key in about:
-        yield key
-        if not key.isascii():
-            yield from key
+def _touch(old: _Clause, new: _Clause) -> bool:
+    """Whether two clauses, or their sentences, share a word, or a pair of opposites and nothing else."""
+    one, other = old.statement, new.statement
+    if not (one.about.keys().isdisjoint(other.about) and old.around.about.keys().isdisjoint(new.around.about)):
+        return True
+    return not one.poles.keys().isdisjoint(other.poles) and _by_opposites(one, other)
 
 
 def _by_opposites(old: Statement, new: Statement) -> bool:
@@ -547,19 +490,6 @@ def _by_opposites(old: Statement, new: Statement) -> bool:
 
 
 _clauses = lru_cache(maxsize=1024)(_Clauses)
-
-
-def comparable(earlier: Claim, later: Claim) -> Iterator[tuple[Statement, Statement]]:
-    """What the two say, an earlier statement with a later one, where they may be about one thing."""
-    olds, news = read(earlier.content), read(later.content)
-    for place, mask in _met(_said_by(later.content), _said_by(earlier.content)).items():
-        yield from ((old, news[place]) for at, old in enumerate(olds) if mask >> at & 1)
-
-
-@lru_cache(maxsize=1024)
-def _said_by(text: str) -> dict[str, int]:
-    """By words, and by characters of Chinese words, a mask of the statements of a text that say something."""
-    return _masks(_pieces(each.about) if each.said else () for each in read(text))
 
 
 def _may_fall(old: _Clause, new: _Clause) -> bool:
@@ -693,7 +623,7 @@ def _features(
     both = lost.keys() & came.keys()
     one, other = without(old.about, lost.get("name", ())), without(new.about, came.get("name", ()))
     pairs = opposed(old, new)
-    days = max((later.true_at - earlier.true_at).total_seconds() / 86400, 0.0)
+    days = max((later.since - earlier.since).total_seconds() / 86400, 0.0)
     return {
         "cosine": 0.0 if apart else cosine,
         "languages": apart,

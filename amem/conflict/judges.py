@@ -8,7 +8,7 @@ import math
 from collections import OrderedDict
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -17,19 +17,16 @@ from amem.conflict import cues
 from amem.conflict.compare import (
     AT_ONCE,
     OVER,
-    comparable,
     compared,
     cover,
     differing,
     namesakes,
     of_one_day,
-    one_of_many,
     only_sometimes,
     opposed,
     overlap,
     same_people,
     shared,
-    turned,
     without,
 )
 from amem.conflict.cues import Cue
@@ -86,7 +83,7 @@ def judge_by_slot(earlier: Claim, later: Claim, predicates: Predicates) -> Verdi
         if verdict is None:
             continue
         overturned.append(old)
-        ahead |= new.valid_from is not None and new.valid_from > later.said_at
+        ahead |= new.valid_from is not None and new.valid_from > later.said
         if best is None or _weight(verdict) > _weight(best):
             best = verdict
     if best is None or of_one_day(later.content):
@@ -137,8 +134,8 @@ def _meetings(earlier: Claim, later: Claim, predicates: Predicates) -> Iterator[
     for new in later.facts[:_MOST_FACTS]:
         for old in earlier.facts[:_MOST_FACTS]:
             if old.predicate == new.predicate and subject_key(old.subject) == subject_key(new.subject):
-                since, began = new.valid_from or later.true_at, old.valid_from or earlier.true_at
-                past = new.holds and new.valid_to is not None and new.valid_to <= later.said_at
+                since, began = new.valid_from or later.since, old.valid_from or earlier.since
+                past = new.holds and new.valid_to is not None and new.valid_to <= later.said
                 over = old.valid_to is not None and old.valid_to <= since
                 follows = since >= began or _is_news(old, new, earlier, later)
                 apart = not past and not over and follows and _apart(old, new, predicates)
@@ -187,7 +184,7 @@ def _is_news(old: Fact, new: Fact, earlier: Claim, later: Claim) -> bool:
 def _telling(fact: Fact, claim: Claim) -> Claim:
     """A claim as of what one of its facts says of a time."""
     dated = claim.dated or fact.valid_from is not None
-    return replace(claim, true_at=fact.valid_from or claim.true_at, until=fact.valid_to or claim.until, dated=dated)
+    return replace(claim, since=fact.valid_from or claim.since, until=fact.valid_to or claim.until, dated=dated)
 
 
 def _apart(old: Fact, new: Fact, predicates: Predicates) -> bool:
@@ -210,7 +207,8 @@ def _within(one: str, other: str) -> bool:
 def _of(old: Fact, new: Fact, earlier: Claim, later: Claim, predicates: Predicates) -> Verdict | None:
     said_so = cues.replaces(later.content)
     if not said_so and may_overtake(_telling(old, earlier), _telling(new, later)):
-        return Verdict(Label.CONTRADICTS, DIFFER, why_unclear(old, new, later.content, predicates), SLOT)
+        wording = _UNCLEAR_CHANGE if old.holds else _UNCLEAR_END
+        return Verdict(Label.CONTRADICTS, DIFFER, _why_of(wording, new, old, later.content, predicates), SLOT)
     if not said_so and (_disagree(earlier, later) or all(cues.forever(each.content) for each in (earlier, later))):
         return Verdict(Label.CONTRADICTS, DIFFER, why_differing(old, new, later.content, predicates), SLOT)
     confidence = SAID_SO if said_so else IMPLIED
@@ -220,14 +218,14 @@ def _of(old: Fact, new: Fact, earlier: Claim, later: Claim, predicates: Predicat
     if asked or (old.holds and new.holds and alike) or _is_limited(earlier, later, old, new):
         confidence = DIFFER
     if not new.holds:
-        return Verdict(Label.SUPERSEDES, confidence, why_ended(old, later.content, predicates), SLOT)
+        return Verdict(Label.SUPERSEDES, confidence, _why_of(_ENDED, old, new, later.content, predicates), SLOT)
     if not old.holds:
-        return Verdict(Label.SUPERSEDES, IMPLIED, why_resumed(new, later.content, predicates), SLOT)
+        return Verdict(Label.SUPERSEDES, IMPLIED, _why_of(_RESUMED, old, new, later.content, predicates), SLOT)
     several = predicates.rows[new.predicate].one is not True and not cues.main(later.content)
     if not said_so and (several or new.predicate == _NAME) and not _is_so_now(new, later, predicates):
         # "We use Redis" and "we use Memcached" may both be so, and who gives another name is somebody else.
         return None
-    return Verdict(Label.SUPERSEDES, confidence, why_replaced(old, new, later.content, predicates), SLOT)
+    return Verdict(Label.SUPERSEDES, confidence, _why_of(_REPLACED, old, new, later.content, predicates), SLOT)
 
 
 def _may_be_same(old: Fact, new: Fact, earlier: Claim, later: Claim) -> bool:
@@ -245,7 +243,7 @@ def _is_so_now(new: Fact, later: Claim, predicates: Predicates) -> bool:
 
 def _disagree(earlier: Claim, later: Claim) -> bool:
     """Two speakers, at about one time."""
-    return earlier.speaker != later.speaker and abs(later.true_at - earlier.true_at) <= _DISAGREE_WITHIN
+    return earlier.speaker != later.speaker and abs(later.since - earlier.since) <= _DISAGREE_WITHIN
 
 
 def _weight(verdict: Verdict) -> tuple[bool, float]:
@@ -283,8 +281,7 @@ def judge_by_bond(earlier: Claim, later: Claim) -> Verdict | None:
         return None
     quotes = tuple(ended)
     whole = not states_more(earlier.content, quotes)
-    wording = _in_language_of(later.content, "'{old}' is no longer so", "“{old}”已不再成立")
-    reason = wording.format(old=cut(quotes[0]))
+    reason = _why(_ENDED, quotes[0], "", later.content)
     return Verdict(Label.SUPERSEDES, _SURE, reason, HEURISTIC, whole=whole, quotes=quotes)
 
 
@@ -328,67 +325,37 @@ def _parts(old: Statement, bond: Bond, new: Statement) -> bool:
 
 # Why two notes do not go together, in the language of the later one.
 
+_REPLACED = "'{new}' replaces '{old}'", "后来是“{new}”，不再是“{old}”"
+_ENDED = "'{old}' is no longer so", "“{old}”已不再成立"
+_RESUMED = "'{new}' is so again", "“{new}”又成立了"
+_DIFFERING = "'{new}' and '{old}' cannot both be so", "“{new}”与“{old}”说法不一"
+#: A change of long ago was told of after the other was said of no time; so was an end.
+_UNCLEAR_CHANGE = (
+    "it was told after '{old}' that '{new}' came about long before: nobody said which is so now",
+    "先说“{old}”，后来才说早已是“{new}”：没有人说现在是哪一个",
+)
+_UNCLEAR_END = (
+    "it was told after '{old}' that this had ended long before: nobody said which is so now",
+    "先说“{old}”，后来才说这早已结束：没有人说现在是哪一个",
+)
+_TURNED = "'{new}' is the opposite of '{old}'", "“{new}”与“{old}”相反"
+_ANOTHER = "'{new}' where it was '{old}'", "后来是“{new}”，先前是“{old}”"
 
-def why_replaced(old: Fact, new: Fact, text: str, predicates: Predicates) -> str:
-    """One value has taken another's place."""
-    wording = _in_language_of(text, "'{new}' replaces '{old}'", "后来是“{new}”，不再是“{old}”")
-    return wording.format(**_said(text, predicates, old=old, new=new))
+
+def _why(wording: tuple[str, str], old: str, new: str, text: str) -> str:
+    """A reason in English, or in Chinese where the later `text` is, with the words that it quotes."""
+    return wording[written_in_cjk(text)].format(old=cut(old), new=cut(new))
 
 
-def why_ended(old: Fact, text: str, predicates: Predicates) -> str:
-    """Something is said not to be so any more."""
-    wording = _in_language_of(text, "'{old}' is no longer so", "“{old}”已不再成立")
-    return wording.format(**_said(text, predicates, old=old))
-
-
-def why_resumed(new: Fact, text: str, predicates: Predicates) -> str:
-    """Something that had ended is so again."""
-    wording = _in_language_of(text, "'{new}' is so again", "“{new}”又成立了")
-    return wording.format(**_said(text, predicates, new=new))
+def _why_of(wording: tuple[str, str], old: Fact, new: Fact, text: str, predicates: Predicates) -> str:
+    """A reason that quotes two facts."""
+    phrase = partial(predicates.phrase, chinese=written_in_cjk(text))
+    return _why(wording, phrase(old.predicate, old.object), phrase(new.predicate, new.object), text)
 
 
 def why_differing(old: Fact, new: Fact, text: str, predicates: Predicates) -> str:
-    """Two values of one thing, and nothing says which of them holds."""
-    wording = _in_language_of(text, "'{new}' and '{old}' cannot both be so", "“{new}”与“{old}”说法不一")
-    return wording.format(**_said(text, predicates, old=old, new=new))
-
-
-def why_unclear(told: Fact, said: Fact, text: str, predicates: Predicates) -> str:
-    """A change of long ago was told of after the other was said of no time, and nothing says which of them holds."""
-    if told.holds:
-        english = "it was told after '{said}' that '{told}' came about long before: nobody said which is so now"
-        chinese = "先说“{said}”，后来才说早已是“{told}”：没有人说现在是哪一个"
-    else:
-        english = "it was told after '{said}' that this had ended long before: nobody said which is so now"
-        chinese = "先说“{said}”，后来才说这早已结束：没有人说现在是哪一个"
-    return _in_language_of(text, english, chinese).format(**_said(text, predicates, told=told, said=said))
-
-
-def why_turned(old: str, new: str, text: str) -> str:
-    """The later text says the opposite."""
-    wording = _in_language_of(text, "'{new}' is the opposite of '{old}'", "“{new}”与“{old}”相反")
-    return wording.format(old=cut(old), new=cut(new))
-
-
-def why_another(old: str, new: str, text: str) -> str:
-    """The later text gives another value."""
-    wording = _in_language_of(text, "'{new}' where it was '{old}'", "后来是“{new}”，先前是“{old}”")
-    return wording.format(old=cut(old), new=cut(new))
-
-
-def why_again(text: str) -> str:
-    """The later text says the same."""
-    return _in_language_of(text, "it says the same", "说的是同一件事")
-
-
-def _in_language_of(text: str, english: str, chinese: str) -> str:
-    return chinese if written_in_cjk(text) else english
-
-
-def _said(text: str, predicates: Predicates, **facts: Fact) -> dict[str, str]:
-    """Each fact in words, in the language of the text."""
-    chinese = written_in_cjk(text)
-    return {name: cut(predicates.phrase(fact.predicate, fact.object, chinese=chinese)) for name, fact in facts.items()}
+    """Return that two values of one thing cannot both be so, in the language of a `text`."""
+    return _why_of(_DIFFERING, old, new, text, predicates)
 
 
 # A cross-encoder's word on two notes: it knows contradiction, and nothing of who speaks, of plans or of time.
@@ -427,9 +394,7 @@ class Inference:
             return None
         if found["contradiction"] >= least:
             return _conflict(earlier, later, found["contradiction"])
-        if found["entailment"] >= least:
-            return Verdict(Label.SUPPORTS, found["entailment"], why_again(later.content), NLI)
-        return None
+        return NO_CONFLICT if found["entailment"] >= least else None
 
     def _model(self) -> Entailment | None:
         if self._broken:
@@ -473,9 +438,9 @@ def may_differ(earlier: Claim, later: Claim) -> bool:
 def _conflict(earlier: Claim, later: Claim, confidence: float) -> Verdict:
     """By another speaker, or at one time, neither may hide the other."""
     another = earlier.speaker != later.speaker
-    at_once = later.true_at - earlier.true_at <= AT_ONCE and not cues.replaces(later.content)
+    at_once = later.since - earlier.since <= AT_ONCE and not cues.replaces(later.content)
     label = Label.CONTRADICTS if another or at_once else Label.SUPERSEDES
-    reason = why_turned(earlier.content, later.content, later.content)
+    reason = _why(_TURNED, earlier.content, later.content, later.content)
     return Verdict(label, confidence, reason, NLI, whole=len({each.sentence for each in read(earlier.content)}) == 1)
 
 
@@ -492,8 +457,6 @@ _NEARLY_ALL = 0.8
 _MOST, _SURE, _PERHAPS = 0.95, 0.85, 0.75
 #: Least probability that a statement ends which another denies in the same words.
 _OPPOSITE = 0.75
-#: Probability from which what is said to be over, in the same words, is over.
-_OVER_FROM = 0.2
 #: Powers that the least score is raised to: a clear reason needs less, any other more; 0 and 1 stay what they are.
 _CLEAR, _UNCLEAR = 1.5, 0.5
 #: What is planned, or comes on top; what tells of a change; what goes on after a value: "moved to Friday is wrong".
@@ -502,10 +465,10 @@ _NEWS = frozenset({Cue.CHANGES, Cue.RETURNS})
 _VERBS = frozenset({"is", "was", "are", "were", "是"})
 #: Who changes things, whose they may be all the same: "they raised the limit".
 _ANYBODY = frozenset({WE, USER, "they"})
+#: Probability from which what is said to be over, in the same words, is over.
+_OVER_FROM = 0.2
 #: Weight of its words from which a statement can be told from others; differences in probability that tell nothing.
 _TELLING, _NEAR = 2.0, 0.2
-#: From this cosine on, two notes with so much of the same words say the same.
-_ALIKE, _SAME_WORDS = 0.8, 0.75
 
 
 @dataclass(frozen=True, slots=True)
@@ -535,12 +498,6 @@ def differences(pairs: Iterable[tuple[Claim, Claim, float]]) -> list[list[Differ
     return [[_difference(old, new, features, next(likely)) for old, new, features in each] for each in found]
 
 
-def _says_just_this(old: Statement, new: Statement) -> bool:
-    """Whether both are about the same and nothing else: one that denies the other leaves little doubt."""
-    same = min(cover(old.about, new.about), cover(new.about, old.about)) == 1.0 and old.values == new.values
-    return same and sum(old.about.values()) >= 1 and old.said
-
-
 def _says_off(old: Statement, new: Statement) -> bool:
     """Whether the later statement says nothing but that the thing is off of which the earlier one is said."""
     same = bool(new.thing) and new.thing[-1:] == old.thing[-1:] and old.said and not old.event
@@ -554,13 +511,6 @@ def _share_a_thing(old: Statement, new: Statement) -> bool:
 
 
 def _difference(old: Statement, new: Statement, features: Mapping[str, float], probability: float) -> Difference:
-    if (
-        features["turned"]
-        and features["claims"]
-        and not (features["sometimes"] or old.event)
-        and _says_just_this(old, new)
-    ):
-        probability = max(probability, _OPPOSITE)
     if features["turned"] and _says_off(old, new):
         probability = max(probability, _OPPOSITE)
     turned_, explicit = bool(features["turned"]), bool(features["explicit"])
@@ -642,24 +592,22 @@ def _trees() -> _Trees:
 def judge_by_words(pairs: Sequence[tuple[Claim, Claim, float]], least: float) -> list[Verdict]:
     """What the words make of each earlier and later note with this cosine.
 
-    From the probability `least` on, or less where the reason is clear and more where it is not, it is a conflict, else
-    support or nothing. Where nothing but the words tells, a
-    doubt stays below the confidence at which a note may be hidden.
+    From the probability `least` on, or less where the reason is clear and more where it is not, it is a conflict. Where
+    nothing but the words tells, a doubt stays below the confidence at which a note may be hidden.
     """
     return [
-        _verdict(*pair, _best([each for each in found if not _tells_of_another(pair[0], each)]), least)
+        _verdict(*pair[:2], _best([each for each in found if not _tells_of_another(pair[0], each)]), least)
         for pair, found in zip(pairs, differences(pairs), strict=True)
     ]
 
 
-def _verdict(earlier: Claim, later: Claim, cosine: float, best: Difference | None, least: float) -> Verdict:
+def _verdict(earlier: Claim, later: Claim, best: Difference | None, least: float) -> Verdict:
     if best is None or best.probability < _least(best, least):
-        return _alike(earlier, later, cosine)
+        return NO_CONFLICT
     fallen = _fallen(earlier, best)
     whole = not states_more(earlier.content, fallen)
-    reason = why_turned if best.opposite else why_another
-    beside = _beside(earlier, best)
-    said = reason(best.old.text if beside is None else beside.text, best.new.text, later.content)
+    beside = _beside(earlier, best) or best.old
+    said = _why(_TURNED if best.opposite else _ANOTHER, beside.text, best.new.text, later.content)
     return Verdict(
         _label(best, earlier, later), _confidence(best, earlier, later), said, HEURISTIC, whole=whole, quotes=fallen
     )
@@ -671,12 +619,8 @@ def _least(best: Difference, least: float) -> float:
     return math.pow(least, _CLEAR if best.clear else _UNCLEAR)
 
 
-def strongest(earlier: Claim, later: Claim, cosine: float) -> Difference | None:
-    """The most probable difference, of those nearly as probable the one that shares most; None without any."""
-    return _best(differences([(earlier, later, cosine)])[0])
-
-
 def _best(found: Sequence[Difference]) -> Difference | None:
+    """The most probable difference, of those nearly as probable the one that shares most; None without any."""
     most = max((each.probability for each in found), default=0.0)
     near = [each for each in found if each.probability >= most - _NEAR]
     best = max(near, key=lambda each: (shared(each.old.about, each.new.about), each.probability), default=None)
@@ -686,7 +630,7 @@ def _best(found: Sequence[Difference]) -> Difference | None:
 def _confidence(best: Difference, earlier: Claim, later: Claim) -> float:
     """The probability; it may settle the matter only where the later note says outright that just this has changed,
     and not where two people tell it differently at one time. What it says is over, in the same words, is over."""
-    disputed = earlier.speaker != later.speaker and later.true_at - earlier.true_at <= AT_ONCE
+    disputed = earlier.speaker != later.speaker and later.since - earlier.since <= AT_ONCE
     if not _outright(best) or disputed:
         return min(best.probability, _PERHAPS)
     return min(max(best.probability, _SURE if _says_over(best) else 0.0), _MOST)
@@ -702,7 +646,7 @@ def _outright(best: Difference) -> bool:
         return False  # "they never moved it"
     if Cue.ENDS in new.cues and DENIAL.search(new.text):
         return False  # "the concert was not cancelled"
-    if limited(new.around) or one_of_many(old, new):
+    if limited(new.around):
         return False
     if (best.opposite or old.event) and differing(old, new):
         return False  # "cancelled order 1077" ends nothing of order 1042
@@ -721,7 +665,7 @@ def _says_over(best: Difference) -> bool:
 def _label(best: Difference, earlier: Claim, later: Claim) -> Label:
     if best.explicit and not (best.forever and not best.opposite):
         return Label.SUPERSEDES
-    at_once = later.true_at - earlier.true_at <= AT_ONCE
+    at_once = later.since - earlier.since <= AT_ONCE
     return Label.CONTRADICTS if best.forever or at_once or earlier.speaker != later.speaker else Label.SUPERSEDES
 
 
@@ -760,24 +704,10 @@ def _tells_of_another(earlier: Claim, found: Difference) -> bool:
     return unchanged and _beside(earlier, found) is not None
 
 
-def _alike(earlier: Claim, later: Claim, cosine: float) -> Verdict:
-    if cosine >= _ALIKE and any(_says(old, new, earlier, later) for old, new in comparable(earlier, later)):
-        return Verdict(Label.SUPPORTS, cosine, why_again(later.content), HEURISTIC)
-    return NO_CONFLICT
-
-
-def _says(old: Statement, new: Statement, earlier: Claim, later: Claim) -> bool:
-    """Whether the later statement says what the earlier one does, with or without more."""
-    # What tells most pairs apart comes first.
-    if cover(old.about, new.about) < _SAME_WORDS or old.past != new.past:
-        return False
-    return not (turned(old, new) or differing(old, new)) and same_people(old, new, earlier, later)
-
-
 # The judges of a pair of notes, in the order in which they are asked.
 
-#: Probability of a conflict, by the heuristic, from which a model is worth asking.
-_WORTH_ASKING = 0.25
+#: Probability of a conflict, by the heuristic, from which a model may see one.
+_WORTH = 0.25
 
 
 class Judges:
@@ -832,16 +762,7 @@ class Judges:
     def _is_near(self, cosine: float) -> bool:
         return cosine >= self._settings.conflict_cosine
 
-    def rules_last(self, earlier: Claim, later: Claim, cosine: float) -> Verdict:
-        """What is left to say when nobody better has said anything."""
-        return judge_by_words([(earlier, later, cosine)], self._settings.conflict_score)[0]
-
-    def doubtful(self, earlier: Claim, later: Claim, cosine: float) -> bool:
-        """Whether the rules see a reason to differ and cannot tell: worth asking a model."""
-        if cosine < self._settings.conflict_cosine or self.rules_first(earlier, later, cosine) is not None:
-            return False
-        verdict = self.rules_last(earlier, later, cosine)
-        if verdict.label in (Label.CONTRADICTS, Label.SUPERSEDES):
-            return verdict.confidence < self._settings.supersede_confidence
-        best = strongest(earlier, later, cosine)
-        return best is not None and best.probability >= _WORTH_ASKING
+    def may_differ(self, earlier: Claim, later: Claim, cosine: float) -> bool:
+        """Whether the words of two notes give a reason why both could not hold, be it too weak for a verdict."""
+        best = _best(differences([(earlier, later, cosine)])[0])
+        return best is not None and best.probability >= min(_WORTH, _least(best, self._settings.conflict_score))

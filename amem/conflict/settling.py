@@ -151,7 +151,9 @@ class Weigher:
         found = Weighed(earlier, later, verdict, cosine, made_by=opinions.name if by_model else RULES)
         if verdict.label is Label.CONTRADICTS:
             return found
-        waits = self._why_wait(found, supported=not by_model or self._supports(found))
+        # A model that obeys a note sees a conflict that no rule sees.
+        supported = not by_model or self._judges.may_differ(earlier.claim, later.claim, cosine)
+        waits = self._why_wait(found, supported=supported)
         # Of a part that nobody can name there is no change that a person could accept: it is linked and flagged.
         named = verdict.whole or bool(verdict.quotes)
         proposes = bool(waits) and named and (by_model or earlier.kept)
@@ -166,11 +168,6 @@ class Weigher:
         if rules.label in CONFLICTS:
             return replace(opinion, whole=rules.whole, quotes=rules.quotes)
         return opinion
-
-    def _supports(self, found: Weighed) -> bool:
-        """Whether the rules see a reason, too, why both cannot hold: a model that obeys a note has none."""
-        pair = (found.earlier.claim, found.later.claim, found.cosine)
-        return self._judges.doubtful(*pair) or self._judges.rules_last(*pair).label in CONFLICTS
 
     def _why_wait(self, found: Weighed, *, supported: bool) -> str:
         verdict, least = found.verdict, self._settings.supersede_confidence
@@ -245,7 +242,7 @@ def void(
 
     What a whole note had taken the place of stands again.
     """
-    began = claim_of(session, note, 0).true_at
+    began = claim_of(session, note, 0).since
     if statements:
         told = marked(note, statements, until=began)
         session.notes.change(note.id, {"overturned": plain("overturned", told)}, operation)
@@ -538,4 +535,4 @@ def _sooner(one: Weighed, other: Weighed) -> int:
 def _known(earlier: Claim, later: Claim) -> datetime:
     """Until when one could lean on the earlier: of a change that is told afterwards one knows when it is told."""
     moment = ended(earlier, later)
-    return moment if moment >= earlier.true_at else later.said_at
+    return moment if moment >= earlier.since else later.said

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import threading
 import zlib
 from bisect import bisect_left
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache, lru_cache
 from hashlib import blake2b
 from importlib.resources import files
@@ -27,7 +28,7 @@ from amem.language.word_reading import Word, names
 from amem.language.word_reading import read as read_words
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from amem.language.word_reading import Reading
 
@@ -286,13 +287,9 @@ def reader() -> str:
     return hashed.hexdigest()
 
 
-def packed(text: str) -> bytes | None:
-    """The statements of a text, as `unpack` takes them; None for one that was not read lately."""
-    found = recent.get(text)
-    if found is None:
-        return None
-    around = {each.sentence: each.around for each in found}
-    return zlib.compress(_as_json([around, [_packed(each) for each in found]]).encode(), 1)
+def packed(text: str) -> bytes:
+    """The statements of a text, as `unpack` takes them."""
+    return zlib.compress(_as_json([[getattr(each, name) for name in _FIELDS] for each in read(text)]).encode(), 1)
 
 
 def unpack(text: str, held: bytes) -> bool:
@@ -300,50 +297,24 @@ def unpack(text: str, held: bytes) -> bool:
     if text in recent:
         return True
     try:
-        around, rows = json.loads(zlib.decompress(held))
-        found = tuple(_unpacked(row, around[str(row[0])]) for row in rows)
+        rows = json.loads(zlib.decompress(held))
+        found = tuple(
+            Statement(*[back(each) if back else each for back, each in zip(_BACK, row, strict=True)]) for row in rows
+        )
     except (zlib.error, ValueError, TypeError, KeyError):
         return False
     _remember(text, found)
     return True
 
 
-_as_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-#: Fields of a statement that are kept as they are; those that are sets of words; those that are true or false.
-_PLAIN = ("text", "about", "names", "poles", "opener", "nouns")
-_SETS = ("people", "target")
-_FLAGS = ("said", "negative", "event", "ended", "planned", "inherited")
+def _plain(value: Any) -> Any:
+    """A set, a value or a frame as JSON has it."""
+    if isinstance(value, frozenset):
+        return sorted(value, key=repr)
+    return [getattr(value, each.name) for each in fields(value)]
 
 
-def _packed(each: Statement) -> list[Any]:
-    flags = sum([bool(getattr(each, name)) << at for at, name in enumerate(_FLAGS)])
-    frame = None if each.frame is None else [each.frame.of.value, each.frame.verb, *each.frame.thing]
-    values = [[value.sort, value.text, *sorted(value.units)] for value in sorted(each.values, key=repr)]
-    sets = [sorted(getattr(each, name)) for name in _SETS]
-    plain = [getattr(each, name) for name in _PLAIN]
-    return [each.sentence, flags, frame, sorted(each.cues), values, *sets, *plain]
-
-
-def _unpacked(row: Sequence[Any], around: str) -> Statement:
-    sentence, flags, frame, found, of, people, target, text, about_, names_, poles, opener, nouns = row
-    return Statement(
-        text=text,
-        about=about_,
-        names=names_,
-        poles=poles,
-        opener=opener,
-        nouns=tuple(nouns),
-        people=_words(*people),
-        target=_words(*target),
-        values=frozenset([Value(sort, value, _words(*units)) for sort, value, *units in of]),
-        frame=None if frame is None else Frame(_OF[frame[0]], frame[1], tuple(frame[2:])),
-        cues=_cues(*found),
-        sentence=sentence,
-        around=around,
-        **_flags(flags),
-    )
-
-
+_as_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plain).encode
 # A process remembers thousands of statements, most with the same few sets of words: each is made once and shared.
 
 
@@ -357,12 +328,18 @@ def _cues(*found: str) -> frozenset[Cue]:
     return frozenset(map(Cue, found))
 
 
-@cache
-def _flags(held: int) -> Mapping[str, bool]:
-    return {name: bool(held >> at & 1) for at, name in enumerate(_FLAGS)}
-
-
-_OF = {each.value: each for each in Of}
+_FIELDS = [each.name for each in fields(Statement)]
+#: How a field is made again of what JSON has of it, where that is not the same.
+_MADE: Mapping[str, Callable[[Any], Any]] = {
+    "values": lambda rows: frozenset([Value(sort, text, _words(*units)) for sort, text, units in rows]),
+    "people": lambda words: _words(*words),
+    "frame": lambda row: row and Frame(Of(row[0]), row[1], tuple(row[2])),
+    "cues": lambda names: _cues(*names),
+    "target": lambda words: _words(*words),
+    "nouns": tuple,
+    "around": sys.intern,
+}
+_BACK = [_MADE.get(name) for name in _FIELDS]
 
 
 def quotes(text: str) -> bool:

@@ -12,7 +12,7 @@ from amem.conflict.candidates import Claim
 from amem.conflict.judges import Judges
 from amem.errors import MissingModel
 from amem.language.predicates import load_predicates
-from amem.note import NO_CONFLICT, Fact, Kind, Label
+from amem.note import NO_CONFLICT, Fact, Label
 from amem.settings import Settings
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def judges(model: Sure | Broken) -> Judges:
 
 def claim(text: str, *facts: Fact, after: int = 0, speaker: str | None = None) -> Claim:
     at = MAY + after * DAYS
-    return Claim(text, text, Kind.FACT, at, at, after, speaker, facts)
+    return Claim(text, text, at, at, after, speaker, facts)
 
 
 EARLIER = claim("The lake is a good place to swim.")
@@ -60,8 +60,10 @@ def test_what_it_is_sure_of_replaces_the_earlier_note_of_the_same_speaker() -> N
     assert (verdict.label, verdict.judge, verdict.confidence) == (Label.SUPERSEDES, "nli", 0.97)
 
 
-def test_entailment_is_support() -> None:
-    assert judges(Sure("entailment")).judge(EARLIER, LATER, 0.6).label is Label.SUPPORTS
+def test_what_follows_from_the_earlier_note_is_no_conflict_whatever_its_words_tell() -> None:
+    pair = claim("We pay for Zoom."), claim("We no longer pay for Zoom.", after=1)
+    assert judges(Sure("neutral")).judge(*pair, 0.9).label is Label.SUPERSEDES
+    assert judges(Sure("entailment")).judge(*pair, 0.9) == NO_CONFLICT
 
 
 @pytest.mark.parametrize(("label", "probability"), [("neutral", 0.99), ("contradiction", 0.84)])

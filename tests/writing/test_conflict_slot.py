@@ -11,7 +11,7 @@ import pytest
 from amem.conflict.candidates import Claim, claim_of, order
 from amem.conflict.judges import Judges
 from amem.language.predicates import load_predicates
-from amem.note import NO_CONFLICT, Fact, Kind, Label, MemoryNote
+from amem.note import NO_CONFLICT, Fact, Label, MemoryNote
 from amem.settings import Settings
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ JUDGES = Judges(load_predicates, Settings(_env_file=None))
 
 
 def claim(text: str, *facts: Fact, at: datetime = MAY, speaker: str | None = None, arrived: int = 0) -> Claim:
-    return Claim(text, text, Kind.FACT, at, at, arrived, speaker, facts)
+    return Claim(text, text, at, at, arrived, speaker, facts)
 
 
 def test_a_new_employer_replaces_the_old_one() -> None:

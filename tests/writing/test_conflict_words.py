@@ -17,7 +17,7 @@ from amem.conflict.candidates import Claim
 from amem.conflict.judges import Judges
 from amem.conflict.statements import read
 from amem.language.predicates import load_predicates
-from amem.note import NO_CONFLICT, Fact, Kind, Label, Verdict
+from amem.note import NO_CONFLICT, Fact, Label, Verdict
 from amem.settings import Settings
 from amem.testing import FrozenClock, HashEmbedder
 
@@ -40,8 +40,8 @@ def judged(
     after: timedelta = LATER,
     speakers: tuple[str | None, str | None] = (None, None),
 ) -> Verdict:
-    old = Claim("a", earlier, Kind.FACT, MAY, MAY, 1, speakers[0])
-    new = Claim("b", later, Kind.FACT, MAY + after, MAY + after, 2, speakers[1])
+    old = Claim("a", earlier, MAY, MAY, 1, speakers[0])
+    new = Claim("b", later, MAY + after, MAY + after, 2, speakers[1])
     return JUDGES.judge(old, new, cosine)
 
 
@@ -367,20 +367,19 @@ def test_reasons_are_in_the_language_of_the_later_note() -> None:
     assert judged("周会在周三。", "周会改到周四。").reason == "后来是“周会改到周四。”，先前是“周会在周三。”"
 
 
-def test_a_model_is_asked_only_where_the_words_give_a_reason_and_do_not_settle_it() -> None:
-    def doubtful(earlier: str, later: str, cosine: float) -> bool:
-        old, new = Claim("a", earlier, Kind.FACT, MAY, MAY), Claim("b", later, Kind.FACT, MAY + LATER, MAY + LATER)
-        return JUDGES.doubtful(old, new, cosine)
+def test_a_model_may_see_a_conflict_only_where_the_words_give_a_reason() -> None:
+    def may_differ(earlier: str, later: str, cosine: float) -> bool:
+        old, new = Claim("a", earlier, MAY, MAY), Claim("b", later, MAY + LATER, MAY + LATER)
+        return JUDGES.may_differ(old, new, cosine)
 
-    assert doubtful("The dog sleeps in the hallway.", "The dog sleeps in our bedroom now.", 0.6)
-    assert not doubtful("The dog sleeps in the hallway.", "The dog sleeps in our bedroom now.", 0.3)
-    assert not doubtful("I like jazz.", "I like techno.", 0.7)
-    assert not doubtful("We pay for Zoom.", "We no longer pay for Zoom.", 0.9)
+    assert may_differ("The dog sleeps in the hallway.", "The dog sleeps in our bedroom now.", 0.6)
+    assert may_differ("We pay for Zoom.", "We no longer pay for Zoom.", 0.9)
+    assert not may_differ("I like jazz.", "I like techno.", 0.7)
 
 
 def test_two_facts_of_many_leave_each_other_alone() -> None:
-    old = Claim("a", "I like tea.", Kind.FACT, MAY, MAY, facts=(Fact("user", "likes", "tea"),))
-    new = Claim("b", "I like milk.", Kind.FACT, MAY + LATER, MAY + LATER, facts=(Fact("user", "likes", "milk"),))
+    old = Claim("a", "I like tea.", MAY, MAY, facts=(Fact("user", "likes", "tea"),))
+    new = Claim("b", "I like milk.", MAY + LATER, MAY + LATER, facts=(Fact("user", "likes", "milk"),))
     assert JUDGES.judge(old, new, 0.8) == NO_CONFLICT
 
 

@@ -11,7 +11,7 @@ from amem.conflict.candidates import Claim, Rival
 from amem.conflict.judges import Judges
 from amem.conflict.settling import Opinions, Weigher, from_links
 from amem.language.predicates import load_predicates
-from amem.note import Kind, Label, LinkType, MemoryNote, Verdict
+from amem.note import Label, LinkType, MemoryNote, Verdict
 from amem.settings import Settings
 from amem.writing.evolution import plan
 
@@ -43,7 +43,7 @@ def test_a_model_that_takes_two_denials_of_the_same_for_a_change_hides_nothing(
 ) -> None:
     settings = Settings(_env_file=None)
     old, new = (
-        Rival(MemoryNote(content=text, id=text), Claim(text, text, Kind.FACT, at, at, at.day), 0.8)
+        Rival(MemoryNote(content=text, id=text), Claim(text, text, at, at, at.day), 0.8)
         for text, at in ((earlier, datetime(2026, 5, 1, tzinfo=UTC)), (later, datetime(2026, 9, 2, tzinfo=UTC)))
     )
     opinion = Verdict(Label.SUPERSEDES, 0.95, "the speaker changed their mind", "model", whole=True)
