@@ -16,7 +16,7 @@ from textual.widgets import Input
 from amem.interop.exporting import export_chosen
 from amem.labels import counted
 from amem_tui import changes
-from amem_tui.browse.note_list import LEGEND, Listing, NewsToasts, NoteList, how_to_go_on, read_news
+from amem_tui.browse.note_list import LEGEND, Listing, NewsToasts, NoteList, Row, how_to_go_on, read_news
 from amem_tui.browse.note_pane import LinkPicker, NotePane
 from amem_tui.browse.sidebar import Conditions, Facets, SearchLine, Sidebar, read_facets
 from amem_tui.client import Refresher
@@ -219,9 +219,10 @@ class BrowseScreen(NotesScreen):
 
     @on(NoteList.Moved)
     def _moved(self, event: NoteList.Moved) -> None:
-        self._pane.trail.clear()
-        if event.line.id != self._pane.wanted:
-            self._pane.want(event.line.id)
+        if isinstance(event.line, Row):  # and not a line of the sidebar, which is a list as well
+            self._pane.trail.clear()
+            if event.line.id != self._pane.wanted:
+                self._pane.want(event.line.id)
 
     @on(NoteList.Opened)
     def _open_row(self) -> None:
