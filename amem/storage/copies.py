@@ -47,9 +47,7 @@ def write_copy(source: sqlite3.Connection, target: Path) -> None:
 
     What is there is replaced at the end, all at once. Raises StorageCorrupt when the copy is not what the original is.
     """
-    aside = target.with_name(f".{target.name}{_PART}")
-    try:
-        os.close(os.open(aside, os.O_CREAT | os.O_WRONLY | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0), 0o600))
+    with _replacing(target) as aside:
         with closing(sqlite3.connect(aside)) as copy:
             source.backup(copy)
             # One file that stands alone: no log beside it, readable where nothing can be written.
@@ -60,6 +58,15 @@ def write_copy(source: sqlite3.Connection, target: Path) -> None:
             raise StorageCorrupt(f"what was to be copied is damaged: {problems[0]}", hint="run amem doctor")
         if rows != row_counts(source):
             raise StorageCorrupt(f"the copy in {target.parent} does not hold what the original does", hint="try again")
+
+
+@contextmanager
+def _replacing(target: Path) -> Iterator[Path]:
+    """An empty file of one's own beside the target, which takes its place once it is written."""
+    aside = target.with_name(f".{target.name}{_PART}")
+    try:
+        os.close(os.open(aside, os.O_CREAT | os.O_WRONLY | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0), 0o600))
+        yield aside
         _flush(aside)
         aside.replace(target)
         _flush(target.parent)
@@ -143,15 +150,8 @@ def write_backup(source: sqlite3.Connection, path: Path, *, replace: bool) -> Ba
     (notes,) = source.execute("SELECT count(*) FROM notes WHERE status <> 'deleted'").fetchone()
     write_copy(source, path)
     found = checksum(path)
-    part = beside.with_name(f".{beside.name}{_PART}")
-    try:
-        descriptor = os.open(part, os.O_CREAT | os.O_WRONLY | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0), 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-            stream.write(f"{found}  {path.name}\n")
-        _flush(part)
-        part.replace(beside)
-    finally:
-        part.unlink(missing_ok=True)
+    with _replacing(beside) as part:
+        part.write_text(f"{found}  {path.name}\n", encoding="utf-8")
     return Backup(path, path.stat().st_size, notes, found)
 
 

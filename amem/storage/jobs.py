@@ -12,7 +12,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from amem.storage.rows import Part, as_json, from_row, read_moment, read_time
+from amem.storage.rows import Part, as_json, from_row
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -212,15 +212,7 @@ def _of(row: Mapping[str, Any]) -> Run:
     progress = json.loads(row["progress"])
     if not isinstance(progress, dict):
         raise TypeError("its progress is no object")
-    return from_row(
-        Run,
-        row,
-        started_at=read_moment(row["started_at"]),
-        finished_at=read_time(row["finished_at"]),
-        since=row["seq"],
-        progress=progress,
-        lease_until=read_time(row["lease_until"]),
-    )
+    return from_row(Run, row, since=row["seq"], progress=progress)
 
 
 # How often the notes of a collection evolved, and what the last consolidation had seen, whatever process it was.

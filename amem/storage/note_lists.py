@@ -15,7 +15,7 @@ from amem.language import Typed, typed_words
 from amem.note import Enrichment, Kind, Layer, LinkType, MemoryNote, Status
 from amem.query import Filter
 from amem.rendering import standing_text
-from amem.storage.rows import ROLE, Part, coded, columns, conditions, from_plain, keys_from, read_moment
+from amem.storage.rows import ROLE, Part, coded, columns, conditions, from_plain, from_row, keys_from
 from amem.storage.search_tables import columns_of
 
 if TYPE_CHECKING:
@@ -112,12 +112,12 @@ __all__ = ["ORDERS", "Card", "Cards", "Order", "Shelf"]
 #: Characters of a note's text that a list is given.
 _SHOWN = 400
 _CARDS = (
-    "SELECT n.key, n.id, substr(n.content, 1, :shown), n.kind, n.layer, n.status, n.at, n.recorded_at, n.pinned,"
-    " n.overturned,"
-    " (SELECT count(*) FROM links WHERE source = n.id) + (SELECT count(*) FROM links WHERE target = n.id),"
-    " coalesce(u.recalls, 0), n.speaker, n.analyst, n.enrichment,"
-    " (SELECT o.actor FROM versions AS v JOIN operations AS o ON o.id = v.operation"
-    " WHERE v.note = n.key AND v.version = 1) FROM json_each(:keys) AS asked JOIN notes AS n ON n.key = asked.value"
+    "SELECT n.key, n.id, substr(n.content, 1, :shown) AS text, n.kind, n.layer, n.status, n.at, n.recorded_at,"
+    " n.pinned, n.overturned, n.speaker, n.analyst, n.enrichment, coalesce(u.recalls, 0) AS recalls,"
+    " (SELECT count(*) FROM links WHERE source = n.id) + (SELECT count(*) FROM links WHERE target = n.id) AS links,"
+    " coalesce((SELECT o.actor FROM versions AS v JOIN operations AS o ON o.id = v.operation"
+    " WHERE v.note = n.key AND v.version = 1), '') AS author"
+    " FROM json_each(:keys) AS asked JOIN notes AS n ON n.key = asked.value"
     " LEFT JOIN usage AS u ON u.note = n.key ORDER BY asked.key"
 )
 _DELETED = "SELECT key, content, keywords, tags, context FROM notes WHERE status = 'deleted'"
@@ -196,32 +196,19 @@ class Cards(Part):
 
     def of(self, keys: Sequence[int]) -> list[Card]:
         """The cards of these notes, in this order; none for a note that was purged."""
-        rows = self._session.rows(_CARDS, keys=keys, shown=_SHOWN)
-        standings = self._session.usage.standings([row[0] for row in rows])
+        rows = self._session.records(_CARDS, keys=keys, shown=_SHOWN)
+        standings = self._session.usage.standings([row["key"] for row in rows])
         strength = standings.strength(self._session.now)
         strong = dict(zip(standings.keys.tolist(), strength.tolist(), strict=True))
         return [
-            Card(
-                key=key,
-                id=id,
-                text=standing_text(text, from_plain("overturned", json.loads(overturned))),
-                kind=Kind(kind),
-                layer=Layer(layer),
-                status=Status(status),
-                at=read_moment(at),
-                recorded_at=read_moment(recorded),
-                pinned=bool(pinned),
-                strength=strong.get(key, 0.0),
-                links=links,
-                recalls=recalls,
-                speaker=speaker,
-                analyst=analyst,
-                enrichment=Enrichment(enrichment),
-                author=author or "",
+            from_row(
+                Card,
+                row,
+                text=standing_text(row["text"], from_plain("overturned", json.loads(row["overturned"]))),
+                strength=strong.get(row["key"], 0.0),
             )
-            for key, id, text, kind, layer, status, at, recorded, pinned, overturned, links, recalls, speaker, analyst,
-            enrichment, author in rows
-        ]  # fmt: skip
+            for row in rows
+        ]
 
     def days(self, wanted: Filter, zone: tzinfo) -> dict[date, int]:
         """How many notes that pass the filter speak of each day, in that zone; the first day first."""

@@ -597,6 +597,4 @@ def _told(row: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:
 
 def read_sources(session: Session, rows: Iterable[Mapping[Any, Any]]) -> list[Source]:
     """Rows of the table as values, but for those that cannot be read."""
-    return session.readable(
-        rows, lambda row: f"source {row['id']}", lambda row: from_row(Source, row, at=read_time(row["at"]))
-    )
+    return session.readable(rows, lambda row: f"source {row['id']}", partial(from_row, Source))

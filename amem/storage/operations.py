@@ -13,7 +13,7 @@ from amem.note import EVERYONE
 from amem.storage.rows import Part, from_row, in_scope, read_moment
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime, tzinfo
 
     import numpy as np
@@ -312,12 +312,8 @@ class Operations(Part):
     def changed_by(self, id: int) -> dict[str, dict[str, tuple[Any, Any]]]:
         """The changes of one operation: {note: {field: (before, after)}}."""
         sql = "SELECT n.id, v.changes FROM versions AS v JOIN notes AS n ON n.key = v.note"
-        found: dict[str, dict[str, tuple[Any, Any]]] = {}
-        for note, changes in self._session.rows(f"{sql} WHERE v.operation = :id ORDER BY v.id", id=id):
-            held = found.setdefault(note, {})
-            for field, (before, after) in json.loads(changes).items():
-                held[field] = (held[field][0] if field in held else before, after)
-        return found
+        rows = self._session.rows(f"{sql} WHERE v.operation = :id ORDER BY v.id", id=id)
+        return _together((note, json.loads(changes)) for note, changes in rows)
 
     def first_made_after(self, id: int) -> int | None:
         """Key of the first note that was made by a later operation; None when none was."""
@@ -382,12 +378,10 @@ class Operations(Part):
         """The work of an operation, on at most `most` notes, links and flags. Raises OperationNotFound."""
         session, found = self._session, self.get(operation)
         asked = {"operation": operation, "most": most}
-        changes: dict[str, dict[str, tuple[Any, Any]]] = {}
-        for note, version, text in session.rows(_TOUCHED, **asked):
-            held = changes.setdefault(note, {})
-            made = session.notes.differences(note, 0, 1) if version == 1 else json.loads(text)
-            for field, (before, after) in made.items():
-                held[field] = (held[field][0] if field in held else before, after)
+        changes = _together(
+            (note, session.notes.differences(note, 0, 1) if version == 1 else json.loads(text))
+            for note, version, text in session.rows(_TOUCHED, **asked)
+        )
         links = tuple(
             LinkChange(source, target, type, json.loads(after or before)["reason"], after is not None)
             for source, target, type, before, after in session.rows(_LINKED, **asked)
@@ -411,9 +405,21 @@ class Operations(Part):
         return self._session.readable(rows, lambda row: f"operation {row['id']}", read)
 
 
+def _together(
+    changes: Iterable[tuple[str, Mapping[str, Sequence[Any]]]],
+) -> dict[str, dict[str, tuple[Any, Any]]]:
+    """By note what became of each field by these changes, one after the other: its value before all and after all."""
+    found: dict[str, dict[str, tuple[Any, Any]]] = {}
+    for note, fields in changes:
+        held = found.setdefault(note, {})
+        for field, (before, after) in fields.items():
+            held[field] = (held[field][0] if field in held else before, after)
+    return found
+
+
 def _version(row: Mapping[str, Any]) -> Version:
     changes = {field: (pair[0], pair[1]) for field, pair in json.loads(row["changes"]).items()}
-    return from_row(Version, row, at=read_moment(row["at"]), changes=changes, proposed_by=row["made_by"] or "")
+    return from_row(Version, row, changes=changes, proposed_by=row["made_by"] or "")
 
 
 def _operation(
@@ -425,7 +431,6 @@ def _operation(
     return from_row(
         Operation,
         row,
-        at=read_moment(row["at"]),
         undone=row["undone_by"] is not None,
         notes=tuple(dict.fromkeys(notes.get(row["id"], ()))),
         created=tuple(created.get(row["id"], ())),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.errors import NoteNotFound, ReviewNotFound
 from amem.note import Link, LinkType, MemoryNote
-from amem.storage.rows import Part, as_json, from_row, link_label, link_of, read_moment
+from amem.storage.rows import Part, as_json, from_row, link_label, link_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -155,14 +155,8 @@ def _replaces(item: Review) -> bool:
 
 
 def _review_of(row: Mapping[str, Any]) -> Review:
-    return from_row(
-        Review,
-        row,
-        note=row["note_id"],
-        changes={field: (pair[0], pair[1]) for field, pair in json.loads(row["changes"]).items()},
-        created_at=read_moment(row["created_at"]),
-        expires_at=read_moment(row["expires_at"]),
-    )
+    changes = {field: (pair[0], pair[1]) for field, pair in json.loads(row["changes"]).items()}
+    return from_row(Review, row, note=row["note_id"], changes=changes)
 
 
 # Notes that may be out of date, because one that they lean on is no longer so.
@@ -272,4 +266,4 @@ class Flags(Part):
 
 
 def _flag_of(row: Mapping[str, Any]) -> Flag:
-    return Flag(row["id"], row["note_id"], row["because"], row["reason"], read_moment(row["at"]), row["operation"])
+    return from_row(Flag, row, note=row["note_id"])

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import math
 from datetime import UTC, datetime
-from enum import StrEnum
-from functools import partial
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from amem.errors import StorageCorrupt
@@ -26,6 +25,7 @@ from amem.note import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from enum import StrEnum
 
     import numpy as np
     from numpy.typing import NDArray
@@ -41,15 +41,8 @@ _SHOWN = 60
 UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, OverflowError, StorageCorrupt)
 #: When it was where nobody can tell.
 _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
-_TIMES = frozenset({"at", "valid_from", "valid_to", "recorded_at"})
 _JSON = frozenset({"keywords", "tags", "entities", "facts", "overturned", "metadata"})
-_ENUMS: Mapping[str, type[StrEnum]] = {
-    "kind": Kind,
-    "layer": Layer,
-    "status": Status,
-    "enrichment": Enrichment,
-}
-
+_ENUMS: Mapping[str, type[StrEnum]] = {"kind": Kind, "layer": Layer, "status": Status, "enrichment": Enrichment}
 _TYPES: Mapping[str, Any] = {
     **dict.fromkeys(("content", "context", "category", "timestamp", "analyst"), str),
     **dict.fromkeys(("superseded_by", "conversation_id", "speaker"), (str, type(None))),
@@ -135,32 +128,14 @@ def unreadable(what: str, why: object) -> StorageCorrupt:
 
 def plain(field: str, value: Any) -> Any:
     """A note field's value as JSON-ready data."""
-    if value is None:
-        return None
-    if field in _TIMES:
-        return time_text(value)
-    if isinstance(value, StrEnum):
-        return str(value)
-    if field == "facts":
-        return [_fact_plain(fact) for fact in value]
-    if field == "overturned":
-        return [plain_fields(each) for each in value]
+    if value is not None and field in _PLAIN:
+        return _PLAIN[field][0](value)
     return list(value) if isinstance(value, tuple) else value
 
 
 def from_plain(field: str, value: Any) -> Any:
     """The inverse of `plain`."""
-    if value is None:
-        return None
-    if field in _TIMES:
-        return read_time(value)
-    if field in _ENUMS:
-        return _ENUMS[field](value)
-    if field == "facts":
-        return [_fact_of(parts) for parts in value]
-    if field == "overturned":
-        return [overturned_of(each) for each in value]
-    return value
+    return value if value is None or field not in _PLAIN else _PLAIN[field][1](value)
 
 
 def _fact_plain(fact: Fact) -> list[Any]:
@@ -185,6 +160,13 @@ def overturned_of(held: Mapping[str, Any]) -> Overturned:
     return Overturned(**{**held, "until": datetime.fromisoformat(held["until"])})
 
 
+#: How values of these fields become JSON-ready, and how they are made of that again.
+_PLAIN: Mapping[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    **dict.fromkeys(("at", "valid_from", "valid_to", "recorded_at"), (time_text, read_moment)),
+    **{field: (str, made) for field, made in _ENUMS.items()},
+    "facts": (lambda facts: [*map(_fact_plain, facts)], lambda held: [*map(_fact_of, held)]),
+    "overturned": (lambda told: [*map(plain_fields, told)], lambda held: [*map(overturned_of, held)]),
+}
 #: Text that may hold any character, as JSON; made once, since `json.dumps` would make an encoder for each value.
 as_json = json.JSONEncoder(ensure_ascii=False).encode
 _from_json = json.JSONDecoder().decode
@@ -211,11 +193,9 @@ def _reader(field: str) -> Callable[[Any], Any] | None:
     if field == "metadata":
         return lambda text: {} if text == "{}" else _from_json(text)
     if field in _JSON:
-        read = partial(from_plain, field) if field in ("facts", "overturned") else None
+        read = _PLAIN[field][1] if field in _PLAIN else None
         return lambda text: [] if text == "[]" else _from_json(text) if read is None else read(_from_json(text))
-    if field in _TIMES:
-        return read_moment
-    return bool if field == "pinned" else None
+    return bool if field == "pinned" else _PLAIN[field][1] if field in _PLAIN else None
 
 
 #: Each versioned field with its reader and its type: a search reads hundreds of notes, an add its neighbours.
@@ -255,10 +235,26 @@ def shortened(value: Any) -> str:
     return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
 
 
+#: How a column is read for a field of a type that SQLite has not got, by the type's name.
+_READ_AS: Mapping[str, Callable[[Any], Any]] = {
+    "datetime": read_moment,
+    "datetime | None": read_time,
+    "bool": bool,
+    **{each.__name__: each for each in (Kind, Layer, Status, Enrichment, LinkType)},
+}
+
+
+@cache
+def _fields_of(made: type[Any]) -> tuple[tuple[str, Callable[[Any], Any] | None], ...]:
+    return tuple((name, _READ_AS.get(each.type)) for name, each in made.__dataclass_fields__.items())
+
+
 def from_row(made: type[_Item], row: Mapping[str, Any], **read: Any) -> _Item:
-    """A dataclass from a row: each field is the column of that name, but for those given as they were `read`."""
-    names = made.__dataclass_fields__.keys() - read.keys()  # type: ignore[attr-defined]  # of dataclasses alone
-    return made(**{name: row[name] for name in names}, **read)
+    """A dataclass from a row: each field is the column of that name, read as its type says, or as it is given here."""
+    for name, reader in _fields_of(made):  # type: ignore[arg-type]  # a class can be looked up
+        if name not in read:
+            read[name] = row[name] if reader is None else reader(row[name])
+    return made(**read)
 
 
 def flat_fields(item: Any) -> dict[str, Any]:
@@ -275,16 +271,7 @@ def link_of(row: Mapping[Any, Any]) -> Link:
     """A link from its row. Raises StorageCorrupt."""
     try:
         refuse_undecoded(row)
-        return Link(
-            source=row["source"],
-            target=row["target"],
-            type=LinkType(row["type"]),
-            reason=row["reason"],
-            confidence=_finite(row["confidence"]),
-            made_by=row["made_by"],
-            at=read_moment(row["at"]),
-            weight=_finite(row["weight"]),
-        )
+        return from_row(Link, row, confidence=_finite(row["confidence"]), weight=_finite(row["weight"]))
     except UNREADABLE as error:
         raise unreadable(link_label(row), error) from error
 
@@ -297,12 +284,7 @@ def _finite(value: Any) -> float:
 
 def link_plain(link: Link) -> dict[str, Any]:
     """A link's changeable part as JSON-ready data."""
-    return {
-        "reason": link.reason,
-        "confidence": link.confidence,
-        "made_by": link.made_by,
-        "at": time_text(link.at),
-    }
+    return {"reason": link.reason, "confidence": link.confidence, "made_by": link.made_by, "at": time_text(link.at)}
 
 
 AT_ONCE = 500
