@@ -281,6 +281,7 @@ class Asking:
 
 _ABBREVIATIONS = frozenset(("ceo", "cto"))
 _THIRD = {"have": "has"}
+_IS = {"now": "is", "then": "was", "formerly": "used to be"}
 _PAST = {"have": "had", "know": "knew", "drive": "drove", "take": "took", "forbid": "forbade", "prefer": "preferred"}
 _OWNED = re.compile(rf"{USER}(?:'s |的)(?P<what>.+)")
 
@@ -314,7 +315,7 @@ def wording(
             return f"{until} 起{'' if said[0].certain else '大概'}不再如此，之前{sentence}"
         return sentence if differ or timeless else f"{sentence}（{since} 起）"
     objects = [f"{value} (since {day})" for value, day in days.items()] if differ else objects
-    sentence = _english(subject, predicate, objects, predicates, past=not holding)
+    sentence = _english(subject, predicate, objects, predicates, "now" if holding else "formerly")
     if differ or timeless:
         return sentence
     ended = f"but {'' if said[0].certain else 'presumably '}not since {until}"
@@ -350,9 +351,8 @@ def wording_then(
     subject, predicate = found[0].subject, found[0].predicate
     if chinese:
         return f"{words}{_chinese(subject, predicate, list(objects), predicates)}"
-    if ahead:
-        return " ".join(filter(None, (words, _english(subject, predicate, list(objects), predicates, past=False))))
-    return " ".join(filter(None, (words, _english_then(subject, predicate, list(objects), predicates))))
+    sentence = _english(subject, predicate, list(objects), predicates, "now" if ahead else "then")
+    return f"{words} {sentence}".strip()
 
 
 def _bounds(begun: str, over: str, chinese: bool) -> str:
@@ -363,17 +363,6 @@ def _bounds(begun: str, over: str, chinese: bool) -> str:
     return over and (f"至 {over}" if chinese else f"until {over}")
 
 
-def _english_then(subject: str, predicate: str, objects: Sequence[str], predicates: Predicates) -> str:
-    verb = predicates.row(predicate).said[0]
-    if not verb:
-        return _english(subject, predicate, objects, predicates, past=True).replace(" used to be ", " was ", 1)
-    value = _listed(objects)
-    first, _, rest = verb.partition(" ")
-    was = "were" if subject in (USER, WE) else "was"
-    did = was if first == "be" else _PAST.get(first, f"{first}{'d' if first.endswith('e') else 'ed'}")
-    return " ".join(filter(None, (_you(subject), did, rest, value)))
-
-
 def _listed(objects: Sequence[str]) -> str:
     return " and ".join([", ".join(objects[:-1]), objects[-1]] if len(objects) > 1 else objects)
 
@@ -382,18 +371,22 @@ def _day(at: datetime, zone: tzinfo) -> str:
     return f"{at.astimezone(zone):%Y-%m-%d}"
 
 
-def _english(subject: str, predicate: str, objects: Sequence[str], predicates: Predicates, *, past: bool) -> str:
+def _english(subject: str, predicate: str, objects: Sequence[str], predicates: Predicates, when: str) -> str:
+    """What is so "now", was so "then" ("you lived in Basel") or "formerly" ("you used to live in Basel")."""
     value = _listed(objects)
     verb = predicates.row(predicate).said[0]
     if not verb and predicate not in predicates.rows:
         return f"{_you(subject)}: {predicates.phrase(predicate, value)}"
     if not verb:
         noun = predicate.upper() if predicate in _ABBREVIATIONS else predicates.words(predicate)
-        return f"{_your(subject)} {noun} {'used to be' if past else 'is'} {value}"
-    if past:
+        return f"{_your(subject)} {noun} {_IS[when]} {value}"
+    if when == "formerly":
         return f"{_you(subject)} used to {verb} {value}"
     first, _, rest = verb.partition(" ")
-    am, does = ("are", first) if subject in (USER, WE) else ("is", _THIRD.get(first, f"{first}s"))
+    many = subject in (USER, WE)
+    am, does = ("are", first) if many else ("is", _THIRD.get(first, f"{first}s"))
+    if when == "then":
+        am, does = "were" if many else "was", _PAST.get(first, f"{first}{'d' if first.endswith('e') else 'ed'}")
     return " ".join(filter(None, (_you(subject), am if first == "be" else does, rest, value)))
 
 

@@ -119,6 +119,15 @@ def is_everyday(word: str) -> bool:
     return word.casefold() in ENGLISH or stem(word) in lexicon().known
 
 
+#: What Chinese words of a section are good for. Weaker readings come last and win: a word that is also a particle or a
+#: verb seldom makes a keyword.
+_CHINESE_SORTS = {
+    **{"noun": Sort.COMMON, "place": Sort.CONTENT, "adjective": Sort.WEAK, "verb": Sort.WEAK, "reaction": Sort.WEAK},
+    **{"time": Sort.TIME, "unit": Sort.NUMBER, "function": Sort.STOP},
+}
+_KNOWN_SECTIONS = ("verb", "adjective", "adverb", "time", "reaction", "noun", "general")
+
+
 @cache
 def lexicon() -> Lexicon:
     """The one lexicon, read on first use."""
@@ -131,18 +140,8 @@ def lexicon() -> Lexicon:
         cues[cue] = max(cues.get(cue, 0), *(weight for _, weight in weights))
     chinese_cues = {*filter(is_cjk, triggers), *(theme.chinese for theme in themes)}
     stems = {name: frozenset(stem(word) for word in words if "_" not in word) for name, words in english.items()}
-    # Weaker readings come last and win: a word that is also a particle or a verb seldom makes a keyword.
     sorts: dict[str, Sort] = {word: _cue_sort(cues.get(word, 2)) for word in chinese_cues}
-    for section, sort in (
-        ("noun", Sort.COMMON),
-        ("place", Sort.CONTENT),
-        ("adjective", Sort.WEAK),
-        ("verb", Sort.WEAK),
-        ("reaction", Sort.WEAK),
-        ("time", Sort.TIME),
-        ("unit", Sort.NUMBER),
-        ("function", Sort.STOP),
-    ):
+    for section, sort in _CHINESE_SORTS.items():
         for word in chinese[section]:
             if not (sort is Sort.COMMON and word in sorts):
                 sorts[word] = sort
@@ -152,15 +151,7 @@ def lexicon() -> Lexicon:
                 sorts.setdefault(verb + ending, Sort.WEAK)
     nouns = frozenset(stem(cue[1:]) for cue in cues if cue.startswith("="))
     phrases = frozenset(_phrase(word) for word in english["collocation"]) | frozenset(cue for cue in cues if " " in cue)
-    common = (
-        stems["verb"]
-        | stems["adjective"]
-        | stems["adverb"]
-        | stems["time"]
-        | stems["reaction"]
-        | stems["noun"]
-        | stems["general"]
-    )
+    known = {word for section in _KNOWN_SECTIONS for word in stems[section]}.union(nouns, cues, map(stem, ENGLISH))
     return Lexicon(
         themes=themes,
         triggers=triggers,
@@ -172,11 +163,7 @@ def lexicon() -> Lexicon:
         reactions=stems["reaction"],
         nouns=stems["noun"] | stems["general"] | nouns,
         general=stems["general"],
-        known=common
-        | nouns
-        | frozenset(cues)
-        | frozenset(word for phrase in phrases for word in phrase.split())
-        | frozenset(stem(word) for word in ENGLISH),
+        known=frozenset(known.union(*map(str.split, phrases))),
         persons=frozenset(english["person"]),
         places=frozenset(english["place"]),
         chinese=sorts,

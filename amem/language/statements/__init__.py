@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 from amem.language import is_cjk
 from amem.language.lexicon import is_everyday, is_person, lexicon
 from amem.language.predicates import KIN_ZH
-from amem.language.scripts import Patterns, read_list
+from amem.language.scripts import Patterns, read_list, word_list
 from amem.language.statements import chinese, english
 from amem.language.statements.chinese import SURNAMES
 from amem.language.statements.clauses import Cast, stated
@@ -49,7 +50,7 @@ def facts_in(draft: Draft, predicates: Predicates) -> tuple[Fact, ...]:
     scene = Scene(Cast(draft.speaker, predicates), draft.at, predicates, lower=lower, dwelling=dwelling)
     scene.settled, scene.working = _SETTLED.search(text) is not None, _WORKING.search(text) is not None
     found: dict[Fact, None] = {}
-    plain = _labels_written_out(_allergies_written_out(_findings_written_out(_written_out(text))), predicates)
+    plain = _labels_written_out(_allergies_written_out(_treatments_written_out(_written_out(text))), predicates)
     mine: Scene | None = scene
     speaks = False
     for sentence in stated(plain):
@@ -86,16 +87,18 @@ def _labels_written_out(text: str, predicates: Predicates) -> str:
 
 
 #: What is put in other words first: "Ewan and I are together now" as "my partner is Ewan".
-_REWRITES = [
-    (needles.split("/"), re.compile(pattern), said)
-    for needles, pattern, said in (line.split("  ") for _, line in read_list("rewrites.txt"))
-]
+_REWRITES: defaultdict[tuple[str, ...], list[tuple[re.Pattern[str], str]]] = defaultdict(list)
+for _needles, _line in read_list("rewrites.txt"):
+    _rewritten, _said = _line.split("  ")
+    _REWRITES[(*_needles.split("/"),)].append((re.compile(_rewritten), _said))
 
 
 def _written_out(text: str) -> str:
-    for needles, pattern, said in _REWRITES:
-        if any(each in text for each in needles):
-            text = pattern.sub(said, text)
+    folded = text.casefold()
+    for needles, rows in _REWRITES.items():
+        if any(each in folded for each in needles):
+            for pattern, said in rows:
+                text = pattern.sub(said, text)
     return text
 
 
@@ -171,38 +174,20 @@ def _names_somebody(label: str) -> bool:
     return is_person(first) or (first[0].isupper() and not is_everyday(first))
 
 
-# What a doctor or a test finds out about the speaker is stated; other reports are hearsay.
-
-#: One of these stands in whatever the patterns below match; to look for them takes a tenth of the time.
-_MEDICAL = (
-    *("doctor", "allergist", "dermatologist", "physician", "gp", "specialist", "cardiologist", "neurologist"),
-    *("psychiatrist", "test", "result", "医生", "大夫", "检", "化验", "测试", "阳性"),
-)
-_FINDING = _pattern("finding")
-_FINDING_ZH = _pattern("finding_zh")
-#: "Mia's skin test was positive for cashew and pistachio", 米娅的过敏原测试对腰果呈阳性.
-_POSITIVE = _pattern("positive")
-_POSITIVE_ZH = _pattern("positive_zh")
+#: "The doctor put me on losartan instead", "Ana's GP prescribed her metformin".
+_TREATED = _pattern("treated")
+#: One of these stands in whatever it matches; to look for them takes a tenth of the time.
+_DOCTORS = word_list("who treats")
 #: "Mia's retest: pistachio outgrown, cashew still positive", where the test is one of allergies.
 _RETEST = _pattern("retest")
 _RESULT = _pattern("result")
 
 
-def _findings_written_out(text: str) -> str:
-    """A text with "the doctor says I am allergic to nuts" as "I am allergic to nuts", positive tests as well."""
+def _treatments_written_out(text: str) -> str:
+    """A text with what a doctor put somebody on as statements, and with the results of a list of tests."""
     folded = text.casefold()
-    if not any(word in folded for word in _MEDICAL):
-        return text
-    text = _FINDING_ZH.sub(r"\g<before>", _FINDING.sub(r"\g<before>", text))
-    text = _TREATED_ZH.sub(r"\g<before>我", _TREATED.sub(_taken, text))
-    text = _RETEST.sub(_results, text)
-    text = _POSITIVE_ZH.sub(r"\g<before>\g<whose>对\g<what>过敏", text)
-    return _POSITIVE.sub(lambda found: f"{found['before']}{_who(found)} allergic to ", text)
-
-
-#: "The doctor put me on losartan instead", "Ana's GP prescribed her metformin", 医生让我改吃缬沙坦.
-_TREATED = _pattern("treated")
-_TREATED_ZH = _pattern("treated_zh")
+    text = _RETEST.sub(_results, text) if "test" in folded else text
+    return _TREATED.sub(_taken, text) if any(each in folded for each in _DOCTORS) else text
 
 
 def _taken(found: re.Match[str]) -> str:
@@ -236,15 +221,12 @@ def _who(found: re.Match[str]) -> str:
 # Lists of allergies as people jot them down: "Allergies: latex, nuts".
 
 _LABEL = _pattern("label")
-_LABEL_ZH = _pattern("label_zh")
 _COMMAS = re.compile(r",? and |[,;、]")
 
 
 def _allergies_written_out(text: str) -> str:
     """A text with its lists of allergies as statements."""
-    if ":" not in text and "：" not in text:
-        return text
-    return _LABEL_ZH.sub(r"\g<before>我对\g<list>过敏", _LABEL.sub(_allergy_statement, text))
+    return _LABEL.sub(_allergy_statement, text) if ":" in text or "：" in text else text
 
 
 def _allergy_statement(found: re.Match[str]) -> str:

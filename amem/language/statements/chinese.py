@@ -402,7 +402,7 @@ def replaced(text: str, predicates: Predicates) -> tuple[str, str]:
     return (found["who"], found["role"] or found["role2"]) if found else ("", "")
 
 
-def value_in(row: Predicate, text: str, predicates: Predicates) -> str:
+def value_in(row: Predicate, text: str, scene: Scene) -> str:
     """The value that the text begins with, of the kind that the row takes; '' for none."""
     if text.endswith("的") and row.value in ("person", "name"):
         return ""  # 教练是前国家队的
@@ -411,12 +411,9 @@ def value_in(row: Predicate, text: str, predicates: Predicates) -> str:
     text = re.sub(r"^(?:每个?月|一个月|在|大概|大约|约)+", "", trimmed(text))
     match row.value:
         case "person":
-            return _person_of_role(text, predicates)
-        case "place":
-            return place_in(text, predicates)
-        case "title":
-            title = phrase_in(text)
-            return title if TRADES_ZH.search(title) else ""
+            return _person_of_role(text, scene.predicates)
+        case "place" | "title":
+            return _cut(row.value, text, scene)
         case "date":
             day = date_in(text)
             return "" if row.name == "birthday" and re.search("周|星期", day) else day  # 生日在下周日, this year
@@ -968,7 +965,7 @@ def _of_role(text: str, scene: Scene) -> list[Fact]:
     if match["o"].startswith("姓") and _KIN_END.fullmatch(match["role"]) and not row.hangs_on:
         return []  # 老公姓陈: nobody calls a relative so
     apposed = match["apposed"] is not None
-    value = apposed_in(row, match["name"]) if apposed else value_in(row, match["o"], scene.predicates)
+    value = apposed_in(row, match["name"]) if apposed else value_in(row, match["o"], scene)
     value = value or (match["o"] if row.name == "lives_in" and _STREET.match(match["o"]) else "")
     before = scene.subject
     subject = subject_in(who, scene, told=row.personal) if value else None
