@@ -84,9 +84,9 @@ class Invocation:
         undo = [self.command("undo", str(each)) for each in operations if each is not None]
         return [f"undo with: {'; '.join(undo)}"] if undo else []
 
-    def tell_undo(self, number: int = 1, what: str = "each") -> None:
+    def tell_undo(self, number: int = 1) -> None:
         """Say how to take back what was done, in so many operations."""
-        tell(f"undo with: {self.command('undo')}{f' (once for {what})' if number > 1 else ''}")
+        tell(f"undo with: {self.command('undo')}{' (once for each)' if number > 1 else ''}")
 
     @contextmanager
     def memory(

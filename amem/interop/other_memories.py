@@ -10,6 +10,7 @@ file alone, so that nothing in it changes, and none of its index files is ever l
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 import shutil
@@ -59,23 +60,18 @@ def read_mem0(stream: BinaryIO, name: str, zone: tzinfo) -> Iterator[Read]:
 
     Each keeps its id, its times, its metadata, and whose it is. Raises InvalidInput where there is no list of them.
     """
-    start = stream.tell()
-    found = MEM0_LIST.match(stream.read(_PEEK).removeprefix(b"\xef\xbb\xbf"))
+    start, head = stream.tell(), stream.read(_PEEK)
+    bare = head.removeprefix(codecs.BOM_UTF8)
+    found = MEM0_LIST.match(bare)
     if found is None:
         raise InvalidInput(f"{name} is no list of mem0's memories", hint='each has an id and a "memory"')
-    mark = 3 if _marked(stream, start) else 0
-    stream.seek(start + mark + found.start(1))
+    stream.seek(start + len(head) - len(bare) + found.start(1))
     for number, held in enumerate(elements_of(stream, name, "memories"), start=1):
         where = f"memory {number}"
         try:
             yield _memory(held, where, name, zone)
         except InvalidInput as error:
             yield Refused(where, str(error))
-
-
-def _marked(stream: BinaryIO, start: int) -> bool:
-    stream.seek(start)
-    return stream.read(3) == b"\xef\xbb\xbf"
 
 
 def _memory(held: Any, where: str, file: str, zone: tzinfo) -> Incoming:

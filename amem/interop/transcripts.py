@@ -79,7 +79,7 @@ class Remembered(Protocol):
 class Memory(Protocol):
     """What sessions are remembered in."""
 
-    def remember(self, messages: list[Message], *, conversation: str, wait: bool | None) -> Remembered: ...
+    def remember(self, messages: list[Message], *, conversation: str) -> Remembered: ...
 
 
 @dataclass(slots=True)
@@ -201,14 +201,13 @@ def remember_sessions(
     memory: Memory,
     files: Iterable[tuple[Path, Format]],
     *,
-    wait: bool | None = True,
     progress: Callable[[int, int | None], None] | None = None,
     report: SessionReport | None = None,
 ) -> SessionReport:
     """Remember session files, each message once: what a file says again, or said before, is known and left out.
 
-    `wait` is that of `remember`; `progress` hears (messages read, None). A `report` handed in grows as it goes, and is
-    true even after an error; the same call goes on from there. Raises InvalidInput for a file that cannot be read.
+    `progress` hears (messages read, None). A `report` handed in grows as it goes, and is true even after an error; the
+    same call goes on from there. Raises InvalidInput for a file that cannot be read.
     """
     report = SessionReport() if report is None else report
     for path, format in files:
@@ -218,7 +217,7 @@ def remember_sessions(
             while some := list(islice(said, _AT_ONCE)):
                 for conversation, group in groupby(some, key=lambda each: each.conversation):
                     messages = [each.message for each in group]
-                    _count(report, len(messages), memory.remember(messages, conversation=conversation, wait=wait))
+                    _count(report, len(messages), memory.remember(messages, conversation=conversation))
                 if progress is not None:
                     progress(report.messages + report.known, None)
     return report

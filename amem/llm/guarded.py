@@ -102,16 +102,17 @@ def spent_by(analyst: Analyst) -> Cost:
 
 # Leaving a server alone for a while after it failed several times in a row.
 
+#: Failed calls after which it is left alone, and for how many seconds.
+_FAILURES, _REST = 3, 30.0
+
 
 class Breaker:
-    """After `failures` calls in a row that found no server, refuses calls for `rest` seconds, then lets one try.
+    """After three calls in a row that found no server, refuses calls for half a minute, then lets one try.
 
     Without it an import of a thousand notes would wait a thousand times for a server that hangs. Safe in many threads.
     """
 
-    def __init__(self, *, failures: int = 3, rest: float = 30, clock: Callable[[], float] = time.monotonic) -> None:
-        self._most = failures
-        self._rest = rest
+    def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._lock = threading.Lock()
         self._failed = 0
@@ -121,7 +122,7 @@ class Breaker:
     def check(self) -> None:
         """Raise ServiceUnavailable while the server is left alone."""
         with self._lock:
-            if self._last is None or self._failed < self._most:
+            if self._last is None or self._failed < _FAILURES:
                 return
             left = self._until - self._clock()
             if left > 0:
@@ -130,14 +131,14 @@ class Breaker:
                     hint=self._last.hint,
                 )
             # Whoever comes first tries; the others go on without until it knows more.
-            self._until = self._clock() + self._rest
+            self._until = self._clock() + _REST
 
     def failed(self, error: ServiceUnavailable) -> None:
         """Count a call that found no server."""
         with self._lock:
             self._failed += 1
             self._last = error
-            self._until = self._clock() + self._rest
+            self._until = self._clock() + _REST
 
     def answered(self) -> None:
         """The server answers: all is forgotten."""
