@@ -56,42 +56,6 @@ def most_used(vocabulary: Vocabulary) -> list[str]:
     return sorted(counted, key=lambda tag: (-counted[tag], tag))[:_TAGS_OFFERED]
 
 
-def analyze_all(
-    ladder: Ladder,
-    drafts: Sequence[Draft],
-    neighbours: Sequence[Neighbour],
-    vocabulary: Vocabulary,
-    *,
-    again: int,
-) -> list[Described]:
-    """Ask once for all `drafts`, shown as ``s1``, ``s2``, ...; no call without any. Raises what `Ladder.ask` raises."""
-    if not drafts:
-        return []
-    shown = neighbours[: showing.MOST_NEIGHBOURS]
-    names = tuple(f"s{number}" for number in range(1, len(drafts) + 1))
-    handles = tuple(neighbour.handle for neighbour in shown)
-    language = language_of(" ".join(draft.content for draft in drafts))
-    when = next((draft.at for draft in drafts if draft.at), None)
-    named = dict(zip(names, drafts, strict=True))
-    lines = (f"{name} <<<{showing.line(draft.content, _NOTE_WORDS)}>>>" for name, draft in named.items())
-    question = Question(
-        prompt="analyze_all",
-        values={
-            "notes": "\n".join(lines),
-            "neighbours": showing.neighbours(shown, language) or "-",
-            "handles": ", ".join(handles) or "-",
-            "tags": showing.listed(most_used(vocabulary)),
-            "when": showing.when(when, language),
-        },
-        schema=batch_schema(names, handles),
-        read=lambda answer: _read_batch(answer, named, shown),
-        language=language,
-        again=again,
-    )
-    answered = ladder.ask(question)
-    return [_answered(each, answered.prompt) for each in answered.value]
-
-
 def _answered(each: Described, prompt: str) -> Described:
     analysis = None if each.analysis is None else replace(each.analysis, prompt=prompt)
     return Described(analysis, replace(each.evolution, prompt=prompt))
@@ -153,24 +117,6 @@ def _evolutions(
 
 #: What small local models can weigh at once.
 MOST_PAIRS = 5
-
-
-def judge(ladder: Ladder, pairs: Sequence[Pair]) -> Judgement:
-    """Judge the first few pairs in one call; no call without pairs. Raises what `Ladder.ask` raises."""
-    shown = pairs[:MOST_PAIRS]
-    if not shown:
-        return Judgement()
-    handles = tuple(pair.handle for pair in shown)
-    language = language_of(" ".join(f"{pair.older} {pair.newer}" for pair in shown))
-    question = Question(
-        prompt="judge",
-        values={"pairs": "\n".join(_shown(pair, language) for pair in shown)},
-        schema=judge_schema(handles),
-        read=lambda answer: _read_verdicts(answer, {pair.handle: pair.older for pair in shown}),
-        language=language,
-    )
-    answered = ladder.ask(question)
-    return Judgement(*answered.value, prompt=answered.prompt)
 
 
 def _shown(pair: Pair, language: str) -> str:
@@ -289,12 +235,49 @@ class ModelAnalyst:
     def analyze_all(
         self, drafts: Sequence[Draft], neighbours: Sequence[Neighbour], vocabulary: Vocabulary, *, again: int
     ) -> Sequence[Described]:
-        """Ps1, Ps2 and Ps3 of several new notes in one call; see ``amem.analysts.model_analyst``."""
-        return analyze_all(self._ladder, drafts, neighbours, vocabulary, again=again)
+        """Ps1, Ps2 and Ps3 of all `drafts`, shown as ``s1``, ``s2``, ..., in one call; no call without any."""
+        if not drafts:
+            return []
+        shown = neighbours[: showing.MOST_NEIGHBOURS]
+        names = tuple(f"s{number}" for number in range(1, len(drafts) + 1))
+        handles = tuple(neighbour.handle for neighbour in shown)
+        language = language_of(" ".join(draft.content for draft in drafts))
+        when = next((draft.at for draft in drafts if draft.at), None)
+        named = dict(zip(names, drafts, strict=True))
+        lines = (f"{name} <<<{showing.line(draft.content, _NOTE_WORDS)}>>>" for name, draft in named.items())
+        question = Question(
+            prompt="analyze_all",
+            values={
+                "notes": "\n".join(lines),
+                "neighbours": showing.neighbours(shown, language) or "-",
+                "handles": ", ".join(handles) or "-",
+                "tags": showing.listed(most_used(vocabulary)),
+                "when": showing.when(when, language),
+            },
+            schema=batch_schema(names, handles),
+            read=lambda answer: _read_batch(answer, named, shown),
+            language=language,
+            again=again,
+        )
+        answered = self._ladder.ask(question)
+        return [_answered(each, answered.prompt) for each in answered.value]
 
     def judge(self, pairs: Sequence[Pair]) -> Judgement:
-        """What the newer note of each pair is to the older; no call without pairs."""
-        return judge(self._ladder, pairs)
+        """What the newer note of each of the first few pairs is to the older, in one call; no call without pairs."""
+        shown = pairs[:MOST_PAIRS]
+        if not shown:
+            return Judgement()
+        handles = tuple(pair.handle for pair in shown)
+        language = language_of(" ".join(f"{pair.older} {pair.newer}" for pair in shown))
+        question = Question(
+            prompt="judge",
+            values={"pairs": "\n".join(_shown(pair, language) for pair in shown)},
+            schema=judge_schema(handles),
+            read=lambda answer: _read_verdicts(answer, {pair.handle: pair.older for pair in shown}),
+            language=language,
+        )
+        answered = self._ladder.ask(question)
+        return Judgement(*answered.value, prompt=answered.prompt)
 
     def page(self, title: str, present: str, notes: Sequence[PageNote]) -> PageDraft:
         """The page of a topic anew, in one call."""

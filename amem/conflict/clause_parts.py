@@ -549,9 +549,9 @@ class Item:
 
 
 @lru_cache(maxsize=2048)
-def ordinal_of(text: str, *, anywhere: bool = False) -> tuple[str, str] | None:
-    """What kind of thing a text begins with (or holds `anywhere`), and which one: "the second batch"; None for none."""
-    match = _ORDINAL.search(text) if anywhere else _ORDINAL.match(text)
+def ordinal_of(text: str) -> tuple[str, str] | None:
+    """What kind of thing a text begins with, and which one: "the second batch"; None for none."""
+    match = _ORDINAL.match(text)
     if match is not None:
         return match["kind"].casefold(), match["which"].casefold()
     match = _CHINESE_ORDINAL.match(text)

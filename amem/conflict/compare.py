@@ -150,17 +150,14 @@ _LONGEST_SWAPPED = 8
 
 def _swapped(one: Statement, other: Statement) -> list[str]:
     """What a Chinese clause has where another, else the same, has something else: 工资卡是建行的, 工资卡是招行的了."""
-    if one.frame is not None or other.frame is not None or one.negative or other.negative:
-        return []
     first, second = _bare(one.text), _bare(other.text)
-    if first[:1] != second[:1]:
+    if one.frame is not None or other.frame is not None or first[:1] != second[:1]:
         return []  # as of most pairs
     start, end = _common(first, second), _common(first[::-1], second[::-1])
     end = min(end, len(first) - start, len(second) - start)
     mine, yours = first[start : len(first) - end], second[start : len(second) - end]
-    told = first[:start].endswith(_IS) or (other.text.rstrip("。").endswith("了") and start > 2)
-    short = max(len(mine), len(yours)) <= _LONGEST_SWAPPED
-    return [yours] if told and short and mine and yours and not values_of(mine + yours) else []
+    told = first[:start].endswith(_IS) and max(len(mine), len(yours)) <= _LONGEST_SWAPPED
+    return [yours] if told and mine and yours and not values_of(mine + yours) else []
 
 
 @lru_cache(maxsize=2048)
@@ -258,7 +255,6 @@ def _times_named(text: str) -> frozenset[str]:
 #: "This Monday" is one of the Mondays; "yesterday's" were of yesterday, and "this morning" is over tonight.
 _DAY = _pattern("day")
 _TODAY = _pattern("today")
-_ROUTINE = ("usually", "normally", "mostly", "always", "every", "each ", "一般", "多半", "平时", "通常", "总是", "每")
 _DAYS = frozenset({"day", "weekday"})
 
 
@@ -281,11 +277,9 @@ def only_once(old: Statement, new: Statement, cues: Collection[Cue]) -> bool:
         return not cues and (days or (new.event and values > 1))
     dated = any(each.sort in _DAYS for each in new.values)
     numbers = all(any(each.sort == "number" for each in one.values) for one in (old, new))
-    since = "since" in new.opener.casefold()
-    if new.event and dated and numbers and not since and not set(cues) - {Cue.AFRESH}:
+    if new.event and dated and numbers and not set(cues) - {Cue.AFRESH}:
         return True  # "on Friday the class started at nine"
-    routine = dated and any(word in old.around.casefold() for word in _ROUTINE)
-    if new.event and not cues and (routine or _TODAY.search(new.text)):
+    if new.event and not cues and _TODAY.search(new.text):
         return True
     return day is not None and (bool(day["of"]) or not cues) and day[0] not in old.around
 
@@ -325,7 +319,7 @@ _WHEN = word_list("which in turn")
 
 def two_of_a_kind(one: Statement, other: Statement) -> bool:
     """Whether both clauses begin with things of one kind that are not the same thing."""
-    first, second = one.around or one.text, other.around or other.text
+    first, second = one.around, other.around
     if _names_other(one.text) != _names_other(other.text) or _other_item(first, second) or _other_label(first, second):
         return True
     return _other_ordinal(one, other) or _other_thing(one, other)
@@ -342,9 +336,8 @@ def _names_other(text: str) -> bool:
 
 
 def _other_ordinal(one: Statement, other: Statement) -> bool:
-    """Whether both begin with things of a kind in turn, and not the same; of what happened, wherever they stand."""
-    happened = one.event and other.event
-    first, second = (ordinal_of(each.text, anywhere=happened) for each in (one, other))
+    """Whether both begin with things of a kind in turn, and not the same."""
+    first, second = ordinal_of(one.text), ordinal_of(other.text)
     return first is not None and second is not None and first[0] == second[0] and first[1] != second[1]
 
 

@@ -22,6 +22,7 @@ from amem.conflict.ending import (
     standing_after,
     statements_of,
     still_states,
+    successors,
 )
 from amem.conflict.judges import DIFFER, SLOT, why_differing
 from amem.conflict.settling import Settled, begins
@@ -112,7 +113,10 @@ def _release(session: Session, gone: Sequence[str], parent: int) -> list[str]:
     a merged note say what it said, and stay behind it.
     """
     behind = session.notes.get_many(session.notes.replaced_by(gone), history=False, usage=False)
-    heirs = {id: _heir(session, id) for id in gone}
+    chains = {id: successors(session, id) for id in gone}
+    heirs = {
+        id: next((each.id for each in chain if each.status is not Status.DELETED), None) for id, chain in chains.items()
+    }
     marked = session.notes.overturned_by([id for id, heir in heirs.items() if heir is None])
     told = {each.by for note in marked.values() for each in note.overturned}
     freed: list[str] = []
@@ -136,16 +140,7 @@ def _release(session: Session, gone: Sequence[str], parent: int) -> list[str]:
 
 def _heir(session: Session, id: str) -> str | None:
     """What took the place of a note in the end, past all that are gone; None when nothing did that is there."""
-    seen: set[str] = set()
-    while id not in seen:
-        seen.add(id)
-        note = session.notes.get_many([id], history=False, usage=False, deleted=True).get(id)
-        if note is None or note.status is not Status.DELETED:
-            return None if note is None else id
-        if note.superseded_by is None:
-            return None
-        id = note.superseded_by
-    return None
+    return next((each.id for each in successors(session, id) if each.status is not Status.DELETED), None)
 
 
 def take_again(session: Session, id: str, operation: int) -> None:
@@ -210,12 +205,9 @@ class Corrector:
         """
         with self._store.write() as session:
             note = session.notes.existing(id)
-            if note.status is Status.SUPERSEDED and not statement:
-                stand_again(session, note, session.begin("unsupersede", actor), actor)
-                return True
             if note.status is Status.SUPERSEDED:
-                told = marked(note, [_named(note, statement)], until=session.now)
-                if told == note.overturned or still_states(note.content, told):
+                told = [] if not statement else marked(note, [_named(note, statement)], until=session.now)
+                if statement and (told == note.overturned or still_states(note.content, told)):
                     raise InvalidInput(
                         f"{short_id(id)} does not stand at all, and not only without that statement",
                         hint=f"amem unsupersede {short_id(id)} brings the note back; what is marked in it stays marked",

@@ -81,18 +81,22 @@ def lift_all_by(session: Session, ids: Sequence[str], operation: int) -> list[st
     return list(found)
 
 
+def successors(session: Session, id: str) -> Iterator[MemoryNote]:
+    """A note, what took its place, what took that one's place and so on, deleted ones too, each once."""
+    seen: set[str] = set()
+    following: str | None = id
+    while following is not None and following not in seen:
+        seen.add(following)
+        note = session.notes.get_many([following], history=False, usage=False, deleted=True).get(following)
+        if note is None:
+            return
+        yield note
+        following = note.superseded_by
+
+
 def leads_to(session: Session, id: str, other: str) -> bool:
     """Whether the chain of what took a note's place passes through the other."""
-    seen: set[str] = set()
-    while id not in seen:
-        seen.add(id)
-        note = session.notes.get_many([id], history=False, usage=False, deleted=True).get(id)
-        if note is None or note.superseded_by is None:
-            return False
-        id = note.superseded_by
-        if id == other:
-            return True
-    return False
+    return any(note.superseded_by == other for note in successors(session, id))
 
 
 def _end_before(session: Session, id: str) -> datetime | None:

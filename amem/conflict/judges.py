@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 import logging
 import math
-from collections import OrderedDict
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cache, partial
 from importlib.resources import files
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from amem.conflict import cues
@@ -363,69 +361,36 @@ def why_differing(old: Fact, new: Fact, text: str, predicates: Predicates) -> st
 logger = logging.getLogger("amem.writing")
 
 NLI = "nli"
-#: Comparisons that are remembered: a pair is looked at more than once on its way.
-_REMEMBERED = 512
 #: Characters of a note that the model reads.
 _READ = 1_000
 
 
 class Inference:
-    """Asks the cross-encoder, each pair once, and does without it from the first time that it cannot be used."""
+    """Asks the cross-encoder, and does without it from the first time that it cannot be used."""
 
     def __init__(self, entailment: Callable[[], Entailment | None]) -> None:
         self._entailment = entailment
-        self._known: OrderedDict[tuple[str, str], Mapping[str, float]] = OrderedDict()
         self._broken = False
-        self._lock = Lock()
 
-    def foresee(self, pairs: Sequence[tuple[Claim, Claim]]) -> None:
-        """Compare those of the pairs that may be judged, in one batch."""
-        if self._model() is not None:
-            self._ask([_texts(*pair) for pair in pairs if may_differ(*pair)])
+    def judge_all(self, pairs: Sequence[tuple[Claim, Claim]], least: float) -> list[Verdict | None]:
+        """The verdicts on pairs, compared in one batch.
 
-    def judge(self, earlier: Claim, later: Claim, least: float) -> Verdict | None:
-        """The verdict on a pair; None below the confidence `least`, without a model, or on different subjects."""
-        if self._model() is None or not may_differ(earlier, later):
-            return None
-        texts = _texts(earlier, later)
-        self._ask([texts])
-        found = self._known.get(texts)
-        if found is None:
-            return None
-        if found["contradiction"] >= least:
-            return _conflict(earlier, later, found["contradiction"])
-        return NO_CONFLICT if found["entailment"] >= least else None
-
-    def _model(self) -> Entailment | None:
-        if self._broken:
-            return None
+        None below the confidence `least`, without a model, and on different subjects.
+        """
         try:
-            return self._entailment()
+            model = None if self._broken else self._entailment()
+            asked = [] if model is None else [at for at, pair in enumerate(pairs) if _may_be_compared(*pair)]
+            texts = [
+                (earlier.content[:_READ], later.content[:_READ]) for earlier, later in map(pairs.__getitem__, asked)
+            ]
+            answers = dict(zip(asked, model.compare(texts), strict=True)) if model is not None and asked else {}
         except AmemError as error:
-            self._give_up(error)
-            return None
-
-    def _ask(self, pairs: Iterable[tuple[str, str]]) -> None:
-        fresh = [pair for pair in dict.fromkeys(pairs) if pair not in self._known]
-        model = self._model() if fresh else None
-        if model is None:
-            return
-        try:
-            answers = model.compare(fresh)
-        except AmemError as error:
-            self._give_up(error)
-            return
-        with self._lock:
-            self._known.update(zip(fresh, answers, strict=True))
-            while len(self._known) > _REMEMBERED:
-                self._known.popitem(last=False)
-
-    def _give_up(self, error: AmemError) -> None:
-        self._broken = True
-        logger.warning("notes are judged without a cross-encoder: %s", error)
+            self._broken, answers = True, {}
+            logger.warning("notes are judged without a cross-encoder: %s", error)
+        return [_inferred(*pair, answers[at], least) if at in answers else None for at, pair in enumerate(pairs)]
 
 
-def may_differ(earlier: Claim, later: Claim) -> bool:
+def _may_be_compared(earlier: Claim, later: Claim) -> bool:
     """Whether both state something, of the same people, in their own words: no plan, question or quotation."""
     if quotes(earlier.content) or quotes(later.content):
         return False
@@ -435,17 +400,16 @@ def may_differ(earlier: Claim, later: Claim) -> bool:
     return stated and all(same_people(old, new, earlier, later) for old in olds for new in news)
 
 
-def _conflict(earlier: Claim, later: Claim, confidence: float) -> Verdict:
-    """By another speaker, or at one time, neither may hide the other."""
+def _inferred(earlier: Claim, later: Claim, found: Mapping[str, float], least: float) -> Verdict | None:
+    """What the model found of two notes; by another speaker, or at one time, neither may hide the other."""
+    confidence = found["contradiction"]
+    if confidence < least:
+        return NO_CONFLICT if found["entailment"] >= least else None
     another = earlier.speaker != later.speaker
     at_once = later.since - earlier.since <= AT_ONCE and not cues.replaces(later.content)
     label = Label.CONTRADICTS if another or at_once else Label.SUPERSEDES
     reason = _why(_TURNED, earlier.content, later.content, later.content)
     return Verdict(label, confidence, reason, NLI, whole=len({each.sentence for each in read(earlier.content)}) == 1)
-
-
-def _texts(earlier: Claim, later: Claim) -> tuple[str, str]:
-    return earlier.content[:_READ], later.content[:_READ]
 
 
 # The heuristic judge: reasons to differ in the words of two notes, weighed by trees fitted on labelled pairs.
@@ -735,32 +699,22 @@ class Judges:
 
         NO_CONFLICT where none is. The cross-encoder, and the heuristic, compare all that they are asked in one batch.
         """
-        by_slot = [self._by_rule(earlier, later) for earlier, later, _ in pairs]
-        self._inference.foresee(
-            [
-                pair[:2]
-                for pair, verdict in zip(pairs, by_slot, strict=True)
-                if verdict is None and self._is_near(pair[2])
-            ]
-        )
-        sure = [verdict or self._inferred(*pair) for pair, verdict in zip(pairs, by_slot, strict=True)]
+        sure = self._first(pairs)
         rest = [pair for pair, verdict in zip(pairs, sure, strict=True) if verdict is None]
         last = iter(judge_by_words(rest, self._settings.conflict_score))
         return [verdict or next(last) for verdict in sure]
 
     def rules_first(self, earlier: Claim, later: Claim, cosine: float) -> Verdict | None:
         """What the slot rule, then the cross-encoder, say; None where they say nothing. No model may overrule them."""
-        return self._by_rule(earlier, later) or self._inferred(earlier, later, cosine)
+        return self._first([(earlier, later, cosine)])[0]
 
-    def _by_rule(self, earlier: Claim, later: Claim) -> Verdict | None:
-        return judge_by_slot(earlier, later, self._predicates()) or judge_by_bond(earlier, later)
-
-    def _inferred(self, earlier: Claim, later: Claim, cosine: float) -> Verdict | None:
-        near = self._is_near(cosine)
-        return self._inference.judge(earlier, later, self._settings.nli_confidence) if near else None
-
-    def _is_near(self, cosine: float) -> bool:
-        return cosine >= self._settings.conflict_cosine
+    def _first(self, pairs: Sequence[tuple[Claim, Claim, float]]) -> list[Verdict | None]:
+        found = [judge_by_slot(*pair[:2], self._predicates()) or judge_by_bond(*pair[:2]) for pair in pairs]
+        near = [at for at, pair in enumerate(pairs) if found[at] is None and pair[2] >= self._settings.conflict_cosine]
+        inferred = self._inference.judge_all([pairs[at][:2] for at in near], self._settings.nli_confidence)
+        for at, verdict in zip(near, inferred, strict=True):
+            found[at] = verdict
+        return found
 
     def may_differ(self, earlier: Claim, later: Claim, cosine: float) -> bool:
         """Whether the words of two notes give a reason why both could not hold, be it too weak for a verdict."""

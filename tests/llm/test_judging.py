@@ -7,9 +7,8 @@ from datetime import UTC, datetime
 import pytest
 
 from amem.analysis import Judgement, Pair
-from amem.analysts.model_analyst import judge
+from amem.analysts.model_analyst import ModelAnalyst
 from amem.errors import BadModelAnswer
-from amem.llm.ladder import Ladder
 from amem.testing import ScriptedChat
 
 PAIRS = [
@@ -24,7 +23,7 @@ def test_a_verdict_names_its_pair_and_how_sure_it_is():
         {"pair": "C2", "quote": "The boat is old.", "verdict": "Contradicts", "confidence": "80%", "reason": "no"},
     ]
     chat = ScriptedChat({"verdicts": verdicts})
-    judgement = judge(Ladder(chat), PAIRS)
+    judgement = ModelAnalyst(chat).judge(PAIRS)
     assert [(v.handle, v.verdict, v.confidence, v.quote) for v in judgement.verdicts] == [
         ("c1", "supersedes", 0.95, "lives in Porto"),
         ("c2", "contradicts", 0.4, ""),  # the older note says nothing of a boat
@@ -42,21 +41,21 @@ def test_verdicts_on_pairs_that_were_not_shown_and_odd_ones_are_dropped():
         {"pair": "c1", "verdict": "related"},
         "c2",
     ]
-    judgement = judge(Ladder(ScriptedChat({"verdicts": verdicts})), PAIRS)
+    judgement = ModelAnalyst(ScriptedChat({"verdicts": verdicts})).judge(PAIRS)
     assert [(v.handle, v.verdict, v.confidence) for v in judgement.verdicts] == [("c1", "none", 0.4)]
     assert len(judgement.dropped) == 4
 
 
 def test_chinese_pairs_are_judged_in_chinese():
     chat = ScriptedChat({"verdicts": [{"pair": "c1", "verdict": "取代", "confidence": 1, "reason": "搬走了"}]})
-    judgement = judge(Ladder(chat), [Pair("c1", "小林住在上海。", "小林搬到了杭州。")])
+    judgement = ModelAnalyst(chat).judge([Pair("c1", "小林住在上海。", "小林搬到了杭州。")])
     assert judgement.verdicts[0].verdict == "supersedes"
     assert judgement.prompt == "judge.zh 2"
     assert "c1 【旧】 <<<小林住在上海。>>> 【新】 <<<小林搬到了杭州。>>>" in chat.prompts[0]
 
 
 def test_without_pairs_nobody_is_asked_and_without_verdicts_there_is_no_judgement():
-    assert judge(Ladder(ScriptedChat([])), []) == Judgement()
+    assert ModelAnalyst(ScriptedChat([])).judge([]) == Judgement()
     for answer in ({"verdicts": []}, {"verdicts": "none"}, "They agree."):
         with pytest.raises(BadModelAnswer):
-            judge(Ladder(ScriptedChat(answer)), PAIRS)
+            ModelAnalyst(ScriptedChat(answer)).judge(PAIRS)

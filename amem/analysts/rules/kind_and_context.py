@@ -103,21 +103,11 @@ def _asks(reading: Reading, at: int) -> bool:
 
 def is_small_talk(reading: Reading) -> bool:
     """Whether the note is a greeting, thanks or a reaction, with next to nothing else in it."""
-    lists = lexicon()
-    reactions = sum(
-        1
-        for word in reading.words
-        if (word.text in lists.chinese_reactions if word.cjk else word.key in lists.reactions)
-    )
-    content = [
-        word
-        for word in reading.words
-        if word.sort in (Sort.COMMON, Sort.CONTENT)
-        and not (word.text in lists.chinese_reactions if word.cjk else word.key in lists.reactions)
-        and not (word.person or (word.capital and not word.known))
-    ]
     if any(word.shaped or word.sort is Sort.NUMBER for word in reading.words):
         return False
+    reactions = sum(map(_is_reaction, reading.words))
+    telling = [word for word in reading.words if word.sort in (Sort.COMMON, Sort.CONTENT)]
+    content = [word for word in telling if not _is_reaction(word) and not _is_name(word)]
     if reactions:
         return len(content) <= 1 + (reactions > 1)
     return not content and all(word.sort in (Sort.STOP, Sort.WEAK) and word.known for word in reading.words)
@@ -129,16 +119,11 @@ def _happened(reading: Reading, stated: str) -> bool:
     before = None
     for word in reading.words:
         if word.text.casefold() in _PAST_WORDS and word.text != "Read":
-            acts = before is not None and not word.gap and (before.text.casefold() in _BEFORE_PAST or _who(before))
+            acts = before is not None and not word.gap and (before.text.casefold() in _BEFORE_PAST or _is_name(before))
             if acts or (word.first and word.text not in ("Had", "Was", "Were", "Did", "Left")):
                 return True
         before = word
     return False
-
-
-def _who(word: Word) -> bool:
-    """Whether the word may name a person."""
-    return word.person or (word.capital and not word.known and not word.shaped)
 
 
 # What is said out of courtesy: greetings, thanks, "ok", laughter, goodbyes. It tells nothing about anybody.
@@ -182,6 +167,7 @@ def _is_reaction(word: Word) -> bool:
 
 
 def _is_name(word: Word) -> bool:
+    """Whether the word may name a person."""
     return word.person or (word.capital and not word.known and not word.shaped)
 
 
