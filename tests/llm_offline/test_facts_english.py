@@ -65,6 +65,7 @@ if TYPE_CHECKING:
         ("My salary is 4,200 a month.", "user salary 4,200"),
         ("Ana's pay is 3,100 euros.", "Ana salary 3,100 euros"),
         ("I earn 52,000 a year.", "user salary 52,000 a year"),
+        ("i work at marulho now", "user works_at marulho"),
         ("I got a raise to 5,000 euros.", "user salary 5,000 euros"),
         ("Tern's queue is NATS.", "Tern uses NATS"),
         ("Larder: SQLite with FTS5.", "Larder uses SQLite"),

@@ -172,7 +172,6 @@ class Cast:
     predicates: Predicates
     people: dict[str, str] = field(default_factory=dict)
     """Persons named so far, each with its gender where that is known ('' else)."""
-    thing: str | None = None
     things: dict[str, Subject] = field(default_factory=dict)
     unsure: dict[str, Subject] = field(default_factory=dict)
     """Of whom or what nothing tells which."""
@@ -189,7 +188,6 @@ class Cast:
         if subject.name in (self.me.name, USER, WE):
             return subject
         if subject.person is False:
-            self.thing = subject.name
             self.things[subject.name] = subject
         else:
             if subject.person is None:

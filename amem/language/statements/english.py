@@ -330,6 +330,11 @@ def _stated(subject: Subject, group: Group, word: str, rest: str, scene: Scene, 
     return None
 
 
+#: What an auxiliary or a word of denial sets in its group.
+_SETS = {"have": "have", "has": "have", "had": "had", "did": "did", "do": "do", "does": "do"}
+_SETS |= {"not": "negated", "never": "negated"}
+
+
 def _consume(group: Group, folded: str, rest: str) -> bool:
     """Take an auxiliary, an adverb or a negation into the group; False for anything else."""
     if folded in ("am", "is", "are"):
@@ -340,16 +345,10 @@ def _consume(group: Group, folded: str, rest: str) -> bool:
         group.will, group.be = True, Tense.NOW if folded == "be" else group.be
     elif folded == "been":
         group.be = Tense.NOW if group.have else Tense.THEN
-    elif folded in ("have", "has"):
-        group.have = True
-    elif folded in ("had", "did"):
-        setattr(group, folded, True)
-    elif folded in ("do", "does"):
-        group.do = True
+    elif folded in _SETS:
+        setattr(group, _SETS[folded], True)
     elif _is_habit(folded, rest):
         group.used_to = True
-    elif folded in ("not", "never"):
-        group.negated = True
     elif folded == "no" and rest.casefold().startswith("longer"):
         group.negated = group.ended = True
     else:

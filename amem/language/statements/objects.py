@@ -421,12 +421,9 @@ def value_in(kind: str, text: str, scene: Scene) -> str:
         case "amount":
             found = _AMOUNT.match(text)
             return found["o"].strip(" ,") if found and not _LIMIT.match(text, found.end()) else ""
-        case "number":
-            return _first(_NUMBER, text)
-        case "email":
-            return _first(_EMAIL, text)
-        case "address":
-            return _first(_ADDRESS, text)
+        case "number" | "email" | "address":
+            found = {"number": _NUMBER, "email": _EMAIL, "address": _ADDRESS}[kind].match(text)
+            return found["o"].strip(" ,") if found else ""
         case "school":
             return school_in(text)
         case "phrase":
@@ -465,8 +462,3 @@ def _place(text: str, scene: Scene) -> str:
     inside = _INSIDE.match(text)
     name = place_in(inside["o"] if inside else text, scene.predicates, lower=scene.lower)
     return name if inside or is_known_place(name) else ""
-
-
-def _first(pattern: re.Pattern[str], text: str) -> str:
-    found = pattern.match(text)
-    return found["o"].strip(" ,") if found else ""

@@ -263,7 +263,6 @@ _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 #: A day of the present tense that lies further back than this is one to come.
 MONTH = timedelta(days=31)
 _HALF_A_YEAR = timedelta(days=183)
-_ALMOST = re.compile(r"\b(?:almost|nearly) (?:\w+ed|quit|left|got|went|gave|bought)\b", re.IGNORECASE)
 
 
 _SOMETIMES = _pattern("sometimes")
@@ -335,8 +334,6 @@ class Group:
 
 def told(found: Sequence[Fact], group: Group, tense: Tense, aspect: Aspect, scene: Scene, text: str) -> list[Fact]:
     """The facts as far as tense, negation and times let them be so; `text` is the clause."""
-    if _ALMOST.search(text):
-        return []
     if aspect is Aspect.STATE and _SOMETIMES.search(text) and {each.predicate for each in found} <= _LASTING:
         return []  # "I'm the driver tonight", "Kim is the cook on Fridays"
     if all(each.predicate in DATED for each in found):

@@ -326,18 +326,16 @@ _CHINESE = re.compile(
     rf"|(?P<month>{WHICH})个?月(?![底初中末])"
     rf"|(?P<year>{WHICH_YEAR})"
 )
+#: Words for a day, in days from the one they are said on.
 _OFFSETS = {
-    word: days
-    for days, listed in {
-        -3: "大前天",
-        -2: "the day before yesterday|前天",
-        -1: "yesterday|last night|昨天|昨晚|昨夜",
-        1: "tomorrow|明天|明早|明晚",
-        2: "the day after tomorrow|后天",
-        3: "大后天",
-    }.items()
-    for word in listed.split("|")
+    "the day before yesterday": -2,
+    "yesterday": -1,
+    "last night": -1,
+    "tomorrow": 1,
+    "the day after tomorrow": 2,
 }
+_OFFSETS |= {"大前天": -3, "前天": -2, "昨天": -1, "昨晚": -1, "昨夜": -1}
+_OFFSETS |= {"明天": 1, "明早": 1, "明晚": 1, "后天": 2, "大后天": 3}
 
 
 def with_dates(text: str, said: date | None) -> str:
