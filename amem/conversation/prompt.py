@@ -20,7 +20,7 @@ from amem.language.word_reading import read
 from amem.llm.prompts import CHINESE, count_words, line, load_prompt
 from amem.llm.prompts import note as shown_note
 from amem.query import Query
-from amem.rendering import doubt_of, text_of, text_within
+from amem.rendering import doubt_of, text_within
 from amem.retrieval.budget import as_recalled, core_text, redundant_summaries
 from amem.retrieval.confidence import Support, best_support, share_held, supporting, telling, weights_of
 
@@ -88,18 +88,21 @@ class Teller:
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
-    """Says who told a note and when, in the `language` of the question: "said by you on 2026-05-13".
+    """The notes that hits are made of, as far as they are there still, and the words for who told each, and when, in
+    the `language` of the question: "said by you on 2026-05-13".
 
-    "You" is the person who chats, called `user` in notes; a note without a speaker is theirs, unless `tellers` has it:
+    "You" is the person who chats, called `user` in notes; a note without a speaker is theirs, unless `told` has it:
     "noted by claude-code on 2026-05-13", "from recipes.md, 2026-05-13". `catalogs` has the catalog of each note that is
-    in one, which is said last. Days are those of `zone`.
+    in one, which is said last; `retold` are notes that only sum up what others say. Days are those of `zone`.
     """
 
     zone: tzinfo
     user: str
-    language: str = ""
-    tellers: Mapping[str, Teller] = field(default_factory=dict)
-    catalogs: Mapping[str, str] = field(default_factory=dict)
+    language: str
+    notes: dict[str, MemoryNote]
+    told: dict[str, Teller]
+    catalogs: dict[str, str]
+    retold: set[str]
 
     def of(self, note: MemoryNote) -> str:
         """The words for one note, on one line."""
@@ -110,7 +113,7 @@ class Attribution:
     def _teller(self, note: MemoryNote) -> str:
         day = f"{note.at.astimezone(self.zone):%Y-%m-%d}" if note.at else ""
         chinese = self.language == CHINESE
-        speaker, teller = line(note.speaker or "", 8), self.tellers.get(note.id)
+        speaker, teller = line(note.speaker or "", 8), self.told.get(note.id)
         if not speaker and teller is not None and teller.file:
             file = line(teller.file, 8)
             return ("，" if chinese else ", ").join(filter(None, (f"出自 {file}" if chinese else f"from {file}", day)))
@@ -140,20 +143,10 @@ def tellers(session: Session, ids: Sequence[str]) -> dict[str, Teller]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """What hits are made of, read where each is from: the notes that are there still, where they are from, which are in
-    a catalog, and which only sum up what others say."""
-
-    notes: dict[str, MemoryNote]
-    told: dict[str, Teller]
-    catalogs: dict[str, str]
-    retold: set[str]
-
-
-def evidence(memory: Memory, hits: Sequence[Hit]) -> Evidence:
-    """The evidence that these hits of the memory give."""
-    found = Evidence({}, {}, {hit.id: hit.catalog for hit in hits if hit.is_catalog}, set())
+def attribution_of(memory: Memory, hits: Sequence[Hit], language: str) -> Attribution:
+    """The notes of these hits, read where each is from, and the words for them."""
+    settings, catalogs = memory.settings, {hit.id: hit.catalog for hit in hits if hit.is_catalog}
+    found = Attribution(zone(settings.timezone), settings.user_name, language, {}, {}, catalogs, set())
     beside = {hit.id for hit in hits if hit.support is Support.NONE}
     for session, some in memory.reading(hits):
         held = session.notes.shown([hit.id for hit in some], history=False)
@@ -164,53 +157,33 @@ def evidence(memory: Memory, hits: Sequence[Hit]) -> Evidence:
 
 
 def recall(
-    hits: Sequence[Hit],
-    notes: dict[str, MemoryNote],
-    *,
-    most: int,
-    attribution: Attribution,
-    supporting: Collection[str] = (),
-    already: Collection[str] = (),
+    hits: Sequence[Hit], read: Attribution, *, most: int, supporting: Collection[str], already: Collection[str]
 ) -> list[Recalled]:
     """The hits, best first, with those marked `injected` that fit into `most` tokens together.
 
-    `notes` holds the notes as they are now; a hit that is gone since is left out. Those of `already` stand in the
-    prompt as core notes and are not put there twice.
+    A hit that is gone since it was `read` is left out. Those of `already` stand in the prompt as core notes and are not
+    put there twice.
     """
     room = most - _FRAME
     found: list[Recalled] = []
     for hit in hits:
-        held = notes.get(hit.id)
+        held = read.notes.get(hit.id)
         if held is None:
             continue
-        size = tokens(_line(len(found) + 1, held, attribution)) + 1
+        size = tokens(_line(len(found) + 1, held, read)) + 1
         fits = size <= room and hit.id not in already
         room -= size if fits else 0
-        found.append(
-            Recalled(
-                note=hit.id,
-                version=held.version,
-                text=text_of(held),
-                score=hit.score,
-                trust=held.trust,
-                why=hit.explanation.words(),
-                injected=fits or hit.id in already,
-                supports=hit.id in supporting,
-                kind=held.kind,
-                at=held.at,
-            )
-        )
+        shown, why = fits or hit.id in already, hit.explanation.words()
+        found.append(Recalled.of(held, score=hit.score, why=why, injected=shown, supports=hit.id in supporting))
     return found
 
 
-def recalled_text(
-    found: Sequence[Recalled], notes: dict[str, MemoryNote], attribution: Attribution, skip: Collection[str]
-) -> str:
+def recalled_text(found: Sequence[Recalled], read: Attribution, skip: Collection[str]) -> str:
     """The injected notes between their delimiters, '' for none."""
     shown = [each for each in found if each.injected and each.note not in skip]
     if not shown:
         return ""
-    lines = (_line(number, notes[each.note], attribution) for number, each in enumerate(shown, start=1))
+    lines = (_line(number, read.notes[each.note], read) for number, each in enumerate(shown, start=1))
     return as_recalled("\n".join(lines))
 
 
@@ -288,23 +261,20 @@ class Prompting:
         hits = self._memory.ask(Query(text[:_ASKED], HITS, expand=True, touch=False))
         cores = self._memory.core_chosen(shares.core, _attributed_tokens)
         core = [each.note for each in cores]
-        read = evidence(self._memory, hits)
-        notes = read.notes
+        read = attribution_of(self._memory, hits, said.language)
         with self._store.read() as session:
-            told = tellers(session, [note.id for note in core]) | read.told
+            read.told.update(tellers(session, [note.id for note in core if note.id not in read.notes]))
             support = self._support(session, text, hits, past)
             older = session.chats.episodes(past[0].session, before=past[0].number) if past and past[0].number else []
             summaries = _summaries(session, past, older)
         beside = {hit.id for hit in hits if hit.support is Support.NONE}
-        attribution = Attribution(self._zone, settings.user_name, said.language, told, read.catalogs)
         personal = asks_memory(text)
         unknown = personal and support is Support.NONE
         in_core = {note.id for note in core}
         found = recall(
             [hit for hit in hits if hit.id not in read.retold],
-            notes,
+            read,
             most=shares.recalled,
-            attribution=attribution,
             supporting=supporting(hits),
             already=in_core,
         )
@@ -317,7 +287,7 @@ class Prompting:
             prompt="",
             fitted=None,
             hits=tuple(hits),
-            notes=notes,
+            notes=read.notes,
             support=support,
         )
         try:
@@ -325,7 +295,7 @@ class Prompting:
             system = prompt.render(
                 user=settings.user_name,
                 now=self._now(said),
-                core=as_recalled(core_text(cores, said.nothing, attribution.of)),
+                core=as_recalled(core_text(cores, said.nothing, read.of)),
             )
         except InvalidInput as error:  # what was recalled is shown all the same
             return replace(prepared, used=(), refused=error)
@@ -334,7 +304,7 @@ class Prompting:
             answer=shares.answer,
             system=system.strip(),
             question=text,
-            recalled=_above(recalled_text(found, notes, attribution, in_core), support, said, personal),
+            recalled=_above(recalled_text(found, read, in_core), support, said, personal),
             past=_past(past, said),
             summaries=summaries,
             older=older,
@@ -416,38 +386,11 @@ def _summaries(session: Session, past: Sequence[Turn], older: Sequence[str]) -> 
 
 def _shown_core(core: Sequence[MemoryNote], found: Sequence[Recalled]) -> list[Recalled]:
     recalled = {each.note for each in found}
-    return [
-        Recalled(
-            note=note.id,
-            version=note.version,
-            text=text_of(note),
-            score=0.0,
-            trust=note.trust,
-            why="Stands in every prompt.",
-            injected=True,
-            supports=False,
-            part="core",
-            kind=note.kind,
-            at=note.at,
-        )
-        for note in core
-        if note.id not in recalled
-    ]
+    shown = [note for note in core if note.id not in recalled]
+    return [Recalled.of(note, why="Stands in every prompt.", part="core") for note in shown]
 
 
 def _shown_episodes(summaries: Sequence[Summary], fitted: Fitted) -> list[Recalled]:
-    return [
-        Recalled(
-            note=each.note,
-            version=each.version,
-            text=each.text.removeprefix("- "),
-            score=0.0,
-            trust=0.0,
-            why="Sums up an earlier part of this chat.",
-            injected=True,
-            supports=False,
-            part="episode",
-        )
-        for each in summaries
-        if each.note in fitted.summaries
-    ]
+    shown = [each for each in summaries if each.note in fitted.summaries]
+    why = "Sums up an earlier part of this chat."
+    return [Recalled(each.note, each.version, each.text.removeprefix("- "), why=why, part="episode") for each in shown]

@@ -11,7 +11,7 @@ from amem.clock import Clock, zone
 from amem.conversation.context_window import Shares
 from amem.conversation.extractive import NAMES_NO_MODEL, extract
 from amem.conversation.messages import check_asked
-from amem.conversation.prompt import Attribution, Evidence, attributed, evidence, tellers
+from amem.conversation.prompt import Attribution, attributed, attribution_of, tellers
 from amem.conversation.reply import lines_for
 from amem.errors import AmemError
 from amem.language.terms import tokens
@@ -161,9 +161,9 @@ class Asker:
             k = _FOR_SEVERAL if asks_for_several(question) else _FOR_ONE
         found = k if self._orderer is None else max(k, MOST_NOTES)
         hits = self._memory.ask(Query(question, found, expand=True, touch=False, passages=True))
-        read = evidence(self._memory, hits)
-        hits = [hit for hit in hits if hit.id in read.notes]
         said = lines_for(question)
+        read = attribution_of(self._memory, hits, said.language)
+        hits = [hit for hit in hits if hit.id in read.notes]
         if not hits:
             return Answer(question, said.not_in_memory, (), False, ())
         support = best_support(hits)
@@ -180,7 +180,7 @@ class Asker:
             return replace(plain, notes=(*plain.notes, *more))
         hits, ordering = self._ordered(question, hits, read)
         hits, remarks = hits[:k], (*remarks, *ordering)
-        lines = self._lines(question, [hit.id for hit in hits], read)
+        lines = self._lines([hit.id for hit in hits], read)
         try:
             answered = answerer.answer(
                 question, lines, self._clock.now().astimezone(self._zone), support=said.support(support)
@@ -200,22 +200,22 @@ class Asker:
         self,
         question: str,
         hits: Sequence[Hit],
-        read: Evidence,
+        read: Attribution,
         support: Support,
     ) -> Answer:
         """The answer that the notes give themselves."""
         made = extract(self._memory, question, hits, read.notes, support, self._clock.now(), cite=True)
         with self._store.read() as session:
-            told = tellers(session, made.notes) | read.told
+            read.told.update(tellers(session, [id for id in made.notes if id not in read.notes]))
         more = {id: note for id in made.notes if id not in read.notes and (note := self._memory.read(id)) is not None}
-        notes = read.notes | more
-        lines = self._lines(question, made.notes, replace(read, notes=notes, told=told))
+        read.notes.update(more)
+        lines = self._lines(made.notes, read)
         self._count(made.notes)
         return Answer(
             question,
             made.text,
             tuple(
-                Citation(number, id, line, read.catalogs.get(id, ""), notes[id].at, text_of(notes[id]))
+                Citation(number, id, line, read.catalogs.get(id, ""), read.notes[id].at, text_of(read.notes[id]))
                 for number, (id, line) in enumerate(zip(made.notes, lines, strict=False), start=1)
             ),
             {Support.STRONG: True, Support.NONE: False}.get(made.support),
@@ -224,11 +224,11 @@ class Asker:
             support=made.support,
         )
 
-    def _ordered(self, question: str, hits: list[Hit], read: Evidence) -> tuple[list[Hit], tuple[str, ...]]:
+    def _ordered(self, question: str, hits: list[Hit], read: Attribution) -> tuple[list[Hit], tuple[str, ...]]:
         """The hits that the model finds helpful first, then the others as they were; and what is to be said of that."""
         if self._orderer is None or len(hits) < 2:
             return hits, ()
-        lines = self._lines(question, [hit.id for hit in hits[:MOST_NOTES]], read, NOTE_WORDS)
+        lines = self._lines([hit.id for hit in hits[:MOST_NOTES]], read, NOTE_WORDS)
         try:
             orderer = self._orderer()
             places = orderer.order(question, lines).places
@@ -238,15 +238,13 @@ class Asker:
         first = [_moved(hits[place], place, now, orderer.name) for now, place in enumerate(places)]
         return [*first, *(hit for place, hit in enumerate(hits) if place not in places)], ()
 
-    def _lines(self, question: str, ids: Sequence[str], read: Evidence, words: int | None = None) -> list[str]:
+    def _lines(self, ids: Sequence[str], read: Attribution, words: int | None = None) -> list[str]:
         """The notes as the model reads them, each cut to so many `words`, the best first, as many as fit."""
         settings = self._memory.settings
-        language = lines_for(question).language
-        attribution = Attribution(self._zone, settings.user_name, language, read.told, read.catalogs)
         room = Shares.of(settings.llm_context, core=0, recalled=settings.recall_tokens).recalled
         lines: list[str] = []
         for id in ids:
-            line = attributed(read.notes[id], attribution)
+            line = attributed(read.notes[id], read)
             line = line if words is None else first_words(line, words)
             room -= tokens(line)
             if room < 0 and lines:

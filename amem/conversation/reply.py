@@ -11,6 +11,7 @@ from amem.labels import counted
 from amem.llm.prompts import CHINESE as ZH
 from amem.llm.prompts import language_of
 from amem.note import Kind, Summed, as_plain, plain_fields
+from amem.rendering import text_of
 from amem.retrieval.confidence import Support
 from amem.retrieval.entailment import Verdict
 from amem.storage.chats import Learning, Recollection, Turn, TurnState
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
+    from amem.note import MemoryNote
     from amem.storage.store import Session
 
 
@@ -190,15 +192,20 @@ class Recalled:
     note: str
     version: int
     text: str
-    score: float
-    trust: float
-    why: str
-    injected: bool
-    supports: bool
+    score: float = 0.0
+    trust: float = 0.0
+    why: str = ""
+    injected: bool = True
+    supports: bool = False
     part: str = "recalled"
     kind: Kind | None = None
     at: datetime | None = None
     purged: bool = False
+
+    @classmethod
+    def of(cls, note: MemoryNote, **why: Any) -> Recalled:
+        """A note as it is now; `why` are the fields that tell of its recall."""
+        return cls(note.id, note.version, text_of(note), trust=note.trust, kind=note.kind, at=note.at, **why)
 
     def kept(self) -> Recollection:
         """What of it is stored with the turn."""

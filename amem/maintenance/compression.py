@@ -19,6 +19,7 @@ from amem.language.word_reading import read
 from amem.maintenance.forgetting_phases import lasting
 from amem.maintenance.phase import ACTOR, PhaseReport, PhaseRun, Reason, unchanged
 from amem.note import Enrichment, Kind, Link, LinkType, MemoryNote, Scope, Status
+from amem.protocols import PageWriter
 from amem.rendering import holding_text
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from amem.collection import Collection
-    from amem.protocols import PageWriter
+    from amem.protocols import Analyst
     from amem.storage.store import Session
 
 
@@ -180,12 +181,10 @@ class _Planned:
 
 @dataclass(frozen=True, slots=True)
 class CompressPhase:
-    """Sums up notes as weak as those that fade. `writer` gives the model that words it, None for their own words."""
-
-    name = "compress"
+    """Sums up notes as weak as those that fade, in words of the `analyst` where it is a model, else in their own."""
 
     collection: Collection
-    writer: Callable[[], PageWriter | None]
+    analyst: Callable[[], Analyst]
 
     def run(self, run: PhaseRun) -> PhaseReport:
         """Sum up what can be; in a dry run, say what that is. What was summed up is no candidate any more, so a run
@@ -214,9 +213,9 @@ class CompressPhase:
         return [note for note, owned in found.values() if owned.get("status") != "edited" and MARK not in note.metadata]
 
     def _plan(self, parts: tuple[MemoryNote, ...], *, by_model: bool) -> _Planned:
-        writer = self.writer() if by_model else None
+        writer = self.analyst() if by_model else None
         by, lines = ACTOR, gists(parts)
-        if writer is not None:
+        if isinstance(writer, PageWriter):
             try:
                 lines = summed_up(writer, parts) or lines
                 by = writer.name

@@ -45,6 +45,11 @@ class _Sum:
     reasons: list[Reason]
     problems: list[str]
 
+    def report(self, cycle: str, began: float, **more: Any) -> MaintenanceReport:
+        """The report of a run of this cycle that `began` at a monotonic moment."""
+        took, reasons, problems = monotonic() - began, tuple(self.reasons), tuple(self.problems)
+        return MaintenanceReport.of(self.counts, cycle=cycle, duration=took, reasons=reasons, problems=problems, **more)
+
 
 @dataclass(frozen=True, slots=True)
 class Cycle:
@@ -75,16 +80,10 @@ class Cycle:
             raise InvalidInput(f"there is no cycle {cycle!r}", hint=f"use {', '.join(CYCLES)}; dry_run=True only plans")
         began = monotonic()
         if dry_run:
-            phase_run = replace(self._rehearsal(cycle, cancelled), listener=listener)
-            done = self._through(phase_run, {})
-            return MaintenanceReport.of(
-                done.counts,
-                cycle=cycle,
-                dry_run=True,
-                duration=monotonic() - began,
-                reasons=tuple(done.reasons),
-                problems=tuple(done.problems),
-            )
+            with self.store.read() as session:
+                since = _seen(session, cycle)
+                phase_run = PhaseRun(cycle, since, True, cancelled, _changed(session, since), listener=listener)
+            return self._through(phase_run, {}).report(cycle, began, dry_run=True)
         run, resumed = self._claim(cycle, self.owners())
         assert run.owner is not None
         try:
@@ -108,15 +107,7 @@ class Cycle:
             # Nothing to give back once it is finished; who closed the collection has given it back.
             with suppress(StorageError), self.store.write() as session:
                 session.runs.give_back(run.owner)
-        return MaintenanceReport.of(
-            done.counts,
-            cycle=run.cycle,
-            duration=monotonic() - began,
-            operation=operation,
-            resumed=resumed,
-            reasons=tuple(done.reasons),
-            problems=tuple(done.problems),
-        )
+        return done.report(run.cycle, began, operation=operation, resumed=resumed)
 
     # -- phase after phase -------------------------------------------------------------------------------------
 
@@ -150,12 +141,6 @@ class Cycle:
         return report
 
     # -- beginning and end -------------------------------------------------------------------------------------
-
-    def _rehearsal(self, cycle: str, cancelled: threading.Event) -> PhaseRun:
-        with self.store.read() as session:
-            since = _seen(session, cycle)
-            keys = _changed(session, since)
-            return PhaseRun(cycle, since, True, cancelled, keys)
 
     def _claim(self, cycle: str, owner: str) -> tuple[Run, bool]:
         """The run to go on with, or a new one; and whether it is an old one."""

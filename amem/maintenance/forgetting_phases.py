@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from amem.maintenance.phase import ACTOR, PhaseReport, PhaseRun, Reason
+from amem.maintenance.phase import ACTOR, Phase, PhaseReport, PhaseRun, Reason
 from amem.note import Kind, Layer, Status
 from amem.storage.rows import chunks
 
@@ -180,61 +180,51 @@ def _permitted(session: Session, moves: list[Move]) -> list[Move]:
 # The two phases of maintenance that time brings about: notes move between layers, then what is weak fades.
 
 
-@dataclass(frozen=True, slots=True)
-class MovePhase:
-    """Plans moves for all active notes in one pass and carries them out a page at a time.
+def layer_phase(store: Store, settings: Settings) -> Phase:
+    """Moves notes between short-term and long-term memory."""
+    return _phase(store, "layers", "changed layer", partial(layer_moves, settings=settings))
+
+
+def fade_phase(store: Store, settings: Settings, predicates: Callable[[], Predicates]) -> Phase:
+    """Archives what is weak, old and of no lasting kind, unless it says how things are now."""
+
+    def plan(session: Session, standings: Standings, at: datetime) -> list[Move]:
+        return fade_plan(session, standings, at, settings, predicates())[0]
+
+    return _phase(store, "fade", "faded", plan)
+
+
+def _phase(store: Store, name: str, said: str, plan: Callable[[Session, Standings, datetime], list[Move]]) -> Phase:
+    """A phase that plans moves for all active notes in one pass and carries them out a page at a time.
 
     `plan` says what is to be moved at a moment of the notes that have these standings, `said` what the log calls that.
     What was moved is not planned again, so a run that was killed goes on by beginning anew.
     """
 
-    store: Store
-    name: str
-    said: str
-    plan: Callable[[Session, Standings, datetime], list[Move]]
-
-    def run(self, run: PhaseRun) -> PhaseReport:
-        """Move what is to be moved; in a dry run, say what that is."""
-        with self.store.read() as session:
-            planned = self.plan(session, session.usage.standings(), session.now)
+    def run(run: PhaseRun) -> PhaseReport:
+        with store.read() as session:
+            planned = plan(session, session.usage.standings(), session.now)
             if run.dry_run:
                 return _report(_reasons(session, planned))
         done: list[Reason] = []
         for page in chunks(planned):
             if run.cancelled.is_set():
                 break
-            with self.store.write() as session:
+            with store.write() as session:
                 # Planned again: somebody may have recalled, edited or deleted some of them meanwhile.
-                standings = session.usage.standings([move.key for move in page])
-                done += self._carry_out(session, run, self.plan(session, standings, session.now))
+                moves = plan(session, session.usage.standings([move.key for move in page]), session.now)
+                reasons = _reasons(session, moves)
+                page_of = run.begin(session, name, f"{len(moves)} {said}") if moves else None
+                for move, reason in zip(moves, reasons, strict=True):
+                    # Each is an operation of its own, so that it says why and can be taken back alone.
+                    operation = session.begin(move.what.action, ACTOR, reason.why, parent=page_of)
+                    session.notes.change(reason.id, move.what.change, operation)
+                done += reasons
                 run.mark(session, {"counts": _report(done).counts})
             run.tell(len(done), len(planned))
         return _report(done)
 
-    def _carry_out(self, session: Session, run: PhaseRun, moves: Sequence[Move]) -> list[Reason]:
-        if not moves:
-            return []
-        page = run.begin(session, self.name, f"{len(moves)} {self.said}")
-        reasons = _reasons(session, moves)
-        for move, reason in zip(moves, reasons, strict=True):
-            # Each is an operation of its own, so that it says why and can be taken back alone.
-            operation = session.begin(move.what.action, ACTOR, reason.why, parent=page)
-            session.notes.change(reason.id, move.what.change, operation)
-        return reasons
-
-
-def layer_phase(store: Store, settings: Settings) -> MovePhase:
-    """Moves notes between short-term and long-term memory."""
-    return MovePhase(store, "layers", "changed layer", partial(layer_moves, settings=settings))
-
-
-def fade_phase(store: Store, settings: Settings, predicates: Callable[[], Predicates]) -> MovePhase:
-    """Archives what is weak, old and of no lasting kind, unless it says how things are now."""
-
-    def plan(session: Session, standings: Standings, at: datetime) -> list[Move]:
-        return fade_plan(session, standings, at, settings, predicates())[0]
-
-    return MovePhase(store, "fade", "faded", plan)
+    return Phase(name, run)
 
 
 def _report(reasons: Sequence[Reason]) -> PhaseReport:

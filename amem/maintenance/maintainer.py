@@ -11,7 +11,6 @@ from amem.conflict.settling import ACTION
 from amem.errors import MaintenanceRunning
 from amem.maintenance.cycle import CONSOLIDATION, CYCLES, Cycle, due, quiet_since
 from amem.maintenance.phase import MaintenanceReport, Phase, PhaseReport, PhaseRun, Reason
-from amem.protocols import Analyst, MergeWriter, PageWriter
 from amem.storage.jobs import is_gone
 from amem.storage.purging import owed
 from amem.storage.rows import chunks
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from amem.maintenance.purges import Purges
     from amem.maintenance.topics import Topics
     from amem.note import Conflict
+    from amem.protocols import Analyst
     from amem.storage.store import Session, Store
     from amem.writing.worker import Worker
 
@@ -88,36 +88,27 @@ class Maintainer:
         from amem.maintenance.compression import CompressPhase
         from amem.maintenance.forgetting_phases import fade_phase, layer_phase
         from amem.maintenance.merge_phase import MergePhase
-        from amem.maintenance.upkeep import PurgePhase, ReembedPhase, TidyPhase, WeighPhase
+        from amem.maintenance.upkeep import finish_purges, reembed, tidy, weigh_links
 
         store, settings = self.collection.store, self.collection.settings
 
-        def merge_writer() -> MergeWriter | None:
-            found = analyst()
-            return found if isinstance(found, MergeWriter) else None
-
-        merging = MergePhase(self.collection, merge_writer)
+        merging = Phase("merge", MergePhase(self.collection, analyst).run)
         if cycle == CONSOLIDATION:
             return [merging]
-
-        def writer() -> PageWriter | None:
-            found = analyst()
-            return found if isinstance(found, PageWriter) else None
-
-        every: list[tuple[str, Phase]] = [
-            ("monthly", ReembedPhase(store, self.collection.vectorizer)),
+        every = [
+            ("monthly", Phase("index", partial(reembed, store, self.collection.vectorizer))),
             ("nightly", layer_phase(store, settings)),
             # Before they fade one by one.
-            ("weekly", CompressPhase(self.collection, writer)),
+            ("weekly", Phase("compress", CompressPhase(self.collection, analyst).run)),
             ("nightly", fade_phase(store, settings, self.collection.predicates)),
-            ("nightly", ConflictPhase(store, self.reweigher)),
+            ("nightly", Phase("conflicts", ConflictPhase(store, self.reweigher).run)),
             ("nightly", merging),
-            ("nightly", self.topics.phase(analyst)),
-            ("monthly", WeighPhase(store)),
-            ("weekly", TidyPhase(store)),
+            ("nightly", Phase("topics", self.topics.phase(analyst).run)),
+            ("monthly", Phase("links", partial(weigh_links, store))),
+            ("weekly", Phase("database", partial(tidy, store))),
         ]
         with store.read() as session:
-            due = [] if owed(session) is None else [PurgePhase(self.purges.finish)]
+            due = [] if owed(session) is None else [Phase("purges", partial(finish_purges, self.purges.finish))]
         return [*due, *(phase for least, phase in every if CYCLES.index(least) <= CYCLES.index(cycle))]
 
 
@@ -166,8 +157,6 @@ _WEIGHING = frozenset({"add", "learn", "import", "enrich", "merge", "unsupersede
 @dataclass(frozen=True, slots=True)
 class ConflictPhase:
     """Weighs the notes that changed since the last run, and settles what it finds, but for what was undone."""
-
-    name = "conflicts"
 
     store: Store
     reweigher: Reweigher

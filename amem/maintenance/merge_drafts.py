@@ -17,12 +17,12 @@ from amem.llm.guarded import Metered
 from amem.llm.topic_writing import MOST_CHARACTERS
 from amem.maintenance.sameness import denied, difference, goes_further, said, unsaid
 from amem.note import FILE, Cost, Enrichment, Fact, Layer, MemoryNote, Status
+from amem.protocols import MergeWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
 
     from amem.language.predicates import Predicates
-    from amem.protocols import MergeWriter
 
 
 # The one note that stands for several: the fullest wording, and every sentence that only another of them holds.
@@ -132,12 +132,10 @@ class Opinion:
 
 
 class Drafting:
-    """Asks a model, at most `MOST_CALLS` times, for the texts of one run; `writer` gives it, None for the rules."""
+    """Asks a model, at most `MOST_CALLS` times, for the texts of one run; where the `analyst` is none the rules do."""
 
-    def __init__(
-        self, writer: Callable[[], MergeWriter | None], predicates: Callable[[], Predicates], days: float
-    ) -> None:
-        self._writer = writer
+    def __init__(self, analyst: Callable[[], object], predicates: Callable[[], Predicates], days: float) -> None:
+        self._analyst = analyst
         self._predicates = predicates
         self._days = days
         self._down = ""
@@ -181,8 +179,8 @@ class Drafting:
         if self._down:
             return "", None, self._down
         try:
-            writer = self._writer()
-            if writer is None:
+            writer = self._analyst()
+            if not isinstance(writer, MergeWriter):
                 return "", None, ""
             if self.calls >= MOST_CALLS:
                 return "", None, f"a run asks the model at most {MOST_CALLS} times"

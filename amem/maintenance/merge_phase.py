@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from amem.collection import Collection
-    from amem.protocols import MergeWriter
     from amem.storage.store import Session
 
 
@@ -66,14 +65,6 @@ class _Planned:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """What a page of notes comes to: groups to merge, and pairs for a person to look at."""
-
-    groups: list[_Planned]
-    doubtful: list[_Doubt]
-
-
-@dataclass(frozen=True, slots=True)
 class _Doubt:
     """Two notes that state the same facts in other words, the earlier first, and what a model says of them."""
 
@@ -86,18 +77,16 @@ class _Doubt:
 class MergePhase:
     """Merges near-identical notes of one collection; ``amem.maintenance.sameness`` says which those are.
 
-    Two notes that state the same facts in other words are proposed to a person, once. Where a chat model runs (`writer`
-    gives it) it drafts the texts, and takes back proposals of notes that differ.
+    Two notes that state the same facts in other words are proposed to a person, once. Where the `analyst` is a chat
+    model it drafts the texts, and takes back proposals of notes that differ.
     """
 
-    name = "merge"
-
     collection: Collection
-    writer: Callable[[], MergeWriter | None] = lambda: None
+    analyst: Callable[[], object] = lambda: None
 
     def run(self, run: PhaseRun) -> PhaseReport:
         """Merge what changed with what says the same; in a dry run only say what would be, and ask no model."""
-        drafting = Drafting(self.writer, self.collection.predicates, self.collection.settings.merge_days)
+        drafting = Drafting(self.analyst, self.collection.predicates, self.collection.settings.merge_days)
         try:
             return self._run(run, drafting)
         finally:
@@ -125,14 +114,14 @@ class MergePhase:
         for page in chunks(keys):
             if run.cancelled.is_set():
                 break
-            found = self._plan(run, page, candidates)
+            groups, doubtful = self._plan(run, page, candidates)
             # In a dry run what was taken by a group of an earlier page is still there.
-            planned = [each for each in found.groups if gone.isdisjoint(part.id for part in each.parts)]
+            planned = [each for each in groups if gone.isdisjoint(part.id for part in each.parts)]
             if not run.dry_run:
                 planned = [self._drafted(run, each, drafting) for each in planned]
             written = planned if run.dry_run else self._write(run, planned, page[-1], before=len(gone))
             gone.update(part.id for each in written for part in each.parts)
-            doubtful = [each for each in found.doubtful if gone.isdisjoint((each.old.id, each.new.id))]
+            doubtful = [each for each in doubtful if gone.isdisjoint((each.old.id, each.new.id))]
             if not run.dry_run:
                 doubtful = self._weighed(run, doubtful, drafting)
             apart = [each for each in doubtful if each.opinion.apart]
@@ -146,7 +135,7 @@ class MergePhase:
             run.tell(done, len(keys))
         return PhaseReport({"consolidated": len(gone), "merges_proposed": proposed}, tuple(reasons))
 
-    def _plan(self, run: PhaseRun, page: Sequence[int], candidates: Candidates) -> _Found:
+    def _plan(self, run: PhaseRun, page: Sequence[int], candidates: Candidates) -> tuple[list[_Planned], list[_Doubt]]:
         """The groups and doubtful pairs that a note of the page belongs to."""
         with self.collection.store.read() as session:
             candidates.refresh(session)
@@ -183,7 +172,7 @@ class MergePhase:
             note = merged(parts)
             if len(note.content) <= self.collection.settings.max_note_chars:
                 planned.append(_Planned(parts, note))
-        return _Found(planned, doubtful)
+        return planned, doubtful
 
     @contextmanager
     def _kept(self, run: PhaseRun, drafting: Drafting) -> Iterator[None]:

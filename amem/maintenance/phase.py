@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from amem.errors import Cancelled
 from amem.note import MemoryNote, Plain, Status
@@ -103,17 +103,16 @@ class PhaseReport:
     reasons: tuple[Reason, ...] = ()
 
 
-class Phase(Protocol):
-    """One part of the cycle.
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """One part of the cycle, by its name.
 
     It works in short transactions, a page of notes each, looks at ``run.cancelled`` between them (and then just
     returns what it has done), and writes nothing in a dry run.
     """
 
-    @property
-    def name(self) -> str: ...
-
-    def run(self, run: PhaseRun) -> PhaseReport: ...
+    name: str
+    run: Callable[[PhaseRun], PhaseReport]
 
 
 @dataclass(frozen=True, slots=True)

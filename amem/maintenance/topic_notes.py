@@ -25,6 +25,7 @@ from amem.maintenance.topic_pages import (
     written,
 )
 from amem.note import Enrichment, Kind, Layer, Link, LinkType, MemoryNote, Plain, Scope, Status, plain_fields
+from amem.protocols import PageWriter
 from amem.query import Filter
 from amem.rendering import holding_text
 from amem.storage.rows import plain, time_text
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from amem.collection import Collection
-    from amem.protocols import PageWriter
+    from amem.protocols import Analyst
     from amem.storage.store import Session
 
 
@@ -287,13 +288,13 @@ class Draft:
 
 
 class TopicWriter:
-    """Drafts and stores topics of one collection; `writer` gives the model that writes pages, None for the rules."""
+    """Drafts and stores topics of one collection; the `analyst` writes pages where it can, else the rules."""
 
-    def __init__(self, collection: Collection, writer: Callable[[], PageWriter | None]) -> None:
+    def __init__(self, collection: Collection, analyst: Callable[[], Analyst]) -> None:
         self._store = collection.store
         self._vectorizer = collection.vectorizer
         self._settings = collection.settings
-        self._writer = writer
+        self._analyst = analyst
 
     def draft(
         self,
@@ -343,8 +344,8 @@ class TopicWriter:
 
     def _written(self, page: Page, known: Known | None, notes: Sequence[MemoryNote]) -> tuple[Page, str]:
         """The page as a model writes it, where there is one; the rules' own when that fails."""
-        writer = self._writer() if notes else None
-        if writer is None:
+        writer = self._analyst() if notes else None
+        if not isinstance(writer, PageWriter):
             return page, ACTOR
         present = "" if known is None else known.note.content
         fresh = [note.id for note in notes if known is None or note.id not in known.members]

@@ -213,8 +213,6 @@ class _Plan:
 class TopicPhase:
     """Renews the topics of one collection."""
 
-    name = "topics"
-
     def __init__(self, collection: Collection, topic_writer: TopicWriter, declared: Declared) -> None:
         self._store = collection.store
         self._settings = collection.settings

@@ -13,7 +13,6 @@ from amem.maintenance.phase import ACTOR
 from amem.maintenance.topic_notes import Mark, Topic, TopicMap, TopicPage, TopicWriter, known_topics, topic_notes
 from amem.maintenance.topic_phase import Declared, TopicPhase
 from amem.note import EVERYONE, NOBODY, Kind, MemoryNote, Scope, Status
-from amem.protocols import Analyst, PageWriter
 from amem.query import Filter
 from amem.writing.fields import labels
 
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 
     from amem.collection import Collection
     from amem.maintenance.topic_notes import Draft, Known
+    from amem.protocols import Analyst
     from amem.retrieval.lookups import NoteLists
     from amem.storage.store import Session
 
@@ -150,7 +150,7 @@ class Topics:
 
     def phase(self, analyst: Callable[[], Analyst]) -> TopicPhase:
         """The part of maintenance that renews topics."""
-        return TopicPhase(self._collection, self._topic_writer(analyst), self._declared)
+        return TopicPhase(self._collection, TopicWriter(self._collection, analyst), self._declared)
 
     def _put(self, writer: TopicWriter, draft: Draft | None, parent: int | None) -> None:
         if draft is not None:
@@ -158,12 +158,8 @@ class Topics:
             with self._store.write() as session:
                 writer.put(session, draft, vectors, session.begin("topic", ACTOR, draft.name, parent=parent))
 
-    def _topic_writer(self, analyst: Callable[[], Analyst] | None = None) -> TopicWriter:
-        def writer() -> PageWriter | None:
-            found = (analyst or self._analyst)()
-            return found if isinstance(found, PageWriter) else None
-
-        return TopicWriter(self._collection, writer)
+    def _topic_writer(self) -> TopicWriter:
+        return TopicWriter(self._collection, self._analyst)
 
 
 def _topic(session: Session, note: MemoryNote, mark: Mark, notes: int) -> Topic:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amem.errors import AmemError, Cancelled, EmbedderMismatch
@@ -82,67 +81,49 @@ def _all(session: Session) -> Iterator[Sequence[MemoryNote]]:
 # What keeps a collection's files in shape: vectors of the present model (monthly), a tidy database (weekly).
 
 
-@dataclass(frozen=True, slots=True)
-class ReembedPhase:
-    """Embeds all notes anew where the settings name another model or recipe than the collection's vectors are of.
+def reembed(store: Store, vectorizer: Vectorizer, run: PhaseRun) -> PhaseReport:
+    """Embed all notes anew where the settings name another model or recipe than the collection's vectors are of.
 
-    What is nearest to what is another question then, so the next run looks at every note again.
+    What is nearest to what is another question then, so the next run looks at every note again. All or nothing: one
+    that is called off leaves the old vectors in use.
     """
-
-    name = "index"
-
-    store: Store
-    vectorizer: Vectorizer
-
-    def run(self, run: PhaseRun) -> PhaseReport:
-        """All or nothing: one that is called off leaves the old vectors in use."""
-        try:
-            self.vectorizer.check()
-        except EmbedderMismatch:
-            if run.dry_run:
-                with self.store.read() as session:
-                    return PhaseReport({"reembedded": session.notes.count()})
-        else:
-            return PhaseReport()
-
-        def heard(done: int, of: int) -> None:
-            if run.cancelled.is_set():
-                raise Cancelled("embedding anew was called off", hint="the old vectors are still in use")
-            with self.store.write() as session:
-                run.keep(session)
-            run.tell(done, of)
-
-        return PhaseReport({"reembedded": reindex(self.store, self.vectorizer, ACTOR, progress=heard)})
-
-
-@dataclass(frozen=True, slots=True)
-class PurgePhase:
-    """Finishes what purges owe: files that could not be rewritten then."""
-
-    name = "purges"
-
-    finish: Callable[[], str]
-
-    def run(self, run: PhaseRun) -> PhaseReport:
-        """Raises AmemError where it still can't be done: the run goes on and says so, the next one tries again."""
-        if not run.dry_run and (problem := self.finish()):
-            raise AmemError(f"files still hold purged text: {problem}")
+    try:
+        vectorizer.check()
+    except EmbedderMismatch:
+        if run.dry_run:
+            with store.read() as session:
+                return PhaseReport({"reembedded": session.notes.count()})
+    else:
         return PhaseReport()
 
+    def heard(done: int, of: int) -> None:
+        if run.cancelled.is_set():
+            raise Cancelled("embedding anew was called off", hint="the old vectors are still in use")
+        with store.write() as session:
+            run.keep(session)
+        run.tell(done, of)
 
-@dataclass(frozen=True, slots=True)
-class TidyPhase:
-    """Lets the database gather statistics, merges pieces of its full-text indexes, and gives back room that is free."""
+    return PhaseReport({"reembedded": reindex(store, vectorizer, ACTOR, progress=heard)})
 
-    name = "database"
 
-    store: Store
+def finish_purges(finish: Callable[[], str], run: PhaseRun) -> PhaseReport:
+    """Finish what purges owe: files that could not be rewritten then.
 
-    def run(self, run: PhaseRun) -> PhaseReport:
-        """In steps of some milliseconds, so that nobody waits, but for a file that is written anew: seconds, once."""
-        if not run.dry_run:
-            self.store.tidy(run.cancelled.is_set)
-        return PhaseReport()
+    Raises AmemError where it still can't be done: the run goes on and says so, the next one tries again.
+    """
+    if not run.dry_run and (problem := finish()):
+        raise AmemError(f"files still hold purged text: {problem}")
+    return PhaseReport()
+
+
+def tidy(store: Store, run: PhaseRun) -> PhaseReport:
+    """Let the database gather statistics, merge pieces of its full-text indexes, and give back room that is free.
+
+    In steps of some milliseconds, so that nobody waits, but for a file that is written anew: seconds, once.
+    """
+    if not run.dry_run:
+        store.tidy(run.cancelled.is_set)
+    return PhaseReport()
 
 
 # The monthly phase that weighs links by use: what is recalled together passes more relevance on, what is not, less.
@@ -165,29 +146,21 @@ def link_weight(recalls: tuple[int, int], age_days: float) -> float:
     return float(min(MOST, max(LEAST, ((1 + min(recalls)) / (1 + max(age_days, 0.0) / _QUARTER)) ** 0.25)))
 
 
-@dataclass(frozen=True, slots=True)
-class WeighPhase:
-    """Weighs every link that a machine made."""
-
-    name = "links"
-
-    store: Store
-
-    def run(self, run: PhaseRun) -> PhaseReport:
-        """Weigh them a page at a time; a run that was killed goes on after the last page."""
-        after = int(run.progress.get("done", 0))
-        changed = 0
-        while not run.cancelled.is_set():
-            with self.store.read() as session:
-                page = session.links.uses(WEIGHED, after=after, limit=_LINKS_PAGE)
-                now = session.now
-            if not page:
-                break
-            weights = {each.key: link_weight(each.recalls, (now - each.at).total_seconds() / 86_400) for each in page}
-            news = {each.key: weights[each.key] for each in page if abs(weights[each.key] - each.weight) > _NOTICEABLE}
-            changed, after = changed + len(news), page[-1].key
-            if not run.dry_run:
-                with self.store.write() as session:
-                    session.links.weigh(news)
-                    run.mark(session, {"done": after, "counts": {"reweighted": changed}})
-        return PhaseReport({"reweighted": changed})
+def weigh_links(store: Store, run: PhaseRun) -> PhaseReport:
+    """Weigh every link that a machine made, a page at a time; a run that was killed goes on after the last page."""
+    after = int(run.progress.get("done", 0))
+    changed = 0
+    while not run.cancelled.is_set():
+        with store.read() as session:
+            page = session.links.uses(WEIGHED, after=after, limit=_LINKS_PAGE)
+            now = session.now
+        if not page:
+            break
+        weights = {each.key: link_weight(each.recalls, (now - each.at).total_seconds() / 86_400) for each in page}
+        news = {each.key: weights[each.key] for each in page if abs(weights[each.key] - each.weight) > _NOTICEABLE}
+        changed, after = changed + len(news), page[-1].key
+        if not run.dry_run:
+            with store.write() as session:
+                session.links.weigh(news)
+                run.mark(session, {"done": after, "counts": {"reweighted": changed}})
+    return PhaseReport({"reweighted": changed})
