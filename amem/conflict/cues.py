@@ -147,11 +147,6 @@ def replaces(text: str) -> bool:
     )
 
 
-def rises(text: str) -> bool:
-    """Whether a text says that something rises or falls."""
-    return any(pair == "rising" for mark in marks(text[:_READ]) for pair, _ in mark.poles)
-
-
 def takes_back(text: str) -> bool:
     """Whether a text says that what was said before was a mistake."""
     return any(Cue.RETRACTS in mark.cues for mark in marks(text[:_READ]))

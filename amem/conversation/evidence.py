@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 
 from amem.conflict.clause_parts import THIRD
 from amem.conflict.cues import now as tells_what_is_now
-from amem.conflict.cues import replaces, rises, takes_back
+from amem.conflict.cues import replaces, takes_back
 from amem.conflict.statements import read
 from amem.language import index_terms, query_terms
 from amem.language.asking import (
-    NUMBER,
     asked_for,
     asks_for_a_move,
     asks_for_a_name,
@@ -56,7 +55,7 @@ from amem.retrieval.entailment import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence, Set
+    from collections.abc import Collection, Mapping, Sequence
 
     from amem.conversation.ports import Memory
     from amem.language.intervals import Interval
@@ -79,8 +78,6 @@ _FEW = 0.75
 _MOST_NAMES, _MOST_OF_ONE = 3, 20
 #: A part of a name by which people go on to call a thing: "the Fabia" of "Skoda Fabia".
 _NAME = re.compile(r"\b[A-Z][\w-]{3,}")
-#: What an amount is in.
-_UNITS = re.compile(r"[^\W\d]+|[€$£¥]")
 #: Predicates of what somebody may not have.
 _FORBIDS = frozenset(("allergic_to", "intolerant_to", "cannot_eat", "avoids"))
 #: Notes that are looked at for the end of a state, the latest first.
@@ -178,8 +175,8 @@ class Evidence:
         return None if not against or self._follows(against[0], ids) else against[0]
 
     def changing(self, slot: Sequence[Interval]) -> str | None:
-        """The later note of no fact that says that the thing of these facts was sold or lost, that what they forbid is
-        allowed, or that their amount rises or falls."""
+        """The later note of no fact that says that the thing of these facts was sold or lost, or that what they forbid
+        is allowed."""
         if asks_how_things_were(self._question):
             return None
         latest = max(map(self.at, self.known(slot)), default=self._now)
@@ -192,24 +189,11 @@ class Evidence:
             lost = [note for note in found if any(tells_of_loss(note.content, name) for name in names)]
             if fact.predicate in _FORBIDS:
                 lost += [note for note in found if _allows(note.content, fact, own=own)]
-            if units := {*_UNITS.findall(fact.object)} if fact.object[:2].strip("€$£¥")[:1].isdigit() else set():
-                hits = [hit for hit in self.hits.values() if (signs := hit.explanation.signs) and not signs.strangers]
-                lost += [note for hit in hits if self._moves(note := self.notes[hit.id], units)]
             lost = [note for note in lost if note.speaker is None and (note.at or latest) > latest]
             if lost:
                 self.notes |= {note.id: note for note in lost}
                 return max((note.id for note in lost), key=self.at)
         return None
-
-    def _moves(self, note: MemoryNote, units: Set[str]) -> bool:
-        """Whether a note gives a number in one of these units for what is asked, and says that it changes."""
-        return any(
-            self.terms & {*index_terms(each)}
-            and units & {*_UNITS.findall(each)}
-            and NUMBER.search(each)
-            and (rises(each) or replaces(each))
-            for each in clauses(note.content)
-        )
 
     def planned(self, ids: Sequence[str], period: Period) -> str | None:
         """The later hit that plans a change of what these notes tell until the end of a time that lies ahead."""
@@ -335,16 +319,7 @@ class Evidence:
         if found is None and wider:
             found = deciding(wider, notes, self._now, bearing)
             found = None if found is None or found[1] is Verdict.YES else found
-        if found is None or (found[1] is Verdict.YES and self._is_over_since(ids[found[0]])):
-            return None
-        return ids[found[0]], found[1]
-
-    def _is_over_since(self, id: str) -> bool:
-        """Whether a later hit ends a state that a note tells of, of whom or what the question names: who graduated
-        studies nowhere."""
-        states, at = states_asked(self.notes[id].content), self.at(id)
-        later = [self.notes[each].content for each in self.hits if self.at(each) > at] if states else []
-        return any(state.ended.search(text) and self.terms & {*index_terms(text)} for text in later for state in states)
+        return None if found is None else (ids[found[0]], found[1])
 
     def decided_then(self, period: Period) -> tuple[list[str], Verdict | None] | None:
         """The notes, the earliest first, by which what is asked was so in a time or was not, and which of the two; no

@@ -123,13 +123,6 @@ def speaks_of_oneself(text: str) -> bool:
     return _FIRST_PERSON.search(_OWNED_SUBJECT.sub("", text)) is not None
 
 
-# When something was so, from when to when.
-
-
-#: Whether a question asks when something was so, or for how long.
-asks_when = _pattern.says("when")
-
-
 # Who somebody is.
 
 _WHO_IS = _pattern("who_is")
