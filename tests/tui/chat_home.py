@@ -106,7 +106,7 @@ def spoken(pilot: Pilot[None]) -> list[tuple[str, str]]:
 
 
 def laid_out(parts: Sequence[Part], width: int = 80) -> str:
-    return "\n".join(line.text.plain.removeprefix("  ") for line in lay_out(parts, width).lines)
+    return "\n".join(line.plain.removeprefix("  ") for line in lay_out(parts, width).lines)
 
 
 def ending(pilot: Pilot[None], place: int = -1) -> str:

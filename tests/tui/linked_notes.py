@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from amem_tui.browse.browse_room import BrowseScreen
 from amem_tui.browser_app import NotesApp
-from amem_tui.graph.drawing import GraphCanvas
 from amem_tui.graph.graph_room import GraphScreen
 from driving import settled, wait_until
 
@@ -106,11 +105,10 @@ async def press(pilot: Pilot[None], *keys: str) -> None:
 
 
 async def rested(pilot: Pilot[None]) -> None:
-    """Until nothing is being read or moved any more."""
+    """Until nothing is being read any more."""
 
     def at_rest() -> bool:
-        turning = any(canvas.turned < 1 for canvas in pilot.app.screen.query(GraphCanvas))
-        return not turning and all(worker.is_finished or worker.group == "follow" for worker in pilot.app.workers)
+        return all(worker.is_finished or worker.group == "follow" for worker in pilot.app.workers)
 
     for _ in range(2):
         await pilot.pause(0.01)

@@ -14,14 +14,14 @@ def sheet(text: str, width: int = 40, **notes: str) -> Sheet:
 
 
 def lines(text: str, width: int = 40) -> list[str]:
-    return [line.text.plain.rstrip() for line in sheet(text, width).lines]
+    return [line.plain.rstrip() for line in sheet(text, width).lines]
 
 
 def chosen(text: str, **notes: str) -> list[tuple[str, object]]:
     """(the words, what they lead to) of every place."""
     made = sheet(text, 80, **notes)
     return [
-        ("".join(made.lines[line].text.plain[start:end] for line, start, end in each.spans), each.destination)
+        ("".join(made.lines[line].plain[start:end] for line, start, end in each.spans), each.destination)
         for each in made.choices
     ]
 
@@ -29,8 +29,8 @@ def chosen(text: str, **notes: str) -> list[tuple[str, object]]:
 def styles(text: str, words: str) -> str:
     """How these words are drawn."""
     for line in sheet(text, 80).lines:
-        if (start := line.text.plain.find(words)) >= 0:
-            return " ".join(str(span.style) for span in line.text.spans if span.start <= start < span.end)
+        if (start := line.plain.find(words)) >= 0:
+            return " ".join(str(span.style) for span in line.spans if span.start <= start < span.end)
     raise AssertionError(f"{words!r} is not there")
 
 
@@ -82,7 +82,7 @@ def test_of_hundreds_of_links_none_is_said_to_lead_nowhere_without_being_looked_
     asked: list[str] = []
     text = " ".join(f"[[name {number}]]" for number in range(900))
     made = lay_out(parts_of(text, lambda names: asked.extend(names) or {}), 80)
-    shown = " ".join(line.text.plain for line in made.lines)
+    shown = " ".join(line.plain for line in made.lines)
     assert "name 0?" in shown
     assert "name 899?" not in shown
     assert "name 899" in shown
@@ -155,7 +155,7 @@ def test_a_table_takes_columns_as_wide_as_there_is_room() -> None:
 def test_a_table_of_5000_rows_is_laid_out_whole() -> None:
     made = sheet("| a |\n|---|\n" + "".join(f"| {n} |\n" for n in range(5000)), 20)
     assert len(made.lines) == 5002
-    assert made.lines[-1].text.plain.strip() == "4999"
+    assert made.lines[-1].plain.strip() == "4999"
 
 
 @pytest.mark.parametrize(
@@ -177,8 +177,8 @@ def test_a_table_of_5000_rows_is_laid_out_whole() -> None:
 def test_nothing_is_too_tangled_to_be_shown(text: str) -> None:
     for width in (12, 40):
         made = sheet(text, width)
-        assert all(line.text.cell_length <= width for line in made.lines)
-        assert "deep" in "".join(line.text.plain for line in made.lines)
+        assert all(line.cell_length <= width for line in made.lines)
+        assert "deep" in "".join(line.plain for line in made.lines)
 
 
 def test_a_very_long_text_is_shown_as_it_was_written_and_says_so() -> None:
@@ -192,5 +192,5 @@ def test_a_very_long_text_is_shown_as_it_was_written_and_says_so() -> None:
 def test_every_script_stays_within_the_page(width: int) -> None:
     text = "芝麻🐱👨‍👩‍👧 שלום עולם مرحبا بالعالم e\u0301 — *斜体* [[链接|一个很长的链接的名字]]\n\n> 引用" * 5
     made = sheet(text, width)
-    assert all(line.text.cell_length <= width for line in made.lines)
-    assert "שלום" in "".join(line.text.plain for line in made.lines)
+    assert all(line.cell_length <= width for line in made.lines)
+    assert "שלום" in "".join(line.plain for line in made.lines)

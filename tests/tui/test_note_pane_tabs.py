@@ -191,9 +191,9 @@ async def test_sources_are_shown_word_for_word_with_the_sentence_that_was_taken(
         assert "It rained all day." in flat(pilot)
         assert "\x1b" not in read(pilot)
         marked = [
-            line.text.plain[span.start : span.end]
+            line.plain[span.start : span.end]
             for line in page(pilot).sheet.lines
-            for span in line.text.spans
+            for span in line.spans
             if "accent" in str(span.style)
         ]
         assert "Green tea" in " ".join(marked)

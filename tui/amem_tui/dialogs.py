@@ -17,9 +17,8 @@ from textual.widgets.option_list import Option
 from amem.errors import AmemError
 from amem.labels import counted
 from amem.note import Status
-from amem_tui.formatting import GLYPHS, SIGNS, clean, day, one_line, title
+from amem_tui.formatting import GLYPHS, SIGNS, clean, day, title
 from amem_tui.keymap import cursor_keys
-from amem_tui.lists import fit
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -346,7 +345,6 @@ class HelpScreen(ModalScreen[None]):
 
 #: Of every scrolling widget, and said by the arrow keys themselves.
 _TEXTUALS_OWN = ("scroll_", "page_left", "page_right")
-_DATE = 12
 #: So many notes are shown, and so many that hold the words are looked at for having them in their titles.
 _SHOWN, _LOOKED_AT = 30, 200
 
@@ -365,15 +363,11 @@ class NotePicker(Picker):
 
     async def _notes(self, words: str) -> tuple[Choices, str]:
         found = await self._client.ask(found_by, self._client.memory, words, but=self._but)
-        room = max(10, self.query_one("#choices").size.width - _DATE - 6)
-        return [(card.id, self._line(card, room)) for card in found], "" if found else "No note holds these words."
+        return [(card.id, self._line(card)) for card in found], "" if found else "No note holds these words."
 
-    def _line(self, card: Card, room: int) -> Content:
-        return Content.assemble(
-            (f"{GLYPHS[card.kind]} ", "$secondary"),
-            (fit(one_line(title(card.text), room), room), "" if card.status is Status.ACTIVE else "$muted"),
-            (f"  {day(card.at, self._client.zone)}", "$muted"),
-        )
+    def _line(self, card: Card) -> Content:
+        when, look = f"{day(card.at, self._client.zone)}  ", "" if card.status is Status.ACTIVE else "$muted"
+        return Content.assemble((when, "$muted"), (f"{GLYPHS[card.kind]} ", "$secondary"), (title(card.text), look))
 
     def picked(self, answer: str) -> None:
         self.dismiss()

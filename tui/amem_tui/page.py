@@ -78,9 +78,10 @@ _GAP = 2
 
 @dataclass(frozen=True, eq=False)
 class Leads(Style):
-    """A style without a look: its text leads to `destination`, however it is cut or moved."""
+    """A style without a look: its text leads to `destination`, however it is cut or moved; or all of its line does."""
 
     destination: Destination | None = None
+    whole: bool = False
 
     def __bool__(self) -> bool:
         """Or Textual would leave it out."""
@@ -93,37 +94,28 @@ def leading(text: Content, destination: Destination, start: int = 0, end: int | 
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """One line of a page. `whole` belongs with all of it to the choice that it leads to."""
-
-    text: Content
-    whole: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Block:
     """A stretch of text; `first` and `rest` stand before its first line and the others.
 
-    `verbatim` keeps blanks and breaks inside words; an `entry` is chosen as a whole.
+    `verbatim` keeps blanks and breaks inside words.
     """
 
     text: Content
     first: Content = field(default_factory=Content)
     rest: Content = field(default_factory=Content)
     verbatim: bool = False
-    entry: bool = False
 
-    def lines(self, width: int) -> Iterator[Line]:
+    def lines(self, width: int) -> Iterator[Content]:
         lead, rest = _bounded(self.first, width), _bounded(self.rest, width)
         room = max(1, width - max(lead.cell_length, rest.cell_length))
         for line in wrapped(self.text, room, verbatim=self.verbatim):
-            yield Line(lead + line if lead.plain else line, self.entry)
+            yield lead + line if lead.plain else line
             lead = rest
 
 
 def side_by_side(
     cells: Sequence[Content], widths: Sequence[int], indent: Content | None = None, right: Sequence[bool] = ()
-) -> Iterator[Line]:
+) -> Iterator[Content]:
     """The lines of texts in columns of so many cells; `right` says which lean there."""
     made = [list(wrapped(cell, width)) for cell, width in zip(cells, widths, strict=False)]
     for row in zip_longest(*made, fillvalue=Content()):
@@ -133,7 +125,7 @@ def side_by_side(
             before = pad if column < len(right) and right[column] else 0
             after = pad - before + (_GAP if column < len(made) - 1 else 0)
             parts.append(line.pad(before, after))
-        yield Line(Content("").join(parts))
+        yield Content("").join(parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +137,7 @@ class Table:
     right: tuple[bool, ...] = ()
     indent: Content = field(default_factory=Content)
 
-    def lines(self, width: int) -> Iterator[Line]:
+    def lines(self, width: int) -> Iterator[Content]:
         """Its lines; below a few cells a column the rows stand one below the other, each cell with its header."""
         indent = _bounded(self.indent, width)
         room = max(1, width - indent.cell_length)
@@ -156,7 +148,7 @@ class Table:
         widths = self._widths(room)
         yield from side_by_side([each.stylize("bold") for each in self.headers], widths, indent, self.right)
         rule = (" " * _GAP).join("─" * each for each in widths)
-        yield Line(indent + Content.styled(rule, "$muted"))
+        yield indent + Content.styled(rule, "$muted")
         for row in self.rows:
             yield from side_by_side(row, widths, indent, self.right)
 
@@ -171,10 +163,10 @@ class Table:
             widths[widths.index(max(widths))] -= 1
         return widths
 
-    def _stacked(self, indent: Content, width: int) -> Iterator[Line]:
+    def _stacked(self, indent: Content, width: int) -> Iterator[Content]:
         for number, row in enumerate(self.rows or ((),)):
             if number:
-                yield Line(indent)
+                yield indent
             for header, cell in zip(self.headers, row, strict=False):
                 name = Content.styled(f"{header.plain}: ", "$secondary")
                 yield from Block(name + cell, indent, indent + Content("  ")).lines(width)
@@ -186,14 +178,14 @@ class Rule:
 
     lead: Content = field(default_factory=Content)
 
-    def lines(self, width: int) -> Iterator[Line]:
-        yield Line(self.lead + Content.styled("─" * (width - self.lead.cell_length), "$foreground 25%"))
+    def lines(self, width: int) -> Iterator[Content]:
+        yield self.lead + Content.styled("─" * (width - self.lead.cell_length), "$foreground 25%")
 
 
 class Part(Protocol):
     """What a page is made of."""
 
-    def lines(self, width: int) -> Iterator[Line]:
+    def lines(self, width: int) -> Iterator[Content]:
         """Its lines, none wider than `width` cells."""
         ...
 
@@ -215,7 +207,7 @@ def labelled(label: Content | str, value: Content, *, cells: int = 11) -> Block:
 def entry(head: Content, destination: Destination, *more: Content, indent: int = 0) -> Block:
     """Something to choose: a line, and below it what else there is to say."""
     text, first, rest = Content("\n").join([head, *more]), Content(" " * indent), Content(" " * (indent + 2))
-    return Block(leading(text, destination), first, rest, entry=True)
+    return Block(text.stylize(Leads(destination=destination, whole=True)), first, rest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,20 +230,20 @@ class Choice:
 class Sheet:
     """Blocks laid out: their lines, and the choices on them from the top."""
 
-    lines: tuple[Line, ...] = ()
+    lines: tuple[Content, ...] = ()
     choices: tuple[Choice, ...] = ()
 
 
 def lay_out(parts: Iterable[Part], width: int) -> Sheet:
     """Lines of at most `width` cells."""
-    lines: list[Line] = []
+    lines: list[Content] = []
     found: dict[int, tuple[Destination, list[tuple[int, int, int]]]] = {}
     for part in parts:
         for line in part.lines(max(1, width)):
-            for start, end, style in line.text.spans:
+            for start, end, style in line.spans:
                 if isinstance(style, Leads) and style.destination is not None:
                     _, spans = found.setdefault(id(style.destination), (style.destination, []))
-                    spans.append((len(lines), *((0, 0) if line.whole else (start, end))))
+                    spans.append((len(lines), *((0, 0) if style.whole else (start, end))))
             lines.append(line)
     choices = [Choice(destination, tuple(spans)) for destination, spans in found.values()]
     # In a table the second line of one cell comes after the first of the next.
@@ -318,7 +310,7 @@ class Page(ScrollView, can_focus=True):
 
     @property
     def text(self) -> str:
-        return "\n".join(line.text.plain for line in self.sheet.lines)
+        return "\n".join(line.plain for line in self.sheet.lines)
 
     @property
     def chosen(self) -> Destination | None:
@@ -445,7 +437,7 @@ class Page(ScrollView, can_focus=True):
         """The choice at a cell of the page."""
         if line >= len(self.sheet.lines):
             return None
-        plain = self.sheet.lines[line].text.plain
+        plain = self.sheet.lines[line].plain
         character = next((n for n in range(len(plain)) if cell_len(plain[: n + 1]) > column), len(plain))
         for place, choice in enumerate(self.sheet.choices):
             for number, start, end in choice.spans:
@@ -460,11 +452,10 @@ class Page(ScrollView, can_focus=True):
             self.call_later(self._fit)
         if number >= len(self.sheet.lines):
             return Strip.blank(width, self.rich_style)
-        line = self.sheet.lines[number]
-        text, base = line.text, self.visual_style
+        text, base = self.sheet.lines[number], self.visual_style
         if self._chosen is not None:
             for at, start, end in self.sheet.choices[self._chosen].spans:
-                if at == number and line.whole:
+                if at == number and start == end:
                     base = self.get_visual_style("page--chosen")
                     # The cursor's own colour is readable on it in every theme.
                     text = text.stylize(base) if self.has_focus else text

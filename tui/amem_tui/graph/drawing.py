@@ -135,7 +135,6 @@ def draw(layout: Layout, chosen: str | None = None, hovered: str | None = None) 
             strokes += circle(dots((spot.port, spot.row)), spot.radius * 4, _rank(_CIRCLE, lit))
     lines, ranks = drawn(strokes, layout.width, layout.height)
     over: list[list[tuple[int, int, Sequence[Run]]]] = [[] for _ in range(layout.height)]
-    # The chosen one first: on the way from one layout to the next labels may meet, and then it is the one to be seen.
     for id in sorted(spots, key=lambda id: (id != chosen, id != scene.centre, scene.nodes[id].hop)):
         spot = spots[id]
         if all(spot.right <= start or stop <= spot.left for start, stop, _ in over[spot.row]):
@@ -378,8 +377,6 @@ _STRENGTH = {FAINT: 0.38, PLAIN: 0.7, LIT: 1.0}
 _LEAST = {FAINT: 3.0, PLAIN: 4.5, LIT: 4.5}
 #: So many times as much where the theme is chosen for its contrast.
 _SHARPER = 1.5
-#: A step to another centre takes so many seconds.
-_STEP = 0.2
 
 
 class GraphCanvas(Widget, can_focus=True):
@@ -389,28 +386,19 @@ class GraphCanvas(Widget, can_focus=True):
 
     chosen: reactive[str | None] = reactive(None)
     hovered: reactive[str | None] = reactive(None)
-    #: How much of the way from the layout before to this one is done.
-    turned: reactive[float] = reactive(1.0)
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._scene: Scene | None = None
-        #: Where everything is, and where it was.
         self.laid_out: Layout | None = None
-        self._before: Layout | None = None
         self.picture: Picture | None = None
         self._styles: dict[tuple[str, int, str], Style] = {}
 
-    def show(self, scene: Scene, chosen: str, *, turn: bool = False) -> None:
-        """Show another scene; what stays in it stays on its side. With `turn` it moves there in a few steps."""
-        self._before, self._scene = self.laid_out, scene
-        self.hovered = None
+    def show(self, scene: Scene, chosen: str) -> None:
+        """Show another scene; what stays in it stays on its side."""
+        self._scene, self.hovered = scene, None
         self.set_reactive(GraphCanvas.chosen, chosen)
-        self._lay_out(self._before)
-        if turn and self._before is not None:
-            self.set_reactive(GraphCanvas.turned, 0.0)
-            # Quick at first, then slower: the eye follows to where things come to rest.
-            self.animate("turned", 1.0, duration=_STEP, easing="out_quad")
+        self._lay_out()
 
     def beyond(self, way: Way) -> str | None:
         """The node to which an arrow key leads from the chosen one."""
@@ -435,10 +423,12 @@ class GraphCanvas(Widget, can_focus=True):
 
     def on_resize(self) -> None:
         if self._scene is not None:
-            self._lay_out(self.laid_out)
+            self._lay_out()
 
     def watch_chosen(self) -> None:
-        self._draw(self.laid_out)
+        if self.laid_out is not None:
+            self.picture = draw(self.laid_out, self.chosen, self.hovered)
+            self.refresh()
 
     watch_hovered = watch_chosen
 
@@ -452,21 +442,11 @@ class GraphCanvas(Widget, can_focus=True):
         segments = [Segment(run.text, self._style(run)) for run in self.picture[y]]
         return Strip(segments).adjust_cell_length(self.size.width, self.rich_style)
 
-    def _lay_out(self, before: Layout | None) -> None:
-        if self._scene is None or not self.size:
-            return
-        held = before if before is not None and before.spots else None
-        self.laid_out = place(self._scene, self.size.width, self.size.height, before=held)
-        self._draw(self.laid_out)
-
-    def _draw(self, layout: Layout | None) -> None:
-        if layout is not None:
-            self.picture = draw(layout, self.chosen, self.hovered)
-            self.refresh()
-
-    def watch_turned(self) -> None:
-        if self.laid_out is not None and self._before is not None:
-            self._draw(_between(self._before, self.laid_out, self.turned) if self.turned < 1 else self.laid_out)
+    def _lay_out(self) -> None:
+        if self._scene is not None and self.size:
+            held = self.laid_out if self.laid_out is not None and self.laid_out.spots else None
+            self.laid_out = place(self._scene, self.size.width, self.size.height, before=held)
+            self.watch_chosen()
 
     def _style(self, run: Run) -> Style:
         key = run.tone, run.level, run.ground
@@ -485,16 +465,3 @@ class GraphCanvas(Widget, can_focus=True):
         faded = behind.blend(colour, _STRENGTH[level], 1.0)
         least = _LEAST[level] * (_SHARPER if self.app.theme == CONTRAST.name else 1)
         return base + Style(color=towards(faded, colour, behind, least).rich_color)
-
-
-def _between(before: Layout, after: Layout, share: float) -> Layout:
-    """A layout on the way from one to another; what is new comes from where what it hangs on was."""
-    spots: dict[str, Spot] = {}
-    for id, spot in after.spots.items():
-        via = after.scene.via.get(id, "")
-        start = before.spots.get(id) or before.spots.get(via) or spots.get(via, spot)
-        port = round(start.port + (spot.port - start.port) * share)
-        row = min(after.height - 1, round(start.row + (spot.row - start.row) * share))
-        left = max(0, min(after.width - spot.width, spot.left + port - spot.port))
-        spots[id] = replace(spot, row=row, left=left, port=port)
-    return replace(after, spots=spots)

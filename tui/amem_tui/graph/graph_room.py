@@ -191,13 +191,13 @@ class GraphScreen(NotesScreen):
             self._reading = self._read()
         self._came_for = note
 
-    def _look(self, view: GraphQuery, *, chosen: str | None = None, turn: bool = False) -> None:
+    def _look(self, view: GraphQuery, *, chosen: str | None = None) -> None:
         self.view, self._chosen = view, chosen
         self.refresh_bindings()
-        self._reading = self._read(turn=turn)
+        self._reading = self._read()
 
     @work(exclusive=True, group="graph")
-    async def _read(self, *, turn: bool = False) -> None:
+    async def _read(self) -> None:
         self._again = True
         while self._again:
             self._again = False
@@ -205,18 +205,17 @@ class GraphScreen(NotesScreen):
             if view.topics and self._result.topics is None:
                 self.bar.tell("Counting topics… ")
             self._asked_for = self._limits
-            with self.client.refusals(lambda words: self._show(GraphResult(hint=words), turn=False)):
-                self._show(await self.ask(read_graph, self.memory, view, *self._asked_for), turn=turn)
-            turn = False
+            with self.client.refusals(lambda words: self._show(GraphResult(hint=words))):
+                self._show(await self.ask(read_graph, self.memory, view, *self._asked_for))
 
-    def _show(self, result: GraphResult, *, turn: bool) -> None:
+    def _show(self, result: GraphResult) -> None:
         self._result = result
         self.set_class(result.scene is None, "-empty")
         self.set_class(result.topics is not None, "-topics")
         self.query_one("#graph-hint", Static).update(Content(result.hint))
         if (scene := result.scene) is not None:
             chosen = self._chosen = next((id for id in scene.nodes if id == self._chosen), scene.centre)
-            self.query_one(GraphCanvas).show(scene, chosen, turn=turn and not self.has_class("-tree"))
+            self.query_one(GraphCanvas).show(scene, chosen)
             self.query_one(GraphTree).show(scene, chosen)
         counts = Counter(link.type for link in result.graph.links) if result.graph is not None else Counter[LinkType]()
         self.query_one(TypeRow).show(counts, self.view.hidden)
@@ -303,12 +302,12 @@ class GraphScreen(NotesScreen):
     def action_centre(self) -> None:
         """Make the chosen node the centre; the way back is kept."""
         self._trail.append((self.view, self._chosen if self.view.topics else self.view.centre))
-        self._look(replace(self.view, centre=self._chosen, topics=False), chosen=self._chosen, turn=True)
+        self._look(replace(self.view, centre=self._chosen, topics=False), chosen=self._chosen)
 
     def action_back(self) -> None:
         view, chosen = self._trail.pop()
         kept = replace(view, depth=self.view.depth, hidden=self.view.hidden)
-        self._look(kept, chosen=chosen, turn=not view.topics and not self.view.topics)
+        self._look(kept, chosen=chosen)
 
     def action_read(self) -> None:
         if self._chosen is not None:

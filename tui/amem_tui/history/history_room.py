@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
 
     from amem.memory_system import AgenticMemorySystem
-    from amem_tui.page import Line, Part
+    from amem_tui.page import Part
 
 
 _STYLES = {DiffKind.SAME: "", DiffKind.REMOVED: "strike $error", DiffKind.ADDED: "$success", DiffKind.SKIPPED: "$muted"}
@@ -109,7 +109,7 @@ class FieldChange:
     both: Content
     long: bool
 
-    def lines(self, width: int) -> Iterator[Line]:
+    def lines(self, width: int) -> Iterator[Content]:
         yield from remark(self.name, "bold $secondary").lines(width)
         if self.long and width >= _BESIDE:
             yield from side_by_side([self.before, self.after], [width // 2 - 1] * 2)
