@@ -163,16 +163,16 @@ class Strength:
         return retention(self.age_days + days, stability, beta, decay_rate=self.decay_rate)
 
     @property
-    def inputs(self) -> str:
-        """What it is made of: ``importance 0.50, trust 0.57, recalled 3x, 41% kept after 80 days``."""
+    def inputs(self) -> tuple[str, str, str, str]:
+        """What it is made of: ``importance 0.50``, ``trust 0.57``, ``recalled 3x``, ``41% kept after 80 days``."""
         recalls = "never recalled" if not self.recalls else f"recalled {self.recalls}x"
         age = "1 day" if round(self.age_days) == 1 else f"{self.age_days:.0f} days"
         kept = "does not decay" if math.isinf(self.stability_days) else f"{self.retention:.0%} kept after {age}"
-        return f"importance {self.importance:.2f}, trust {self.trust:.2f}, {recalls}, {kept}"
+        return f"importance {self.importance:.2f}", f"trust {self.trust:.2f}", recalls, kept
 
     def words(self) -> str:
         """For people: ``strength 0.28 (...)`` with its `inputs`."""
-        return f"strength {self.value:.2f} ({self.inputs})"
+        return f"strength {self.value:.2f} ({', '.join(self.inputs)})"
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready; `stability_days` is null for what does not decay."""

@@ -147,8 +147,8 @@ class CursorList(ScrollView, can_focus=True):
     def reveal(self) -> None:
         self.scroll_to_region(self.extent(self.cursor), animate=False, force=True, immediate=True)
 
-    def watch_cursor(self, before: int) -> None:
-        for place in (before, self.cursor):
+    def watch_cursor(self, before: int, now: int) -> None:
+        for place in (before, now):
             self.refresh_lines(place * self._row_height, self._row_height)
         self.reveal()
         self.came()

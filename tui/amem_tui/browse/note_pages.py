@@ -206,7 +206,7 @@ def _about(memory: AgenticMemorySystem, asked: OpenedNote) -> Iterator[Block]:
     shown = Content.assemble(bar(strength.value), f" {strength.value:.2f} ", ("▾" if more else "▸ why", "$muted"))
     yield labelled("strength", leading(shown, Unfold("strength")))
     if more:
-        yield labelled("", Content.styled(strength.inputs, "$muted"))
+        yield labelled("", Content.styled(", ".join(strength.inputs), "$muted"))
     yield labelled("trust", Content.assemble(bar(note.trust), f" {note.trust:.2f}"))
     if note.analyst:
         by = "summed up by " if "episode" in note.metadata else "by "

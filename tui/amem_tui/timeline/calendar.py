@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 WEEK = 7
 #: How full a day is, from nothing to the fullest of all; each is told from the others without its colour.
 SHADES = "·░▒▓█"
-_LOOKS = ("$muted 60%", "$primary 65%", "$primary 85%", "$primary", "$accent")
+_LOOKS = ("$muted", "$primary", "$primary", "$primary", "$accent")
 WEEKDAYS = "MTWTFSS"
 #: A column is as wide as this, in cells; months have three letters and a space.
 MONTH_CELLS = 4

@@ -145,7 +145,7 @@ def lines_of(preview: FadePreview) -> list[Option]:
     """A line for each note that is named, with why below it; the curve beside the list has all of that."""
     lines = []
     for note in preview.notes:
-        change, why = f"{note.now.value:.2f}→{note.then.value:.2f} ", note.then.inputs
+        change, why = f"{note.now.value:.2f}→{note.then.value:.2f} ", ", ".join(note.then.inputs[:1:-1])
         name = f"{GLYPHS[note.kind]} {title(note.content)}\n"
         lines.append(
             Option(Content.assemble(_SIGNS[note.what], (change, "$muted"), name, (f"  {why}", "$muted")), id=note.id)
