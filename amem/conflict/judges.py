@@ -131,7 +131,8 @@ def _meetings(earlier: Claim, later: Claim, predicates: Predicates) -> Iterator[
     """Facts of one subject and predicate that cannot hold at the same time, as far as their times allow."""
     for new in later.facts[:_MOST_FACTS]:
         for old in earlier.facts[:_MOST_FACTS]:
-            if old.predicate == new.predicate and subject_key(old.subject) == subject_key(new.subject):
+            one = subject_key(old.subject) == subject_key(new.subject) or _given_up_by_us(old, new)
+            if one and old.predicate == new.predicate:
                 since, began = new.valid_from or later.since, old.valid_from or earlier.since
                 past = new.holds and new.valid_to is not None and new.valid_to <= later.said
                 over = old.valid_to is not None and old.valid_to <= since
@@ -140,6 +141,11 @@ def _meetings(earlier: Claim, later: Claim, predicates: Predicates) -> Iterator[
                 told_past = new.holds and _told_as_past(later.content, new.object)
                 if apart and not told_past and not _of_namesakes(earlier, later, old, new):
                     yield old, new
+
+
+def _given_up_by_us(old: Fact, new: Fact) -> bool:
+    """Whether what a thing of ours uses is given up by us: "We decided on Kafka for the orders", "We dropped Kafka"."""
+    return new.subject == WE and not new.holds and old.holds and old.predicate == "uses" and _is_thing(old.subject)
 
 
 def _of_namesakes(earlier: Claim, later: Claim, old: Fact, new: Fact) -> bool:
@@ -214,6 +220,8 @@ def _of(old: Fact, new: Fact, earlier: Claim, later: Claim, predicates: Predicat
     # Who moves to Munich may live in Germany as before.
     alike = may_lie_in(new.object, old.object) or (not said_so and _may_be_same(old, new, earlier, later))
     if asked or (old.holds and new.holds and alike) or _is_limited(earlier, later, old, new):
+        confidence = DIFFER
+    if _given_up_by_us(old, new):  # perhaps for another thing
         confidence = DIFFER
     if not new.holds:
         return Verdict(Label.SUPERSEDES, confidence, _why_of(_ENDED, old, new, later.content, predicates), SLOT)

@@ -190,6 +190,27 @@ def test_a_ban_of_ours_holds_for_each_thing_of_ours_and_for_nobody_else(
 
 
 @pytest.mark.parametrize(
+    ("decided", "dropped", "doubted"),
+    [
+        ("Decided to use TimescaleDB for the pump telemetry.", "We dropped TimescaleDB, it was too dear.", True),
+        ("We decided on Redis for the client portal.", "We stopped using Redis.", True),
+        ("支付服务用的是 Redis。", "我们不用 Redis 了。", True),
+        ("Anna uses Notion.", "We dropped Notion.", False),
+        ("Decided to use TimescaleDB for the pump telemetry.", "Anna stopped using TimescaleDB.", False),
+    ],
+)
+def test_what_we_give_up_puts_in_doubt_what_a_thing_of_ours_uses_and_nobody_elses_use(
+    open_memory: Callable[..., AgenticMemorySystem], clock: FrozenClock, decided: str, dropped: str, doubted: bool
+) -> None:
+    memory = open_memory(analyst=OfflineAnalyst())
+    first = memory.add(decided).id
+    clock.advance(days=60)
+    receipt = memory.add(dropped)
+    assert [each.earlier for each in receipt.conflicts] == [first] * doubted
+    assert not receipt.superseded
+
+
+@pytest.mark.parametrize(
     ("said", "allergies"),
     [
         ("My doctor says I am allergic to cashews.", {"cashews"}),

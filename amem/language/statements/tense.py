@@ -513,7 +513,7 @@ class Scene:
         table, folded = english(), word.casefold()
         forms = table.forms.get(folded, frozenset())
         past = Form.PAST in forms and Form.BASE not in forms
-        telling = any(shape.aspect is not Aspect.STATE for shape in table.shapes.get(folded, ()))
+        telling = folded in _DECIDING or any(each.aspect is not Aspect.STATE for each in table.shapes.get(folded, ()))
         if not (self.opening and past and telling) or self.others:
             return None
         self.subject = self.cast.me
@@ -527,6 +527,8 @@ class Scene:
 
 # What takes the place of what, and since when.
 
+#: "Decided to use Svelte": what is decided stands behind it.
+_DECIDING = ("decided", "agreed")
 #: What has one of these roles is to somebody's taste, not in use: a theme at any time, a drink where it is a change.
 TASTES = ("drink", "theme")
 _WE = re.compile(r"we\b|我们", re.IGNORECASE)
