@@ -65,9 +65,11 @@ class SentenceEmbedder:
         return None if tokenizer is None else Literacy(tokenizer)
 
     def _load(self) -> Any:
+        from amem.embedding.minilm import hub_answers
+
         transformer = import_sentence_transformers()
         self._notify(f"loading {self._name} with sentence-transformers")
-        local = Path(self._name).is_dir() or not _hub_answers()
+        local = Path(self._name).is_dir() or not hub_answers()
         try:
             return transformer(self._name, local_files_only=local)
         except (OSError, ValueError) as error:
@@ -93,9 +95,3 @@ def import_sentence_transformers() -> Any:
                 hint='pip install "amem[sentence-transformers]"',
             ) from error
     return SentenceTransformer
-
-
-def _hub_answers() -> bool:
-    from amem.embedding.minilm import hub_answers
-
-    return hub_answers()

@@ -363,11 +363,7 @@ def causes(
             for link in way.path:
                 worth *= _STEP * effective_confidence(link) * sqrt(min(1.0, _GROUNDS / grounds[resting(link)]))
             if worth >= least and worth > max(direct.get(id, 0.0), found[id].relevance if id in found else 0.0):
-                found[id] = Lift(worth, _via(way.path))
+                steps = [Via(resting(link), str(link.type), hop, link.reason) for hop, link in enumerate(way.path, 1)]
+                found[id] = Lift(worth, tuple(reversed(steps)))
     allowed = passing(found)
     return {id: way for id, way in found.items() if id in allowed}
-
-
-def _via(path: tuple[Link, ...]) -> tuple[Via, ...]:
-    steps = [Via(resting(link), str(link.type), hop, link.reason) for hop, link in enumerate(path, start=1)]
-    return tuple(reversed(steps))

@@ -16,12 +16,8 @@ from amem.clock import zone
 from amem.collection import embedded_text
 from amem.errors import AmemError, BadModelAnswer
 from amem.labels import short_id
-from amem.language import query_terms
 from amem.retrieval.explanation import ordinal
-from amem.retrieval.fact_leg import FactsLeg
-from amem.retrieval.legs import Answer, Asked, Leg, ListAnswer, MeaningLeg, SpeakerLeg, TimeLeg, is_among
-from amem.retrieval.question_times import TimeResolver
-from amem.retrieval.words import LateLeg, LexicalLeg
+from amem.retrieval.legs import Answer, is_among
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -30,13 +26,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from amem.index import DenseLeg
-    from amem.language.predicates import Predicates
     from amem.note import MemoryNote
     from amem.protocols import Reranker
     from amem.query import Query
     from amem.retrieval.legs import Floats, Keys
     from amem.retrieval.ranking import Ranked
-    from amem.retrieval.words import Frequencies
     from amem.settings import Settings
     from amem.storage.store import Session
 
@@ -165,9 +159,6 @@ def _said(name: str, answer: Answer, keys: Keys, before: Fused | None) -> tuple[
     return raw, scaled
 
 
-# The legs of a search, asked together, and what they said as one relevance.
-
-
 @dataclass(frozen=True, slots=True)
 class LegResults:
     """The answers of the legs that did not abstain, their weights, and the relevance that these give each note."""
@@ -175,62 +166,6 @@ class LegResults:
     answers: Mapping[str, Answer]
     weights: Mapping[str, float]
     fused: Fused
-
-
-class LegFusion:
-    """All legs and the way they are fused. `trust` says for a question what nearness by meaning is worth, 0..1."""
-
-    def __init__(
-        self,
-        dense: DenseLeg,
-        settings: Settings,
-        frequencies: Frequencies,
-        predicates: Callable[[], Predicates],
-        trust: Callable[[str], float],
-    ) -> None:
-        self._settings, self._trust = settings, trust
-        self._rrf_k = settings.rrf_k if settings.fusion == "rrf" else None
-        local = zone(settings.timezone)
-        senses = MeaningLeg(dense), LexicalLeg(settings, frequencies)
-        self.times = TimeResolver(senses, local)
-        self._legs: tuple[Leg, ...] = (
-            *senses,
-            LateLeg(settings, frequencies),
-            FactsLeg(settings, predicates),
-            SpeakerLeg(),
-            TimeLeg(senses, local),
-        )
-
-    def ask(self, asked: Asked, wanted: Collection[str], also: Sequence[int]) -> LegResults:
-        """Ask the `wanted` legs; `fused` knows the notes `also` given."""
-        answers: dict[str, Answer] = {}
-        asked = replace(asked, answers=answers)
-        for leg in self._legs:
-            if leg.name in wanted and (said := leg.ask(asked)) is not None:
-                answers[leg.name] = said
-        weights: dict[str, float] = {name: getattr(self._settings, f"{name}_weight") for name in answers}
-        for name in weights.keys() & {"dense", "late"}:
-            weights[name] *= self._trust(asked.reading.meaning or asked.reading.text)
-        return LegResults(answers, weights, fuse(answers, weights, rrf_k=self._rrf_k, also=also))
-
-    def last_resort(self, asked: Asked, also: Sequence[int]) -> LegResults:
-        """Notes made from raw input that holds the question's words, in place of what the legs did not find."""
-        session, terms = asked.session, query_terms(asked.reading.lexical)
-        sources = [source.id for source in session.sources.search(terms, asked.limit)]
-        made = session.sources.notes_of(sources)
-        held = session.notes.keys_of([made[source] for source in sources if source in made])
-        keys = asked.eligible.passing(
-            dict.fromkeys(held[made[source]] for source in sources if made.get(source) in held)
-        )
-        answers = {"source": ListAnswer(keys, [1 / place for place in range(1, len(keys) + 1)], 1.0)}
-        weights = {"source": 1.0}
-        return LegResults(answers, weights, fuse(answers, weights, rrf_k=self._rrf_k, also=also))
-
-    def joined(self, results: LegResults, joining: Collection[int], also: Sequence[int]) -> LegResults:
-        """The results with these notes among the candidates, scored exactly by each leg."""
-        answers, weights, before = results.answers, results.weights, results.fused
-        fused = fuse(answers, weights, rrf_k=self._rrf_k, also=also, joining=joining, before=before)
-        return replace(results, fused=fused)
 
 
 # Ten ways of saying one thing must not fill ten places: maximal marginal relevance over the best candidates.

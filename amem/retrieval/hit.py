@@ -316,8 +316,7 @@ def _not_ranked(session: Session, query: Query, ranking: Ranking, key: int, note
         return KeptOut("filtered", "; ".join(told), conditions=tuple(broken))
     if note.kind is Kind.TOPIC and not ranking.reading.overview:
         return KeptOut("page", "it is the page of a topic: it answers when an overview, or its kind, is asked for")
-    fused = ranking.fused if ranking.replaced is None else ranking.replaced.fused
-    if fused.of(key) > 0:
+    if ranking.of_legs.fused.of(key) > 0:
         return KeptOut("no_candidate", "others came before it by every leg, so that it was no candidate")
     return KeptOut(
         "no_match", "nothing in it answers: it is no nearer in meaning than most notes, and has no word in common"

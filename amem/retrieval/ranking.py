@@ -15,16 +15,17 @@ from amem.note import Kind, Status
 from amem.rendering import holding_text
 from amem.retrieval.expansion import SEEDS, Lift, best, better, causes, neighbours, next_to, replied, spread
 from amem.retrieval.explanation import ASKING, Prior
-from amem.retrieval.fusion import LegFusion, LegResults, pool, spaced
-from amem.retrieval.legs import Asked, Turns, TurnWindow, is_among
+from amem.retrieval.fact_leg import FactsLeg
+from amem.retrieval.fusion import LegResults, fuse, pool, spaced
+from amem.retrieval.legs import Asked, ListAnswer, MeaningLeg, SpeakerLeg, TimeLeg, Turns, TurnWindow, is_among
 from amem.retrieval.question import Intent
-from amem.retrieval.question_times import timely
+from amem.retrieval.question_times import TimeResolver, timely
 from amem.retrieval.router import Names, Router
-from amem.retrieval.words import Frequencies
+from amem.retrieval.words import Frequencies, LateLeg, LexicalLeg
 from amem.storage.usage import States
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from amem.query import Filter, Query
     from amem.retrieval.explanation import Via
     from amem.retrieval.fusion import Fused, Part, Reranking, Reread
-    from amem.retrieval.legs import Answer, Keys
+    from amem.retrieval.legs import Answer, Keys, Leg
     from amem.retrieval.question import Reading
     from amem.settings import Settings
     from amem.storage.store import Session
@@ -213,18 +214,22 @@ class Ranked:
 class Ranking:
     """All that ranking one question found out. `order` is best first; `too_far` failed the minimum cosine.
 
-    `answers` holds what each leg had to say that did not abstain, `fused` what that came to; where a last resort took
-    the legs' place, `replaced` is what they had said. `notes` are remarks on how the ranking was done, for people.
+    `results` hold what each leg had to say that did not abstain, and what that came to; where a last resort took the
+    legs' place, `replaced` is what they had said. `notes` are remarks on how the ranking was done, for people.
     """
 
     reading: Reading
     fusion: str
-    answers: Mapping[str, Answer]
-    fused: Fused
+    results: LegResults
     order: list[Ranked] = field(default_factory=list)
     too_far: dict[int, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     replaced: LegResults | None = None
+
+    @property
+    def of_legs(self) -> LegResults:
+        """What the legs said, whatever was done with it."""
+        return self.results if self.replaced is None else self.replaced
 
 
 class Ranker:
@@ -245,18 +250,23 @@ class Ranker:
         self._reranking = reranking
         self._settings = settings
         self._predicates = predicates
+        self._trust = trust
+        self._rrf_k = settings.rrf_k if settings.fusion == "rrf" else None
         self._zone = zone(settings.timezone)
-        self.router = Router(settings)
+        self._router = Router(settings)
         self.frequencies = Frequencies()
-        self._turns: Turns | None = None
         self._names = Names(self.frequencies, settings.user_name)
         self._states: States | None = None
-        self._legs = LegFusion(dense, settings, self.frequencies, predicates, trust)
+        self._turns: Turns | None = None
+        senses = MeaningLeg(dense), LexicalLeg(settings, self.frequencies)
+        late, facts = LateLeg(settings, self.frequencies), FactsLeg(settings, predicates)
+        self._legs: tuple[Leg, ...] = (*senses, late, facts, SpeakerLeg(), TimeLeg(senses, self._zone))
+        self._times = TimeResolver(senses, self._zone)
 
     def read(self, session: Session, query: Query) -> Reading:
         """Read the question: the kind of answer, its words, its time, the names in it."""
         self.frequencies.follow(session)
-        return self._names.read(session, self.router.read(query.text, session.now, self._zone))
+        return self._names.read(session, self._router.read(query.text, session.now, self._zone))
 
     def rank(
         self,
@@ -282,17 +292,17 @@ class Ranker:
         # 3b. Put the question to the legs, on the days that it means.
         window = TurnWindow(session, self._turns)
         asked = Asked(session, query, reading, question.vector, eligible, self._settings.candidates, window)
-        asked = replace(asked, reading=self._legs.times.resolve(asked, question.event))
+        asked = replace(asked, reading=self._times.resolve(asked, question.event))
         diversity = self._settings.diversity if query.diversity is None else query.diversity
         places = max(query.k, pool(query.k) if diversity > 0 else 0)
         k = None if every else max(places, self._reranking.depth(query))
         # 3c. Ask the legs and fuse what they say; where they find nothing, ask the raw input.
-        first = results = self._legs.ask(asked, legs_of(query), also)
+        first = results = self._asked(asked, legs_of(query), also)
         # Where some are too far, or are read again, others may be among the best.
         most = None if query.filter.minimum_cosine is not None or self._reranking.depth(query) else k
         direct = _admitted(eligible, results.fused, most, standing)
         if not direct:
-            results = self._legs.last_resort(asked, also)
+            results = self._last_resort(asked, also)
             direct = _admitted(eligible, results.fused, most, standing)
         # 3d. Follow replies, causes and links from the best.
         bar = 0.0 if k is None else _bar(direct.values(), k, standing.least)
@@ -309,13 +319,36 @@ class Ranker:
         return Ranking(
             reading=asked.reading,
             fusion=self._settings.fusion,
-            answers=results.answers,
-            fused=results.fused,
+            results=results,
             order=spaced(self._dense, order, query.k, diversity, query.minimum_score),
             too_far=too_far,
             notes=again.notes,
             replaced=None if results.answers is first.answers else first,
         )
+
+    def _asked(self, asked: Asked, wanted: Collection[str], also: Sequence[int]) -> LegResults:
+        """Ask the `wanted` legs; `fused` knows the notes `also` given."""
+        answers: dict[str, Answer] = {}
+        asked = replace(asked, answers=answers)
+        for leg in self._legs:
+            if leg.name in wanted and (said := leg.ask(asked)) is not None:
+                answers[leg.name] = said
+        weights: dict[str, float] = {name: getattr(self._settings, f"{name}_weight") for name in answers}
+        for name in weights.keys() & {"dense", "late"}:
+            weights[name] *= self._trust(asked.reading.meaning or asked.reading.text)
+        return LegResults(answers, weights, fuse(answers, weights, rrf_k=self._rrf_k, also=also))
+
+    def _last_resort(self, asked: Asked, also: Sequence[int]) -> LegResults:
+        """Notes made from raw input that holds the question's words, in place of what the legs did not find."""
+        session = asked.session
+        found = session.sources.search(query_terms(asked.reading.lexical), asked.limit)
+        made = session.sources.notes_of([source.id for source in found])
+        held = session.notes.keys_of(list(made.values()))
+        ids = dict.fromkeys(made[source.id] for source in found if source.id in made)
+        keys = asked.eligible.passing(held[id] for id in ids)
+        answers = {"source": ListAnswer(keys, [1 / place for place in range(1, len(keys) + 1)], 1.0)}
+        weights = {"source": 1.0}
+        return LegResults(answers, weights, fuse(answers, weights, rrf_k=self._rrf_k, also=also))
 
     def _lifts(
         self, asked: Asked, results: LegResults, direct: Mapping[int, float], least: float, also: Sequence[int]
@@ -327,7 +360,10 @@ class Ranker:
         eligible = asked.eligible
         near = neighbours(asked, best(direct, SEEDS))
         if joining := {each.key for each in near if each.replies and not results.fused.has(each.key)}:
-            results = self._legs.joined(results, joining, also)
+            # Scored exactly by each leg, as its own candidates are.
+            said = results.answers, results.weights
+            fused = fuse(*said, rrf_k=self._rrf_k, also=also, joining=joining, before=results.fused)
+            results = replace(results, fused=fused)
         ways = [replied(eligible, near, direct, results.fused.of)]
         why = Intent.CAUSAL in asked.reading.intents
         # All of a subject is what the collection has linked with it, too.

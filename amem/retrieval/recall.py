@@ -302,7 +302,7 @@ def explained(ranking: Ranking, ranked: Ranked, note: MemoryNote, *, place: int 
         relevance=ranked.relevance,
         prior=ranked.prior,
         legs=tuple(
-            _share(ranking, ranking.answers.get(leg), ranked.key, leg, part, factor)
+            _share(ranking, ranking.results.answers.get(leg), ranked.key, leg, part, factor)
             for leg, part in ranked.parts.items()
         ),
         link_share=max(0.0, ranked.relevance - ranked.direct) * factor if ranked.via else 0.0,
@@ -318,7 +318,7 @@ def explained(ranking: Ranking, ranked: Ranked, note: MemoryNote, *, place: int 
 def silent(ranking: Ranking, key: int, told: Container[str]) -> tuple[LegShare, ...]:
     """The shares (of 0) of the legs not yet `told` of, which gave nothing to a note's score."""
     # Where raw input answered for them, the legs' own opinions are told.
-    told_by = ranking if ranking.replaced is None else ranking.replaced
+    told_by = ranking.of_legs
     return tuple(
         _share(ranking, told_by.answers.get(leg), key, leg, part, 0.0)
         for leg, part in told_by.fused.parts(key, silent=True).items()

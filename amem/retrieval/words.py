@@ -405,10 +405,7 @@ class LateLeg:
         counts = self._frequencies.of(asked.session, wanted) if wanted else {}
         total = max(self._frequencies.total, max(counts.values(), default=0), 1)
         rarity = {
-            word: max(_LEAST_RARITY, math.log((total - counts[found[0]] + 0.5) / (counts[found[0]] + 0.5)))
-            if found
-            else 0.0
-            for word, found in terms.items()
+            word: max(_LEAST_RARITY, _idf(counts[found[0]], total)) if found else 0.0 for word, found in terms.items()
         }
         if max(rarity.values(), default=0.0) <= _LEAST_RARITY:
             return np.zeros(len(words))

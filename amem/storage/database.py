@@ -267,7 +267,7 @@ class Database:
         try:
             _make_private(folder)
             if not self.path.exists():
-                _create_private(self.path)
+                os.close(os.open(self.path, os.O_CREAT | os.O_WRONLY, 0o600))
             elif not self.path.is_file():
                 raise StorageError(f"{self.path} is not a regular file", hint="move it away, or name another --home")
         except PermissionError as error:
@@ -411,7 +411,3 @@ def _make_private(folder: Path) -> None:
     for each in [*reversed(folder.parents), folder]:
         if not each.exists():
             each.mkdir(mode=0o700, exist_ok=True)
-
-
-def _create_private(path: Path) -> None:
-    os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))

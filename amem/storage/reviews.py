@@ -86,7 +86,8 @@ class Reviews(Part):
     def pairs(self, made_by: str) -> set[frozenset[str]]:
         """Every two notes of which this machine ever proposed that one take the other's place."""
         found = self._read("r.made_by = :made_by", made_by=made_by)
-        return {frozenset((item.note, item.changes["superseded_by"][1])) for item in found if _replaces(item)}
+        pairs = ((item.note, item.changes.get("superseded_by", (None, None))[1]) for item in found)
+        return {frozenset((note, successor)) for note, successor in pairs if successor is not None}
 
     def proposed(self, made_by: str, field: str, value: str) -> set[str]:
         """The notes of which this machine ever proposed to set this field to that value."""
@@ -150,10 +151,6 @@ class Reviews(Part):
         return self._session.readable(rows, lambda row: f"review {row['id']}", _review_of)
 
 
-def _replaces(item: Review) -> bool:
-    return item.changes.get("superseded_by", (None, None))[1] is not None
-
-
 def _review_of(row: Mapping[str, Any]) -> Review:
     changes = {field: (pair[0], pair[1]) for field, pair in json.loads(row["changes"]).items()}
     return from_row(Review, row, note=row["note_id"], changes=changes)
@@ -201,8 +198,9 @@ class Flags(Part):
             "SELECT f.*, notes.id AS note_id FROM flags AS f JOIN notes ON notes.key = f.note"
             f" WHERE notes.status = 'active' AND f.dismissed = 0 AND f.id IN ({_STANDING.format(of_it)}) ORDER BY f.id"
         )
+        rows = self._session.records(statement, id=id)
         return self._session.readable(
-            self._session.records(statement, id=id), lambda row: f"flag {row['id']}", _flag_of
+            rows, lambda row: f"flag {row['id']}", lambda row: from_row(Flag, row, note=row["note_id"])
         )
 
     def dismissed(self, id: str) -> set[str]:
@@ -263,7 +261,3 @@ class Flags(Part):
     def _add(self, key: int, because: str, reason: str, operation: int, *, dismissed: bool) -> None:
         row = {"note": key, "because": because, "reason": reason, "operation": operation, "dismissed": int(dismissed)}
         self._session.insert("flags", row | {"at": self._session.now})
-
-
-def _flag_of(row: Mapping[str, Any]) -> Flag:
-    return from_row(Flag, row, note=row["note_id"])

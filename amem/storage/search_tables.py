@@ -496,7 +496,7 @@ def told_at(session: Session, subjects: Sequence[str], moment: datetime) -> list
         evidence_of(_with_note(fact, row, then, settled))
         for row in sorted(notes, key=lambda row: row["key"])
         if row["status"] != Status.DELETED and session.scope.holds(json.loads(row["metadata"]))
-        for fact in _facts_of(row)
+        for fact in fact_rows(row["key"], note_of(row))
         if fact["subject_key"] in wanted
     ]
 
@@ -504,10 +504,6 @@ def told_at(session: Session, subjects: Sequence[str], moment: datetime) -> list
 def _stood(session: Session, column: str, values: Sequence[Any], moment: datetime) -> list[dict[str, Any]]:
     rows = session.records(f"SELECT * FROM notes WHERE {column} IN :these", these=values)
     return list(stood(session, {row["key"]: row for row in rows}, moment).values())
-
-
-def _facts_of(row: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
-    return fact_rows(row["key"], note_of(row))
 
 
 def _with_note(
