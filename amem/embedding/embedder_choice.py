@@ -29,24 +29,13 @@ LITELLM_PROVIDERS = frozenset((
     "mistral", "nebius", "novita", "nvidia_nim", "openai", "openrouter", "predibase", "replicate", "sagemaker",
     "sambanova", "together_ai", "vertex_ai", "volcengine", "voyage", "watsonx", "xinference",
 ))
-# fmt: on
-
-
 #: How models of sentence-transformers begin that are named without an organisation.
 FAMILIES = (
-    *(
-        "LaBSE",
-        "all-",
-        "allenai-specter",
-        "average_word_embeddings_",
-        "bert-",
-        "clip-ViT-",
-        "distilbert-",
-        "distilroberta-",
-    ),
-    *("distiluse-", "facebook-dpr-", "gtr-t5-", "msmarco-", "multi-qa-", "nli-", "nq-", "paraphrase-", "quora-"),
-    *("roberta-", "sentence-t5-", "static-", "stsb-", "use-cmlm-", "xlm-r-"),
+    "LaBSE", "all-", "allenai-specter", "average_word_embeddings_", "bert-", "clip-ViT-", "distilbert-",
+    "distilroberta-", "distiluse-", "facebook-dpr-", "gtr-t5-", "msmarco-", "multi-qa-", "nli-", "nq-", "paraphrase-",
+    "quora-", "roberta-", "sentence-t5-", "static-", "stsb-", "use-cmlm-", "xlm-r-",
 )
+# fmt: on
 
 
 def make_embedder(

@@ -21,28 +21,17 @@ if TYPE_CHECKING:
     from amem.retrieval.confidence import Signs
 
 
-#: What each leg calls its raw score, and how to say which leg it was.
-_RAW = {
-    "dense": "cosine",
-    "lexical": "BM25",
-    "late": "match",
-    "facts": "answered",
-    "speaker": "said by",
-    "time": "worth",
-    "source": "BM25",
-    "rerank": "score",
+#: How a leg is called above what it found, how to say that it found a note, and what it calls its raw score.
+_LEGS = {
+    "dense": ("meaning", "by meaning", "cosine"),
+    "lexical": ("words", "by words", "BM25"),
+    "late": ("word meaning", "by the meaning of its words", "match"),
+    "facts": ("facts", "by facts", "answered"),
+    "speaker": ("speaker", "by speaker", "said by"),
+    "time": ("time", "of the time asked for", "worth"),
+    "source": ("source", "by its source's words", "BM25"),
+    "rerank": ("reread", "when read again", "score"),
 }
-_SAID = {
-    "dense": "by meaning",
-    "lexical": "by words",
-    "late": "by the meaning of its words",
-    "facts": "by facts",
-    "time": "of the time asked for",
-    "source": "by its source's words",
-    "rerank": "when read again",
-}
-#: How a leg is called above what it found. Others go by their own names.
-_HEADS = {"dense": "meaning", "lexical": "words", "late": "word meaning", "rerank": "reread"}
 #: What the time leg matched where a question asks when, and names no time itself.
 _WHEN = ("says when",)
 #: Legs that speak of all notes alike: none is 1st.
@@ -96,7 +85,7 @@ class LegShare:
     @property
     def head(self) -> str:
         """Its name for people: ``meaning``, ``words``, ``facts``."""
-        return _HEADS.get(self.leg, self.leg)
+        return _LEGS[self.leg][0]
 
     @property
     def speaks(self) -> bool:
@@ -109,7 +98,7 @@ class LegShare:
             return f"cosine {self.raw:.2f}, no nearer than most notes" if self.leg == "dense" else "nothing"
         found = [", ".join(self.matched)] if self.matched else []
         found += [f"{', '.join(each.words)} from {each.where()}" for each in self.lent if each.words]
-        return "; ".join(found) or f"{_RAW.get(self.leg, 'score')} {self.raw:.2f}"
+        return "; ".join(found) or f"{_LEGS[self.leg][2]} {self.raw:.2f}"
 
     def words(self) -> str:
         """For people: ``1st by words (postgresql, mysql)``."""
@@ -118,7 +107,7 @@ class LegShare:
         place = "" if self.rank is None or self.leg in _UNRANKED else f"{ordinal(self.rank)} "
         # Just outside of a time counts as well, but is not in it.
         said = "near the time asked for" if self.leg == "time" and self.scaled < 1.0 and self.matched != _WHEN else ""
-        return f"{place}{said or _SAID.get(self.leg, f'by {self.leg}')} ({self.detail()})"
+        return f"{place}{said or _LEGS[self.leg][1]} ({self.detail()})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -291,16 +291,11 @@ class Costs(Part):
 
     def add(self, purpose: str, *, calls: int, tokens_in: int, tokens_out: int) -> None:
         """Count one piece of work."""
-        held = self._of(purpose)
-        now = PurposeCost(
-            purpose,
-            held.times + 1,
-            held.calls + calls,
-            held.tokens_in + tokens_in,
-            held.tokens_out + tokens_out,
-            max(held.most_calls, calls),
-        )
-        self._session.remember(_key(purpose), json.dumps(asdict(now)))
+        held = asdict(self._of(purpose))
+        for name, number in {"times": 1, "calls": calls, "tokens_in": tokens_in, "tokens_out": tokens_out}.items():
+            held[name] += number
+        held["most_calls"] = max(held["most_calls"], calls)
+        self._session.remember(_key(purpose), json.dumps(held))
 
     def report(self) -> list[PurposeCost]:
         """Every purpose that anything was spent on."""

@@ -18,6 +18,7 @@ from amem.storage.rows import (
     Part,
     changed_since,
     conditions,
+    flat_fields,
     in_scope,
     keys_from,
     note_of,
@@ -435,15 +436,12 @@ def fact_rows(key: int, note: MemoryNote) -> list[dict[str, Any]]:
 def _row(key: int, place: int, fact: Fact, told: Overturned | None) -> dict[str, Any]:
     ends = [at for at in (fact.valid_to, None if told is None else told.until) if at is not None]
     return {
+        **flat_fields(fact),
         "note": key,
         "place": place,
-        "subject": fact.subject,
-        "predicate": fact.predicate,
-        "object": fact.object,
         "subject_key": subject_key(fact.subject),
         "predicate_key": normalize(fact.predicate),
         "object_key": subject_key(fact.object),
-        "holds": int(fact.holds),
         "valid_from": None if fact.valid_from is None else time_text(fact.valid_from),
         "valid_to": time_text(min(ends)) if ends else None,
     }

@@ -16,7 +16,7 @@ from amem.storage.rows import Undecoded, link_label, link_of, note_of, read_mome
 from amem.storage.vectors import packed_size, unpacked_vectors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from amem.storage.store import Session
 
@@ -40,8 +40,8 @@ _TABLES = (
 def unsound(session: Session) -> Iterator[str]:
     """Name each row that cannot be read, or does not match the data that it was derived from. Reads everything."""
     yield from _cells(session)
-    yield from _notes(session)
-    yield from _links(session)
+    yield from _read(session, "notes", lambda row: f"note {row['id']}", _whole_note)
+    yield from _read(session, "links", link_label, link_of)
     yield from _vectors(session)
     yield from _counts(session)
 
@@ -87,31 +87,25 @@ def _fits(table: str, name: str, sort: str, value: Any) -> bool:
     return (table, name) not in _WORDS or value in _WORDS[table, name]
 
 
-def _notes(session: Session) -> Iterator[str]:
-    sorts, _ = _columns(session, "notes")
-    for row in _rows(session, "notes"):
-        unfit = list(_unfit("notes", sorts, row))
-        yield from (f"note {row['id']}: {problem}" for problem in unfit)
+def _read(
+    session: Session, table: str, label: Callable[[Mapping[str, Any]], str], read: Callable[[Mapping[str, Any]], object]
+) -> Iterator[str]:
+    """The rows of a table that `read` refuses, and cells of them that do not fit."""
+    sorts, _ = _columns(session, table)
+    for row in _rows(session, table):
+        unfit = list(_unfit(table, sorts, row))
+        yield from (f"{label(row)}: {problem}" for problem in unfit)
         try:
-            note = note_of(row)
+            read(row)
         except StorageCorrupt as error:
             if not unfit:
                 yield str(error)
-            continue
-        if not unfit and row["normal"] != normal_hash(note.content):
-            yield f"note {note.id}: its text is not the one that its hash was made of"
 
 
-def _links(session: Session) -> Iterator[str]:
-    sorts, _ = _columns(session, "links")
-    for row in _rows(session, "links"):
-        unfit = list(_unfit("links", sorts, row))
-        yield from (f"{link_label(row)}: {problem}" for problem in unfit)
-        try:
-            link_of(row)
-        except StorageCorrupt as error:
-            if not unfit:
-                yield str(error)
+def _whole_note(row: Mapping[str, Any]) -> None:
+    note = note_of(row)
+    if row["normal"] != normal_hash(note.content):
+        raise StorageCorrupt(f"note {note.id}: its text is not the one that its hash was made of")
 
 
 def _vectors(session: Session) -> Iterator[str]:

@@ -9,7 +9,7 @@ import math
 import threading
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from amem import strength
@@ -364,29 +364,10 @@ class Standings:
 
     def terms(self, at: datetime) -> list[Strength]:
         """As `strength`, each with what makes it so."""
-        columns = zip(
-            self.importance.tolist(),
-            self.trust(at).tolist(),
-            self.recalls.tolist(),
-            self.idle(at).tolist(),
-            self.stability.tolist(),
-            self.retention(at).tolist(),
-            self.long_term.tolist(),
-            strict=True,
-        )
-        return [
-            Strength(
-                importance=importance,
-                trust=trust,
-                recalls=int(recalls),
-                age_days=idle,
-                stability_days=stability,
-                retention=retention,
-                layer=Layer.LONG_TERM if long_term else Layer.SHORT_TERM,
-                decay_rate=self.decay_rate,
-            )
-            for importance, trust, recalls, idle, stability, retention, long_term in columns
-        ]
+        layers = (Layer.LONG_TERM if long_term else Layer.SHORT_TERM for long_term in self.long_term.tolist())
+        held = (self.trust(at), self.recalls.astype(int), self.idle(at), self.stability, self.retention(at))
+        made = partial(Strength, decay_rate=self.decay_rate)
+        return [*map(made, self.importance.tolist(), *(column.tolist() for column in held), layers)]
 
 
 def _days(since: NDArray[np.datetime64], at: datetime) -> Floats:
