@@ -33,7 +33,7 @@ _STREET_NAME = _pattern("street_name")
 _SCHOOL = _pattern("school")
 
 #: "A two-room flat in Leipzig": what somebody lives in, before where it is.
-_DWELLING = _pattern("dwelling")
+DWELLING = _pattern("dwelling")
 
 
 def name_in(text: str, predicates: Predicates, *, lower: bool = False) -> str:
@@ -86,17 +86,12 @@ def _small(text: str, predicates: Predicates, *, lower: bool) -> str:
 
 def place_in(text: str, predicates: Predicates, *, lower: bool = False) -> str:
     """The place that `text` begins with."""
-    name = re.sub(r"(?: \d+)+$", "", name_in(_DWELLING.sub("", text), predicates, lower=lower))  # "Berlin 3 weeks ago"
+    name = re.sub(r"(?: \d+)+$", "", name_in(DWELLING.sub("", text), predicates, lower=lower))  # "Berlin 3 weeks ago"
     return (
         ""
         if not name or predicates.role(name) is not None or (is_person(name.split()[0]) and not is_known_place(name))
         else name
     )
-
-
-def is_dwelling(text: str) -> bool:
-    """Whether `text` begins with a flat or a house in a place: "a new flat in Graz"."""
-    return _DWELLING.match(text) is not None
 
 
 def street_in(text: str, predicates: Predicates, *, sure: bool) -> tuple[str, str]:
@@ -319,7 +314,8 @@ def title_in(text: str) -> str:
 
 # What a statement about tools is limited to: "in the mobile app", "for our billing service", "on my laptop".
 
-_OURS = word_list("all of ours")
+#: They name no thing of their own: what "the docs" use is what we use.
+OURS = word_list("all of ours")
 _NO_THINGS = word_list("no thing")
 _SCOPE = _pattern.text("scope")
 _INSIDE_SCOPE = re.compile(rf"(?<![\w-]){_SCOPE}", re.IGNORECASE)
@@ -358,16 +354,11 @@ def led_by_scope(text: str, scene: Scene) -> tuple[str, str]:
     return (text, "") if found is None else (found["rest"], _thing(found, scene))
 
 
-def is_all_of_ours(noun: str) -> bool:
-    """Whether a noun names no thing of its own: what "the docs" use is what we use."""
-    return noun in _OURS
-
-
 def thing_named(text: str, scene: Scene) -> str:
     """The thing that "the buoy catalogue" or "clinic scheduler" is; '' where it is all of ours ("our database")."""
     noun = _WHOLE.sub("", text.strip())
     last = noun.split()[-1].casefold() if noun else ""
-    if not noun or last in _OURS or noun.casefold().replace(" ", "_") in scene.predicates.role_names:
+    if not noun or last in OURS or noun.casefold().replace(" ", "_") in scene.predicates.role_names:
         return ""
     thing = canonical_subject(f"the {noun}")
     return "" if thing == WE else thing

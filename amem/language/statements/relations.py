@@ -15,7 +15,7 @@ from amem.language.statements.tense import TASTES, Aspect, Scene, Shape, times
 from amem.note import Fact
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 
 _pattern = Patterns("statements/relations")
@@ -167,7 +167,7 @@ def _about(parts: dict[str, str], subject: Subject, scene: Scene) -> str:
         return WE  # what "the site" runs on is what we host on
     if parts.get("thing"):
         return objects.thing_named(parts["thing"], scene) or subject.name
-    if subject.owner == "" and objects.is_all_of_ours(subject.noun):
+    if subject.owner == "" and subject.noun in objects.OURS:
         return WE
     if not subject.first and subject.name != WE:
         return subject.name
@@ -328,7 +328,7 @@ def _simple(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene)
     text = parts.get("o") or parts.get("x", "")
     if shape.predicate in _TASTES and text.casefold().startswith("the "):
         return []  # "I love the colours" is said of what lies on the table
-    value = _value(shape.kind.rstrip("?"), text, scene)
+    value = _VALUES[shape.kind.rstrip("?")](text, scene)
     if shape.predicate in _TASTES and value and _NOT_ALL.match(text.partition(value)[2]):
         return []  # "I hate films with sad endings"
     ends = shape.aspect is Aspect.END
@@ -355,23 +355,18 @@ def _phrases(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene
     return [Fact(subject.name, shape.predicate, value) for value in values if value]
 
 
-def _value(kind: str, text: str, scene: Scene) -> str:
-    match kind:
-        case "place":
-            return objects.place_in(text, scene.predicates, lower=scene.lower)
-        case "name":
-            return objects.name_in(text, scene.predicates)
-        case "person":
-            return _person(text, scene)
-        case "phrase":
-            return objects.phrase_in(text)
-        case "diet":
-            return text
-        case "amount" | "school":
-            return objects.value_in(kind, text, scene)
-        case "thing":
-            return objects.thing_in(text, scene)
-    return ""
+#: How the value of a simple shape is cut out, by its kind.
+_VALUES: dict[str, Callable[[str, Scene], str]] = {
+    "place": lambda text, scene: objects.place_in(text, scene.predicates, lower=scene.lower),
+    "name": lambda text, scene: objects.name_in(text, scene.predicates),
+    "person": lambda text, scene: _person(text, scene),
+    "phrase": lambda text, scene: objects.phrase_in(text),
+    "diet": lambda text, scene: text,
+    "thing": objects.thing_in,
+    "amount": lambda text, scene: objects.value_in("amount", text, scene),
+    "school": lambda text, scene: objects.school_in(text),
+    "none": lambda text, scene: "",
+}
 
 
 def _owned(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
@@ -513,7 +508,7 @@ def _homes(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) 
     home = _HOME_OF.match(said)
     said = home["place"] if home else said
     place = objects.place_in(said, scene.predicates, lower=scene.lower)
-    if shape.kind == "street" and not (home or objects.is_dwelling(said)):
+    if shape.kind == "street" and not (home or objects.DWELLING.match(said)):
         return []
     road = _ON_A_STREET.search(place)
     if not place or (shape.kind == "road" and not road):
@@ -601,8 +596,7 @@ def _releases(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scen
 
 
 _MAKERS = {
-    **dict.fromkeys(("place", "name", "person", "phrase", "diet", "none"), _simple),
-    **dict.fromkeys(("amount", "school", "thing"), _simple),
+    **dict.fromkeys(_VALUES, _simple),
     "phrases": _phrases,
     "age": _age,
     "owned": _owned,
