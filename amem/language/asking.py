@@ -39,9 +39,6 @@ AVOIDING = re.compile(r"\bavoid|忌|不吃", re.IGNORECASE)
 """It asks what is not eaten."""
 LIKING = re.compile(r"\b(?:like|love|enjoy)\b|(?<!不)喜欢", re.IGNORECASE)
 """It asks what is liked, which is not what is disliked."""
-_MEAL_FOR = _pattern("meal_for")
-#: Words of a Chinese question that a statement need not hold.
-_PLAIN_ZH = _pattern("plain_zh")
 
 
 def asks_yes_or_no(question: str) -> bool:
@@ -55,7 +52,7 @@ asks_whether_allowed = _pattern.says("allowed")
 
 def what_a_guest_eats(question: str) -> str:
     """What whoever is cooked for does not eat, as a question, where it asks what to cook for them; '' for any other."""
-    meal = _MEAL_FOR.search(question)
+    meal = _pattern.meal_for.search(question)
     if meal is None:
         return ""
     return f"What does {meal['whom']} not eat?" if meal["whom"] else f"{meal['whom_zh']}不能吃什么？"
@@ -69,15 +66,13 @@ says_to_do_less = _pattern.says("less")
 
 def without_asking_zh(question: str) -> str:
     """The characters of a Chinese question that a statement with the answer has to hold."""
-    return _PLAIN_ZH.sub("", question)
+    return _pattern.plain_zh.sub("", question)
 
 
 # Something of oneself.
 
 #: Who asks is whom the question is about, and not what somebody else told, gave or owns.
 _OF_ME = re.compile(r"\bI\b|我(?!们|的|家|和|跟)")
-_FROM_OTHERS = _pattern("from_others")
-_MINE = _pattern("mine")
 _MOVES = re.compile(
     r"\b(?:mov(?:e|es|ed|ing)|relocat\w+|leas(?:e|ed)|new (?:home|flat|house|place|apartment))\b|搬|迁|新家", re.I
 )
@@ -88,12 +83,12 @@ _OWNED_SUBJECT = re.compile(r"^\W*(?:my|our|我们?的?)", re.IGNORECASE)
 
 def is_about_oneself(question: str) -> bool:
     """Whether a question asks what is or was so of whoever asks, and not what others told or gave."""
-    return _OF_ME.search(question) is not None and not _FROM_OTHERS.search(question)
+    return _OF_ME.search(question) is not None and not _pattern.from_others.search(question)
 
 
 def is_of_another_owner(question: str, text: str) -> bool:
     """Whether a question is for something of one's own, and a text speaks of somebody else's alone: Mum's birthday."""
-    owned = _MINE.search(question)
+    owned = _pattern.mine.search(question)
     if owned is None:
         return False
     noun = re.escape(owned["noun"] or owned["zh"])
@@ -125,13 +120,12 @@ def speaks_of_oneself(text: str) -> bool:
 
 # Who somebody is.
 
-_WHO_IS = _pattern("who_is")
 _ROLE = r"(?:[Mm]y|[Oo]ur|[Hh]is|[Hh]er|[Tt]heir|[Tt]he|an?|\w+['’]s)"
 
 
 def tells_who(question: str) -> Callable[[str], bool] | None:
     """What tells whether a text says what the person is whom a question asks about; None where it asks for no one."""
-    found = _WHO_IS.search(question)
+    found = _pattern.who_is.search(question)
     if found is None:
         return None
     name = re.escape(found["name"] or found["zh"])
@@ -169,11 +163,8 @@ _DETAILS = tuple(
 
 def asked_for(question: str) -> str:
     """The words by which a question asks for a kind of detail ("when", 多少钱); '' where it has none."""
-    found = _ASKED_FOR.search(question)
+    found = _pattern.asked_for.search(question)
     return found[0].lower() if found else ""
-
-
-_ASKED_FOR = _pattern("asked_for")
 
 
 def details_asked(question: str) -> list[Callable[[str], object]]:
@@ -191,8 +182,6 @@ _WORD = re.compile(r"\w+")
 _MOST_WORDS = 40
 #: "What does Heron use?": as a word by itself "use" says too little to be looked up.
 _USES = re.compile(r"^(?:what|which)\b.*\b(?:do|does|did) .+ use\b")
-#: "When is stand-up?" asks for a day or a time of day; "how much do I pay" is not about my pay.
-_WHEN_IS = _pattern("when_is")
 _PAYS = re.compile(r"\b(?:i|we|you|he|she|they|to) pay\b")
 _DATED = ("deadline", "date", "time", "birthday")
 _NONE: Mapping[frozenset[str], str] = {}
@@ -250,7 +239,7 @@ class Asking:
             named.update(name for needed, name in self._latin[term] if needed <= terms)
         if not named and _USES.search(folded):
             named = set(self._of_role & {"uses"})
-        if _WHEN_IS.search(folded) and named.isdisjoint(_DATED):
+        if _pattern.when_is.search(folded) and named.isdisjoint(_DATED):
             named |= self._known & {"date", "time"}
         roles = frozenset(named) & self._roles
         # Whoever asks for "our database" asks for what plays that role.

@@ -33,9 +33,6 @@ def _in_both(section: str) -> Mapping[str, tuple[str, ...]]:
 
 
 _SELF, _USER, _US = (frozenset(_in_both("subjects")[name][1:]) for name in ("speaker", "user", "we"))
-#: "Ana's sister", 小王的妹妹, "my sister", 我妹妹: whose, and what. "Our" things go by their own name.
-_OWNED = _pattern("owned")
-_OURS = _pattern("ours")
 _ARTICLE = re.compile(r"^(?:(?:the|a|an|this|that|our|my)\s+|(?:我的|我们的|这个|该)\s*)(?=\S)")
 
 _HEADS = ("project", "service", "app", "application", "system", "repo", "repository", "team", "项目", "服务", "系统")
@@ -46,8 +43,6 @@ _HEADED = re.compile(
     r"|(?:[Pp]roject |[Ss]ervice |项目\s*)(?P<after>[A-Z][a-z][A-Za-z\d_-]*)"
     r"|(?P<zh>[\u4e00-\u9fff]{2,4})项目"
 )
-#: These say what an app or a service is for, or what it runs on, and are no names.
-_NO_NAMES = _pattern("no_names")
 
 
 #: Relatives and others in Chinese, as a pattern.
@@ -84,11 +79,11 @@ def canonical_subject(name: str, *, speaker: str | None = None, user: str = USER
         return USER
     if folded in _US:
         return WE
-    if ours := _OURS.match(plain):
+    if ours := _pattern.ours.match(plain):
         return bare_name(plain[ours.end() :])
     if (bare := bare_name(plain)) != plain:
         return bare
-    owned = _OWNED.fullmatch(plain)
+    owned = _pattern.owned.fullmatch(plain)
     if owned is None:
         return plain
     thing = owned["thing"] or owned["mine"] or owned["zh"] or owned["what"]
@@ -105,7 +100,7 @@ def bare_name(name: str) -> str:
     bare = found["name"] or found["after"]
     # "The Search service" is one for search, "Payment Service" may be, "the Berlin team" is not Berlin.
     titled = (found["head"] or "")[:1].isupper() and is_everyday(bare)
-    return name if titled or is_place(bare) or _NO_NAMES.fullmatch(bare) or bare.casefold() in ENGLISH else bare
+    return name if titled or is_place(bare) or _pattern.no_names.fullmatch(bare) or bare.casefold() in ENGLISH else bare
 
 
 def _owned(found: re.Match[str], speaker: str | None, user: str) -> str:

@@ -128,10 +128,19 @@ def word_list(section: str) -> frozenset[str]:
 
 
 class Patterns:
-    """The patterns of a section of ``words/patterns.txt``, by name. Raises KeyError for no such section or name."""
+    """The patterns of a section of ``words/patterns.txt``, as attributes, each compiled when it is first asked for.
+
+    Raises KeyError for no such section or name.
+    """
 
     def __init__(self, section: str) -> None:
         self._section = section
+
+    def __getattr__(self, name: str) -> re.Pattern[str]:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        self.__dict__[name] = found = re.compile(self.text(name))
+        return found
 
     def __call__(self, name: str) -> re.Pattern[str]:
         return re.compile(self.text(name))

@@ -121,20 +121,11 @@ class Clause:
 
 
 _BREAK = _pattern("break")
-#: They hold the word "not" and deny nothing, or nothing that stands behind it.
-_NO_DENIAL = _pattern("no_denial")
 #: A word that denies what its clause says (behind it, in English).
 DENIAL = _pattern("denial")
 #: It is so no more: 不开了, but not 吃不了, which cannot be done.
 NO_MORE = re.compile(r"[不没](?!了)\S{0,12}?了")
 _QUESTION = re.compile(r"[?？][\"'”’）)\s]*$|吗[。!！\s]*$")
-_UNMARKED = _pattern("unmarked")
-_INVERTED = _pattern("inverted")
-#: They ask somebody to take note, and so say what is to be noted.
-_TELLS = _pattern("tells")
-#: After a statement they ask no more than whether it was heard.
-_TAG = _pattern("tag")
-_CONDITION = _pattern("condition")
 #: What is so for a time, of a part, beside something else, or not for sure: "until May", "on my phone", 理论上.
 _ASKS_ZH = re.compile(r"谁|什么|哪|怎么|怎样|如何|多少|几[个点次时]|吗|呢|为何|是不是|有没有|能不能|会不会|是否")
 _REASON = re.compile(r"(?:because|since|although|though|while)$|因为|虽然", re.IGNORECASE)
@@ -146,7 +137,7 @@ _ASKS_WHO = re.compile(r"(?:know|tell|me|us|ask|remember|wonder|guess|see|sure|s
 
 def without_idioms(text: str) -> str:
     """`text` with blanks in place of phrases that hold a word of denial and deny nothing ("not only", "差不多")."""
-    return _NO_DENIAL.sub(lambda match: " " * len(match[0]), text.replace("’", "'"))
+    return _pattern.no_denial.sub(lambda match: " " * len(match[0]), text.replace("’", "'"))
 
 
 def clauses(sentence: str) -> list[Clause]:
@@ -165,21 +156,23 @@ def clauses(sentence: str) -> list[Clause]:
 
 def stances(sentence: str, parted: Sequence[Clause]) -> list[Stance]:
     """For each clause whether it asks, says something, or only supposes it; denials are told apart later."""
-    asks = _QUESTION.search(sentence) or (_UNMARKED.match(sentence) and sentence[-1] not in ".!。！…,")
-    if not asks or _TELLS.match(sentence):
+    asks = _QUESTION.search(sentence) or (_pattern.unmarked.match(sentence) and sentence[-1] not in ".!。！…,")
+    if not asks or _pattern.tells.match(sentence):
         return [Stance.UNCLEAR if _supposes(clause) else Stance.SAID for clause in parted]
     found: list[Stance] = []
     asking = False
     for number, clause in enumerate(parted):
         last = number == len(parted) - 1
-        if last and number and _TAG.fullmatch(clause.text):
+        if last and number and _pattern.tag.fullmatch(clause.text):
             found[-1] = Stance.UNCLEAR
             found.append(Stance.UNCLEAR)
         elif _RELATIVE.search(clause.opener) and asking and not _ASKS_WHO.search(parted[number - 1].text):
             found.append(Stance.UNCLEAR)
         elif _REASON.search(clause.opener) or (asking and _turns_to_oneself(clause)):
             found.append(Stance.SAID)
-        elif last or asking or _supposes(clause) or _INVERTED.match(clause.text) or _ASKS_ZH.search(clause.text):
+        elif (
+            last or asking or _supposes(clause) or _pattern.inverted.match(clause.text) or _ASKS_ZH.search(clause.text)
+        ):
             asking = True
             found.append(Stance.ASKED)
         else:
@@ -188,7 +181,10 @@ def stances(sentence: str, parted: Sequence[Clause]) -> list[Stance]:
 
 
 def _supposes(clause: Clause) -> bool:
-    return _CONDITION.match(clause.text) is not None or _CONDITION.search(clause.opener.rpartition(",")[2]) is not None
+    return (
+        _pattern.condition.match(clause.text) is not None
+        or _pattern.condition.search(clause.opener.rpartition(",")[2]) is not None
+    )
 
 
 def _turns_to_oneself(clause: Clause) -> bool:
@@ -459,15 +455,14 @@ hearsay = _pattern.says("hearsay")
 moves_house = _pattern.says("moves_house")
 #: Whether a Chinese noun ends as those for people do: 病友, 班主任, 护士.
 names_somebody = _pattern.says("somebody_zh")
-_SEASON, _FROM_THEN, _FROM_NOW = (_pattern(name) for name in ("season", "from_then", "from_now"))
 
 
 def season_of(sentence: str) -> str | None:
     """The season or month that a sentence begins with, case-folded: "in winter"; None for other sentences."""
-    found = _SEASON.match(sentence)
+    found = _pattern.season.match(sentence)
     return None if found is None else found[0].casefold()
 
 
 def from_then_on(sentence: str, end: int) -> bool:
     """Whether a sentence with a day that stops at `end` says that it is so from then on."""
-    return _FROM_THEN.match(sentence, end) is not None or _FROM_NOW.search(sentence) is not None
+    return _pattern.from_then.match(sentence, end) is not None or _pattern.from_now.search(sentence) is not None

@@ -85,31 +85,13 @@ def _terms(phrases: str) -> frozenset[str]:
 # What a question asks of the present, and whether a statement speaks of it.
 
 _WAS = re.compile(r"\b(?:was|were|used to|had been)\b|之前|以前|曾经?|当时|那时", re.IGNORECASE)
-_UNTIL = _pattern("until")
-#: By what happened something came to be so: "got engaged", "went vegan".
-_BECAME = _pattern("became")
-_ANOTHER = _pattern("another")
-#: Whoever did this does no more what they did for others.
-_LEAVES = _pattern("leaves")
-#: "Priya has no leave left".
-_REMAINS = _pattern("remains")
-#: So long at most lasts what is told for so many days, weeks or months, and not so many of them a week.
-_FOR_SO_LONG = _pattern("for_so_long")
 _AT_MOST = {"day": 31, "天": 31, "week": 120, "周": 120, "星期": 120, "礼拜": 120, "month": 400, "月": 400}
-#: Whoever died is nothing any more.
-_DIES = _pattern("dies")
-#: What was sold, stolen or broken beyond use is no more what one has.
-_LOST = _pattern("lost")
 #: What says that somebody may have or do something, and does not deny it.
 _AS_IT = re.compile(r"\b(?:it|them)\b|它", re.IGNORECASE)
-_MAY = _pattern("may")
-_MAY_NOT = _pattern("may_not")
 _TO = re.compile(r"\s*(?:to|till|until|through|[-–—~到至])\s*", re.IGNORECASE)
 #: The stop of "Dr. Hofer" ends nothing.
 _CLAUSES = re.compile(r"[,;!?，。；！？]|(?<!\b[DM]r)(?<!\bMrs)(?<!\bMs)(?<!\bProf)(?<!\bSt)\.")
 _EXCEPT = _pattern("except")
-#: Somebody else may live or stay with the speaker.
-_AT_MINE = _pattern("at_mine")
 
 
 #: Whether a question is for what is so now: "is Tomas in Gothenburg?", 小雅是学生吗.
@@ -128,13 +110,13 @@ tells_since_when = _pattern.says("since")
 
 def tells_until_when(text: str, said: date) -> date | None:
     """The last day until which a text of the day `said` tells that it is so; None where it names none."""
-    named = [each for each in named_in_note(text, said) if _UNTIL.search(text[: each.start])]
+    named = [each for each in named_in_note(text, said) if _pattern.until.search(text[: each.start])]
     return max((each.span.last for each in named if each.span is not None), default=None)
 
 
 def tells_how_long(text: str) -> timedelta | None:
     """How long at most what a text tells lasts, where it says for how many days, weeks or months; else None."""
-    found = _FOR_SO_LONG.search(text)
+    found = _pattern.for_so_long.search(text)
     return None if found is None else timedelta(days=_AT_MOST[(found["unit"] or found["zh"]).lower()])
 
 
@@ -150,7 +132,7 @@ def speaks_of_the_present(text: str, *, event: bool) -> bool:
     """Whether a text tells how things are, or with `event` by what they came to be so, and not how they were."""
     if _WAS.search(text) is not None and not tells_since_when(text):
         return False
-    return not event or _BECAME.search(text) is not None
+    return not event or _pattern.became.search(text) is not None
 
 
 #: Whether a text speaks of whoever says it, or of somebody of theirs.
@@ -166,13 +148,13 @@ def clauses(text: str) -> list[str]:
 
 def tells_of_leaving(text: str, name: str) -> bool:
     """Whether a text says of somebody that they leave, move or retire."""
-    parts = [_REMAINS.sub(" ", each) for each in clauses(text) if name in each]
-    return any(_LEAVES.search(each, each.index(name)) for each in parts if name in each)
+    parts = [_pattern.remains.sub(" ", each) for each in clauses(text) if name in each]
+    return any(_pattern.leaves.search(each, each.index(name)) for each in parts if name in each)
 
 
 def tells_of_death(text: str, name: str) -> bool:
     """Whether a text says that somebody, or a pet, died."""
-    return any(name in each and _DIES.search(each) for each in clauses(text))
+    return any(name in each and _pattern.dies.search(each) for each in clauses(text))
 
 
 #: Whether a text says that what was planned is not done: "the trip is off", 青岛不去了.
@@ -192,7 +174,7 @@ def tells_of_loss(text: str, name: str) -> bool:
     named = False
     for each in clauses(text):
         told = each.replace(name, "_name_") if name in each else _AS_IT.sub("_name_", each) if named else ""
-        if _LOST.search(told):
+        if _pattern.lost.search(told):
             return True
         named = named or name in each
     return False
@@ -200,7 +182,7 @@ def tells_of_loss(text: str, name: str) -> bool:
 
 def tells_of_leave(text: str) -> bool:
     """Whether a text says that something may be had or done: "Max may eat nuts", 可以吃花生."""
-    return any(_MAY.search(each) and not _MAY_NOT.search(each) for each in clauses(text))
+    return any(_pattern.may.search(each) and not _pattern.may_not.search(each) for each in clauses(text))
 
 
 def exceptions(text: str) -> list[str]:
@@ -210,12 +192,12 @@ def exceptions(text: str) -> list[str]:
 
 def without_own_place(text: str) -> str:
     """The text without its words for being with the speaker, who is not whom it tells of: "stays with me", 住我这里."""
-    return _AT_MINE.sub(" ", text)
+    return _pattern.at_mine.sub(" ", text)
 
 
 def told_anew(text: str) -> list[str]:
     """What a text tells of as another than before: "boss" of "my new boss", 班主任 of 换了班主任, with what follows."""
-    return [each["what"] or each["zh"] for each in _ANOTHER.finditer(text)]
+    return [each["what"] or each["zh"] for each in _pattern.another.finditer(text)]
 
 
 #: Whether a text tells of something in place of what was to be: "at the pool instead", 改到周四.

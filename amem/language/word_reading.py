@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 _pattern = Patterns("word_reading")
 
 _SURNAMES = _pattern.text("surnames")
-#: How Chinese persons are called: 小王, 王医生, and by a name that Jieba found.
-_CALLED = _pattern("called")
 _FULL_NAME = re.compile(rf"[{_SURNAMES}][{CJK}]{{1,2}}")
 #: What a word that the lexicon does not have is good for, by the first letter of Jieba's mark; others are nouns.
 _BY_MARK = {
@@ -40,7 +38,6 @@ _WORD = re.compile(
     rf"|(?<![\w.])[.~]{{0,2}}(?:/[\w.\-]*[\w\-])++/?"
     rf"|(?:(?<!_)_++)?{_PART}(?:(?:['’.\-+@&]|_+){_PART})*(?:\+\+|\#(?!\w)|%)?"
 )
-_SHAPED = _pattern("shaped")
 _NUMBER = re.compile(r"[\d.,:/\-]+(?:st|nd|rd|th|am|pm|%|k|s|x|ms|km|kg|g|ml|cm|mm|m|h)?", re.IGNORECASE)
 _QUOTES = frozenset("\"'“‘「『(（")
 _COLONS = frozenset(":：")
@@ -192,7 +189,7 @@ def _persons(run: str, listed: Sequence[tuple[str, str]]) -> dict[int, set[str]]
     import rjieba
 
     found: defaultdict[int, set[str]] = defaultdict(set)
-    for match in _CALLED.finditer(run):
+    for match in _pattern.called.finditer(run):
         found[match.start()].add(match[0])
     start = 0
     for text, mark in rjieba.tag(run, hmm=True):
@@ -219,7 +216,7 @@ def _look_up(token: str) -> Mapping[str, Any]:
     contracted = contract(token)
     bare = token[: len(contracted)] if token.startswith(contracted) else token
     folded, key = contracted.casefold(), stem(contracted)
-    shaped = _SHAPED.fullmatch(bare) is not None
+    shaped = _pattern.shaped.fullmatch(bare) is not None
     number = (_NUMBER.fullmatch(bare) and not (shaped and bare.startswith("v"))) or folded in _NUMERALS
     inflected = key in ENGLISH and folded.endswith(("s", "ed", "ing"))
     stop = folded in ENGLISH or inflected or folded in _SYNTAX or folded in _CHAT or (len(folded) == 1 and not shaped)
@@ -278,7 +275,6 @@ def _tell_verbs_from_nouns(words: Sequence[Word]) -> None:
 
 
 _MOST = 12
-_DATE = _pattern("date")
 _TITLE = re.compile(r"《([^《》\n]{1,40})》|“([^“”\n]{2,50})”|「([^「」\n]{2,40})」|(?<!\w)\"([^\"\n]{2,50})\"(?!\w)")
 _JOINERS = words("of de da do dos van von der la le & y")
 _SUFFIXES = word_list("of a name")
@@ -325,7 +321,7 @@ def names(reading: Reading) -> list[Name]:
 @lru_cache(maxsize=256)
 def _names_in(text: str) -> tuple[Name, ...]:
     reading = read(text)
-    found = [Name(match[0], match.start(), match.end(), date=True) for match in _DATE.finditer(reading.text)]
+    found = [Name(match[0], match.start(), match.end(), date=True) for match in _pattern.date.finditer(reading.text)]
     titles = list(titles_in(reading.text))
     inside = [*_latin(reading), *_chinese(reading)]
     found += titles

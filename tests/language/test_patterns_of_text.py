@@ -7,6 +7,8 @@ import re
 from collections import Counter
 from pathlib import Path
 
+from amem.language.scripts import Patterns
+
 AMEM = Path(__file__).parents[2] / "amem"
 #: How many patterns of words a room may hold, and why. A number may fall, not rise.
 ALLOWED = {
@@ -48,3 +50,14 @@ def test_no_room_but_language_takes_up_patterns_of_words() -> None:
             found[room] += _patterns_of_words(path.read_text(encoding="utf-8"))
     more = {room: count for room, count in found.items() if count > ALLOWED.get(room, (0, ""))[0]}
     assert not more, "read this text in amem/language, or say in ALLOWED why not"
+
+
+def test_every_pattern_that_a_module_asks_for_by_name_stands_in_the_file() -> None:
+    asked = 0
+    for path in AMEM.rglob("*.py"):
+        source = path.read_text(encoding="utf-8")
+        for section in re.findall(r'^_pattern = Patterns\("([^"]+)"\)', source, re.MULTILINE):
+            for name in set(re.findall(r"\b_pattern\.(\w+)", source)) - {"text", "says", "with_names"}:
+                assert isinstance(getattr(Patterns(section), name), re.Pattern)
+                asked += 1
+    assert asked > 100

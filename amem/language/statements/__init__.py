@@ -35,20 +35,12 @@ _MOST = 24
 _SPEAKER_ZH = re.compile(rf"[\u4e00-\u9fff]{{1,2}}|[小老阿{SURNAMES}][\u4e00-\u9fff]{{1,3}}|{KIN_ZH}")
 
 
-#: What a note about moving house speaks of.
-_DWELLING = _pattern("dwelling")
-#: What a note about a new job speaks of.
-_WORKING = _pattern("working")
-#: "The lease is signed", 合同签了.
-_SETTLED = _pattern("settled")
-
-
 def facts_in(draft: Draft, predicates: Predicates) -> tuple[Fact, ...]:
     """What the note states, in order, each once, at most 24; in doubt nothing."""
     text = draft.content
-    lower, dwelling = not any(mark.isupper() for mark in text), _DWELLING.search(text) is not None
+    lower, dwelling = not any(mark.isupper() for mark in text), _pattern.dwelling.search(text) is not None
     scene = Scene(Cast(draft.speaker, predicates), draft.at, predicates, lower=lower, dwelling=dwelling)
-    scene.settled, scene.working = _SETTLED.search(text) is not None, _WORKING.search(text) is not None
+    scene.settled, scene.working = _pattern.settled.search(text) is not None, _pattern.working.search(text) is not None
     found: dict[Fact, None] = {}
     plain = _labels_written_out(_allergies_written_out(_treatments_written_out(_written_out(text))), predicates)
     mine: Scene | None = scene
@@ -80,7 +72,7 @@ def _labels_written_out(text: str, predicates: Predicates) -> str:
     """
     if ":" in text or "：" in text:
         text = _pattern.with_names("labelled", _personal(predicates)).sub(_statement, text)
-        text = _OF_PROJECT.sub(lambda found: _uses(found, predicates), text)
+        text = _pattern.of_project.sub(lambda found: _uses(found, predicates), text)
     for word, name in (("ew ", "new_one"), ("ed ", "switched_to"), ("新", "new_one_zh")):
         text = _pattern.with_names(name, predicates.persons).sub(_statement, text) if word in text else text
     return _SERVED.sub(_served, text)
@@ -100,10 +92,6 @@ def _written_out(text: str) -> str:
             for pattern, said in rows:
                 text = pattern.sub(said, text)
     return text
-
-
-#: "Larder: SQLite with FTS5", 青鸟：PostgreSQL: a name as a label, and a tool behind it that nothing is told of.
-_OF_PROJECT = _pattern("of_project")
 
 
 def _uses(found: re.Match[str], predicates: Predicates) -> str:
@@ -174,20 +162,15 @@ def _names_somebody(label: str) -> bool:
     return is_person(first) or (first[0].isupper() and not is_everyday(first))
 
 
-#: "The doctor put me on losartan instead", "Ana's GP prescribed her metformin".
-_TREATED = _pattern("treated")
 #: One of these stands in whatever it matches; to look for them takes a tenth of the time.
 _DOCTORS = word_list("who treats")
-#: "Mia's retest: pistachio outgrown, cashew still positive", where the test is one of allergies.
-_RETEST = _pattern("retest")
-_RESULT = _pattern("result")
 
 
 def _treatments_written_out(text: str) -> str:
     """A text with what a doctor put somebody on as statements, and with the results of a list of tests."""
     folded = text.casefold()
-    text = _RETEST.sub(_results, text) if "test" in folded else text
-    return _TREATED.sub(_taken, text) if any(each in folded for each in _DOCTORS) else text
+    text = _pattern.retest.sub(_results, text) if "test" in folded else text
+    return _pattern.treated.sub(_taken, text) if any(each in folded for each in _DOCTORS) else text
 
 
 def _taken(found: re.Match[str]) -> str:
@@ -205,7 +188,7 @@ def _taken(found: re.Match[str]) -> str:
 def _results(found: re.Match[str]) -> str:
     """The results of a test of allergies as statements; as it stands what has others in it, too."""
     parts = [part.strip() for part in _COMMAS.split(found["list"]) if part.strip()]
-    results = [each for part in parts if (each := _RESULT.fullmatch(part.removeprefix("but ")))]
+    results = [each for part in parts if (each := _pattern.result.fullmatch(part.removeprefix("but ")))]
     of_allergies = found["sort"] or any("outgrown" in each[0].casefold() for each in results)
     if not of_allergies or len(results) < len(parts):
         return found[0]
@@ -220,13 +203,12 @@ def _who(found: re.Match[str]) -> str:
 
 # Lists of allergies as people jot them down: "Allergies: latex, nuts".
 
-_LABEL = _pattern("label")
 _COMMAS = re.compile(r",? and |[,;、]")
 
 
 def _allergies_written_out(text: str) -> str:
     """A text with its lists of allergies as statements."""
-    return _LABEL.sub(_allergy_statement, text) if ":" in text or "：" in text else text
+    return _pattern.label.sub(_allergy_statement, text) if ":" in text or "：" in text else text
 
 
 def _allergy_statement(found: re.Match[str]) -> str:

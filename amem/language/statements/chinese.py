@@ -47,14 +47,12 @@ _pattern = Patterns("statements/chinese")
 
 # What a fact is about, cut out of the characters behind a verb.
 
-_OBJECT_END = _pattern("object_end")
 _PLACE_END = re.compile(r"(?:市区|北边|南边|东边|西边|郊区|郊外|附近|那边|这边|市中心|里|的)")
 _POINTER = re.compile(r"^(?:它|他|她|这|那|你|您|我(?!们?的)|什么|谁|哪|自己|别人|某|一下|起来)")
 #: Not \w alone: in 用Go写的 the name is Go.
 _IN_LATIN = r"(?:(?![\u4e00-\u9fff])[\w.+#&'-])"
 _LATIN = re.compile(rf"[A-Za-z]{_IN_LATIN}*(?: (?:[A-Z0-9]{_IN_LATIN}*|of|de))*")
 _DWELLING = re.compile(r"[房家楼村镇城院]|公寓|小区|宿舍|住处|新居|居室|单间")
-_NO_PLACE = _pattern("no_place")
 _CLASSIFIER = re.compile(r"^(?:一[个家间套所座名位种](?!人)|了|着)")
 
 
@@ -64,7 +62,7 @@ _THIS_LONG = re.compile(r"(?:已经?|都|有|快)*[一二两三四五六七八�
 
 def trimmed(text: str) -> str:
     """Without particles at its end."""
-    return _OBJECT_END.sub("", _CLASSIFIER.sub("", text.strip(" ，,。.!！~")).strip())
+    return _pattern.object_end.sub("", _CLASSIFIER.sub("", text.strip(" ，,。.!！~")).strip())
 
 
 def latin_in(text: str, predicates: Predicates) -> str:
@@ -93,7 +91,11 @@ def place_in(text: str, predicates: Predicates) -> str:
     short = _PLACE_END.split(text, maxsplit=1)[0]
     if text[len(short) :].startswith("的") and not _DWELLING.search(text, len(short)):
         return ""  # 靠窗的座位
-    plain = re.fullmatch(r"[\u4e00-\u9fff]{2,6}", short) and not _POINTER.match(short) and not _NO_PLACE.search(short)
+    plain = (
+        re.fullmatch(r"[\u4e00-\u9fff]{2,6}", short)
+        and not _POINTER.match(short)
+        and not _pattern.no_place.search(short)
+    )
     if plain and not any(short[:size] in lexicon().chinese for size in {len(short), len(short) - 1} - {1}):  # 客房睡
         return short
     return (
@@ -104,14 +106,13 @@ def place_in(text: str, predicates: Predicates) -> str:
     )
 
 
-_STREET = _pattern("street")
 #: What goes on so after a town's name is part of a street's: 南京西路, 北京路.
 _OF_STREET = re.compile(r"[东南西北中]?[一二三四五]?[路街道]")
 
 
 def home_in(text: str, predicates: Predicates) -> list[tuple[str, str]]:
     """The address that the text begins with, and the town or district that is named in it, as predicate and object."""
-    found = _STREET.match(trimmed(text))
+    found = _pattern.street.match(trimmed(text))
     if found is None:
         return []
     whole = found[0]
@@ -134,11 +135,12 @@ def employer_in(text: str, predicates: Predicates) -> str:
     return text if _is_org(text) else ""
 
 
-_NO_ORG = _pattern("no_org")
-
-
 def _is_org(text: str) -> bool:
-    return re.fullmatch(r"[\u4e00-\u9fff]{2,10}", text) is not None and not _NO_ORG.search(text) and not is_place(text)
+    return (
+        re.fullmatch(r"[\u4e00-\u9fff]{2,10}", text) is not None
+        and not _pattern.no_org.search(text)
+        and not is_place(text)
+    )
 
 
 def person_in(text: str, predicates: Predicates) -> str:
@@ -196,9 +198,6 @@ def listed(text: str) -> list[str]:
 SURNAMES = "".join(word_list("surnames"))
 _GIVEN = _pattern.text("given")
 _KIN_END = re.compile(rf"(?:{KIN_ZH})$")
-#: Words that say when or how, but not who.
-_MANNER = _pattern("manner")
-_BEFORE_SUBJECT = _pattern("before_subject")
 #: What is used as something is ours, whatever it is: 缓存换成了 Redis.
 _USED_AS = "(?:数据库|缓存|编辑器|聊天工具|云服务|操作系统|消息队列|队列|框架|包管理器|编程语言|云|CI|数据)"
 _ROLE_NOUN = re.compile(rf"(?:(?P<mine>我的)|我们的?|项目的?|公司的?)?主?{_USED_AS}")
@@ -208,16 +207,8 @@ _SELF = words("我 本人 我自己 俺 我家 我们家 咱家")
 _US = words(
     "我们 咱们 我们团队 我们组 我们小组 我们部门 团队 项目 公司 我们公司 我们项目 大家 本项目 该项目 这个项目 我司"
 )
-_NAME = _pattern("name")
-_THING = _pattern("thing")
-#: 我们在支付服务里用, 移动端我们用: we, and where.
-_LIMITED = _pattern("limited")
-#: What a project is made of: 前端 is Lantern's, where the clause before was about Lantern.
-_PART_OF = _pattern("part_of")
-_PROJECT = _pattern("project")
 _HOSTED = re.compile(r"(?:部署|托管|跑在|运行在|上线)")
 _OF_ALL = words("生产环境 线上 生产 云 工作 内部 公司内部 项目 团队 公司")
-_NO_NAME = _pattern("no_name")
 
 
 #: 和女儿豆豆住在拱墅区: whoever else does so.
@@ -231,7 +222,7 @@ def subject_in(before: str, scene: Scene, *, told: bool = False) -> Subject | No
     """
     text = before.strip(" ，,")
     for _ in range(3):
-        text, last = _MANNER.sub("", _BEFORE_SUBJECT.sub("", text)).strip(" ，,"), text
+        text, last = _pattern.manner.sub("", _pattern.before_subject.sub("", text)).strip(" ，,"), text
         if text == last:
             break
     if GAP in text:
@@ -251,14 +242,16 @@ def limited_to(before: str) -> str:
 
     Anything else as it stands.
     """
-    found = _LIMITED.fullmatch(before.strip(" ，,"))
+    found = _pattern.limited.fullmatch(before.strip(" ，,"))
     if found is None:
         return before
     thing = (found["inside"] or found["named"]).strip()
     if thing in _OF_ALL or canonical_subject(thing) == WE:
         return found["lead"] + (found["us"] or found["then_us"])
-    named = _THING.fullmatch(thing) or (_LATIN.fullmatch(thing) and not is_person(thing) and not is_known_place(thing))
-    return found["lead"] + thing if named and not _NO_NAME.search(thing) else before
+    named = _pattern.thing.fullmatch(thing) or (
+        _LATIN.fullmatch(thing) and not is_person(thing) and not is_known_place(thing)
+    )
+    return found["lead"] + thing if named and not _pattern.no_name.search(thing) else before
 
 
 def _named(text: str, scene: Scene) -> Subject | None:
@@ -273,12 +266,12 @@ def _named(text: str, scene: Scene) -> Subject | None:
         return Subject(USER, True)
     if text in _names(scene.predicates) and not _KIN_END.search(text):
         return None  # 职位是…, 工位在…: what they are of was said before, or is not said
-    if part := _PART_OF.fullmatch(text):
+    if part := _pattern.part_of.fullmatch(text):
         if part["whole"]:
             scene.whole = canonical_subject(part["whole"])
         name = f"{scene.whole}的{part['part']}" if scene.whole else text
         return scene.cast.meet(Subject(name, False))
-    if kin := _KIN_NAMED.fullmatch(text):
+    if kin := _pattern.kin_named.fullmatch(text):
         return scene.cast.meet(Subject(kin["name"], True, noun=kin["kin"]))
     if role := _ROLE_NOUN.fullmatch(text):
         return scene.cast.me if role["mine"] else Subject(WE, True)
@@ -288,9 +281,9 @@ def _named(text: str, scene: Scene) -> Subject | None:
         return scene.cast.me if joined[1] == "我" else Subject(WE, True)
     if text[0] in "我他她" or "的" in text:
         return _owned(text, scene)
-    if _THING.fullmatch(text) and not _NO_NAME.search(text):
+    if _pattern.thing.fullmatch(text) and not _pattern.no_name.search(text):
         return scene.cast.meet(Subject(canonical_subject(text), False))
-    if not (_NAME.fullmatch(text) or _KIN_END.fullmatch(text)) or _NO_NAME.search(text):
+    if not (_pattern.name.fullmatch(text) or _KIN_END.fullmatch(text)) or _pattern.no_name.search(text):
         return None
     if text.isascii() or text[0].isascii():
         return scene.cast.meet(Subject(text, True if is_person(text.split()[0]) else None))
@@ -322,18 +315,18 @@ def _of_another(kin: str, scene: Scene) -> bool:
 _FRIENDS = words("朋友 同事 室友 邻居 同桌 发小 舍友")
 
 
-#: 太太林悦, 我的同事王芳: a relative with a name.
-_KIN_NAMED = _pattern("kin_named")
 #: Of these everybody has one, so that they stay who they are, with a name.
 _ONLY_ONE = words("太太 老婆 妻子 老公 丈夫 爸爸 妈妈 父亲 母亲 爸 妈 岳母 岳父 婆婆 公公 女朋友 男朋友")
 
 
 def _named_relative(text: str, scene: Scene) -> tuple[str, list[Fact]]:
     """太太林悦在医院当护士 as 太太在医院当护士, and that her name is 林悦."""
-    found = re.match(rf"{_KIN_NAMED.pattern}(?=[在是也对住叫从]|现在|目前|去年|刚)", text)
+    found = re.match(rf"{_pattern.kin_named.pattern}(?=[在是也对住叫从]|现在|目前|去年|刚)", text)
     if found is None or found["kin"] not in _ONLY_ONE:
         return text, []
-    if any(word in lexicon().chinese for word in (found["name"], found["name"][:2])) or _NO_NAME.search(found["name"]):
+    if any(word in lexicon().chinese for word in (found["name"], found["name"][:2])) or _pattern.no_name.search(
+        found["name"]
+    ):
         return text, []
     subject = _named(f"我{found['kin']}", scene)
     return f"我{found['kin']}{text[found.end() :]}", [Fact(subject.name, "named", found["name"])] if subject else []
@@ -346,7 +339,7 @@ def _owned(text: str, scene: Scene) -> Subject | None:
     )
     owner, what = (found["owner"], found["what"]) if found else ("", "")
     what = re.sub("^家的?(?![人里庭长乡具教的])(?=.)", "", what)
-    if not owner or _NO_NAME.search(what):
+    if not owner or _pattern.no_name.search(what):
         return None
     if owner in ("他", "她"):
         third = scene.cast.third(owner)
@@ -372,23 +365,17 @@ def _owned(text: str, scene: Scene) -> Subject | None:
 _NO_NAMES = ("家", "叫", "名字")
 _ELSEWHERE = ("works_at", "deadline", "date", "version")
 _DIGITS = re.compile(r"\+?\d[\d\s-]{4,20}\d")
-_ADDRESS = _pattern("address")
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _SCHOOL = re.compile(r"[\u4e00-\u9fffA-Za-z\d]{1,14}?(?:小学|中学|高中|初中|幼儿园|大学|学院|学校)")
-_PERSON = _pattern("person")
 _TITLES = _pattern.text("titles")
 #: 陈老师 is who somebody is, and no trade.
 _BY_SURNAME = re.compile(rf"[{SURNAMES}](?:{_TITLES})")
 _NO_PERSON = re.compile(r"^(?:一[个位名]|个|谁|这|那|女|男|好|很|我|你|他|她)")
 
 
-#: 陈浩是青鸟项目负责人, without 的: of the project, no title of his.
-_LEADS = _pattern("leads")
-
-
 def turned(text: str, predicates: Predicates) -> str:
     """老陈是我的房东 as 我的房东是老陈; any other clause as it is."""
-    if leads := _LEADS.fullmatch(text):
+    if leads := _pattern.leads.fullmatch(text):
         return f"{leads['whose']}的负责人{leads['is']}{leads['what']}"
     found = _pattern.with_names("is_the_role", _names(predicates)).fullmatch(text)
     if found is None:
@@ -420,7 +407,9 @@ def value_in(row: Predicate, text: str, scene: Scene) -> str:
         case "amount":
             return amount_zh(text)
         case "number" | "address" | "email" | "school":
-            found = {"number": _DIGITS, "address": _ADDRESS, "email": _EMAIL, "school": _SCHOOL}[row.value].match(text)
+            found = {"number": _DIGITS, "address": _pattern.address, "email": _EMAIL, "school": _SCHOOL}[
+                row.value
+            ].match(text)
             return found[0].strip() if found else ""
         case "room" | "phrase" | "name":
             return "" if re.match("[最很挺太好不]", text) else phrase_in(re.sub(r"^(?:一?[辆台部家个])", "", text))
@@ -440,7 +429,7 @@ _FROM_PRACTICE = re.compile(rf"^[^，的是]{{2,12}}的(?=[\u4e00-\u9fff]{{1,3}}
 def _person_of_role(text: str, predicates: Predicates) -> str:
     """A person: 老陈, 陈大夫, 浙大口腔的吴医生, Ana."""
     text = _FROM_PRACTICE.sub("", text)
-    titled = _PERSON.match(text)
+    titled = _pattern.person.match(text)
     if surname := re.match(r"姓(?!什|啥)(?P<o>[\u4e00-\u9fff])", text):
         return surname[0]
     if titled and not _NO_PERSON.search(text):
@@ -469,18 +458,9 @@ _CAUSE = _pattern.text("cause")
 _WHO = _pattern.text("who")
 _ALLERGIC_WHEN = _pattern.text("allergic_when")
 _OF_THING = re.compile(rf"{_WHO}{_ALLERGIC_WHEN}{_CAUSE}(?:也|都|还是?|严重|现在|已经)*(?P<not>不再|不)?(?:会)?过敏了?")
-#: 芒果不过敏了, 吃芒果没事了: of food by itself, "nothing is wrong any more" may be about anything else.
-_OVER = _pattern("over")
-#: 豆豆花生过敏, 豆豆鸡蛋不过敏了: somebody by name, told from the thing where that is a known one.
-_BY_NAME = _pattern("by_name")
 #: Who finds an allergy out is not who has it: 医生确诊花生过敏.
 _PRACTICE = _pattern.text("practice")
 _CARER = re.compile(rf"(?:{_PRACTICE})$")
-_FOUND_OUT = _pattern("found_out")
-#: What one may eat again, or has been cured of; a plan or a hope has other words in it.
-_CURED = _pattern("cured")
-#: 花生一律不能碰 as 不能碰花生.
-_KEPT_FROM = _pattern("kept_from")
 
 
 def allergy_turned(clause: str, scene: Scene) -> str:
@@ -488,13 +468,13 @@ def allergy_turned(clause: str, scene: Scene) -> str:
 
     '' where a doctor finds it out of nobody in particular.
     """
-    if kept := _KEPT_FROM.fullmatch(clause):
+    if kept := _pattern.kept_from.fullmatch(clause):
         return f"{kept['who']}不能吃{kept['o']}"
-    if found := _FOUND_OUT.fullmatch(clause):
+    if found := _pattern.found_out.fullmatch(clause):
         who, rest = found["who"], found["rest"]
         rest = re.sub(r"(?<=[^为])为(?=.)", "", rest)  # 诊断豆豆为花生过敏
         whose = re.match(rf"(?P<who>我|他|她|我?的?(?:{KIN_ZH})|[^对]{{1,6}}(?=对))对?(?=.+过敏)", rest)
-        if whose is None and (named := _BY_NAME.fullmatch(rest)) is not None:
+        if whose is None and (named := _pattern.by_name.fullmatch(rest)) is not None:
             who, rest = named["who"] or who, f"{named['o']}{named['not'] or ''}过敏"
         elif whose is not None:
             who = who if who and whose["who"] in ("他", "她") else whose["who"]
@@ -504,17 +484,17 @@ def allergy_turned(clause: str, scene: Scene) -> str:
             return ""  # 小明的医生说我过敏: who says "I" is unsure
         rest = re.sub(r"(?:也|都|还是?|严重)*过敏$", "过敏", rest.removeprefix("对"))
         return f"{who}对{rest}"
-    if over := _OVER.fullmatch(clause):
-        named = None if over["who"] or over["food"] else _BY_NAME.fullmatch(clause)
+    if over := _pattern.over.fullmatch(clause):
+        named = None if over["who"] or over["food"] else _pattern.by_name.fullmatch(clause)
         if named is not None:
             return f"{named['who']}对{named['o']}不过敏"
         unnamed = "我" if scene.subject is None and not scene.others else ""
         return f"{over['who'] or unnamed}对{over['food'] or over['o']}不过敏"
     bare = re.sub(rf"^我?的?(?:{KIN_ZH})(?=[\u4e00-\u9fff]{{4}})", "", clause)
-    named = _BY_NAME.fullmatch(bare)  # 女儿豆豆花生过敏
+    named = _pattern.by_name.fullmatch(bare)  # 女儿豆豆花生过敏
     if named is None or not named["who"] or named["who"] in lexicon().chinese:
         named = None
-    found = named or _OF_THING.fullmatch(clause) or _BY_NAME.fullmatch(clause)
+    found = named or _OF_THING.fullmatch(clause) or _pattern.by_name.fullmatch(clause)
     if found is None or not (found["who"] or scene.subject):
         return clause
     return f"{found['who']}对{found['o']}{'不' if found['not'] else ''}过敏"
@@ -522,9 +502,9 @@ def allergy_turned(clause: str, scene: Scene) -> str:
 
 def _cured(text: str, scene: Scene) -> list[Fact]:
     """The allergy that is over: 鸡蛋已经脱敏; 可以吃鸡蛋了, with which the ban on eating it ends."""
-    found = _CURED.fullmatch(text)
+    found = _pattern.cured.fullmatch(text)
     subject = subject_in(found["who"], scene, told=True) if found else None
-    if found is None or subject is None or subject.person is False or _PLANNED.search(found["who"]):
+    if found is None or subject is None or subject.person is False or _pattern.planned.search(found["who"]):
         return []
     thing, eaten = found["ate"] or found["o"], found["ate"] or found["eat"]
     over = [Fact(subject.name, each, thing, False) for each in ("allergic_to", *(["cannot_eat"] if eaten else []))]
@@ -533,14 +513,12 @@ def _cured(text: str, scene: Scene) -> list[Fact]:
 
 # What takes the place of a medicine: 爸爸的氨氯地平换成了缬沙坦, 医生给换成了缬沙坦.
 
-_MEDICINE_CHANGED = _pattern("medicine_changed")
-
 
 def _medicine_changed(text: str, scene: Scene) -> list[Fact]:
     """The medicine that is taken now, and that no longer taken, which may have been named by a clause before."""
-    found = _MEDICINE_CHANGED.fullmatch(text)
+    found = _pattern.medicine_changed.fullmatch(text)
     new = scene.predicates.known("takes_medication", trimmed(found["o"])) if found else ""
-    if found is None or not new or _PLANNED.search(found["who"]):
+    if found is None or not new or _pattern.planned.search(found["who"]):
         return []
     old, whose = "", re.sub(rf"(?:{_PRACTICE})?(?:给|帮)?$", "", found["who"]) or found["to"] or ""
     for at in range(len(moved := found["x"] or whose)):
@@ -564,11 +542,10 @@ def _medicine_changed(text: str, scene: Scene) -> list[Fact]:
 
 #: 咖啡戒掉了, 我把咖啡戒了 as 戒了咖啡; of 老王戒了 nothing tells what.
 _GIVES_UP = frozenset("戒喝抽")
-_GIVEN_UP = _pattern("given_up")
 
 
 def _given_up(clause: str, scene: Scene) -> str:
-    found = _GIVEN_UP.fullmatch(clause) if not _GIVES_UP.isdisjoint(clause) else None
+    found = _pattern.given_up.fullmatch(clause) if not _GIVES_UP.isdisjoint(clause) else None
     habit = found["o"] or found["o2"] if found else ""
     known = scene.predicates.known("likes", habit) == habit or normalize(habit) in scene.predicates.kinds
     return f"{found['who'] or found['who2'] or ''}戒了{habit}" if found and known else clause
@@ -576,11 +553,7 @@ def _given_up(clause: str, scene: Scene) -> str:
 
 # What takes whose place. What place that is, such a sentence often leaves to other notes.
 
-_LEAVES_ZH = _pattern("leaves_zh")
-_TAKES_OVER_ZH = _pattern("takes_over_zh")
 _DID_ZH = _pattern.text("did_zh")
-_REPLACED_ZH = _pattern("replaced_zh")
-_BROKE_ZH = _pattern("broke_zh")
 _INSTEAD_ZH = re.compile(rf"{_DID_ZH}(?:就|于是)?换(?:成了?|了|为)(?:一?[部台辆个])?\s?(?P<y>[^，]+)")
 _NO_PRODUCT = re.compile(r"[我你他她它这那了是在和]|^(?:一|手机|电脑|车|东西|新|什么)")
 
@@ -595,16 +568,16 @@ def _thing_zh(text: str, scene: Scene) -> str:
 
 def _takeover(text: str, scene: Scene) -> list[Fact]:
     """Who or what takes whose place: 从6月1日起由韩梅接手, 旧尼康坏了，换成佳能."""
-    if replaced := _REPLACED_ZH.fullmatch(text):
+    if replaced := _pattern.replaced_zh.fullmatch(text):
         return instead(_thing_zh(replaced["x"], scene), _thing_zh(replaced["y"], scene), text, scene)
     if scene.broken and (newer := _INSTEAD_ZH.fullmatch(text)):
         return instead(scene.broken, _thing_zh(newer["y"], scene), text, scene)
-    if broke := _BROKE_ZH.fullmatch(text):
+    if broke := _pattern.broke_zh.fullmatch(text):
         scene.broken = _thing_zh(broke["x"], scene)
-    if leaves := _LEAVES_ZH.fullmatch(text):
+    if leaves := _pattern.leaves_zh.fullmatch(text):
         scene.leaving = leaves["x"]
         return []
-    found = _TAKES_OVER_ZH.fullmatch(text)
+    found = _pattern.takes_over_zh.fullmatch(text)
     if found is None:
         return []
     new, gone = found["y"] or found["y2"] or found["y3"], found["x"] or scene.leaving
@@ -617,16 +590,10 @@ def _takeover(text: str, scene: Scene) -> list[Fact]:
 
 #: Around the thing whose version or date it is.
 _AFTER_THING = re.compile(r"(?:的?版本号?|的|已经?|把|将|现在|我们|把它|了|今天|昨天|刚刚?|正式)+$")
-_AFTER_EVENT = _pattern("after_event")
 _BEFORE_THING = re.compile(r"^(?:每天的?|以后|今后|下次|我们|我|把|将|的|今天|昨天|刚刚?|请?记住|项目把)+")
-#: 瑜伽课换老师了，时间改成周四: whose time the next clause tells.
-_OF_EVENT = _pattern("of_event")
-#: What 是 and 在 may say a time of.
-_EVENT = _pattern("event")
 _NO_THING = re.compile(r"通知|宣布|要求|[是在有和跟从到说不没]|[^\w .+#-]|.{15}")
 #: Of these a thing may be the subject, too.
 _OF_THINGS = ("named", "office", "likes", "dislikes", "uses", "owner")
-_PRACTITIONER = _pattern("practitioner")
 _NO_FOOD = re.compile(r"[药亏苦饭太多下完到的这那不喝力透准惊]|^[香醋]$|一点|任何|回头草|老本|东西|什么|早餐|午餐|晚餐")
 _EATEN = re.compile(r"^(?:吃|喝|这份|我的)(?=.)")
 
@@ -684,17 +651,17 @@ def made(shape: Shape, subject: Subject, parts: dict[str, str], scene: Scene) ->
 def made_of_thing(shape: Shape, parts: dict[str, str], before: str, scene: Scene) -> list[Fact]:
     """Versions and dates are those of a thing; of nothing in particular they are ours."""
     before = re.sub("^[^，]{0,8}?[把将]", "", before)
-    after = _AFTER_THING if shape.predicate == "version" else _AFTER_EVENT
+    after = _AFTER_THING if shape.predicate == "version" else _pattern.after_event
     thing = _BEFORE_THING.sub("", after.sub("", before.strip(" ，,"))).strip()
     if not thing and (shape.kind == "date" or "时间" in before):
         thing = scene.event
-    if thing and (_NO_THING.search(thing) or (shape.kind == "event" and not _EVENT.search(thing))):
+    if thing and (_NO_THING.search(thing) or (shape.kind == "event" and not _pattern.event.search(thing))):
         return []
     if shape.kind == "release":
         return [Fact(f"{canonical_subject(thing)}的{parts['act']}" if thing else parts["act"], "date", parts["o"])]
     subject = canonical_subject(thing) if thing else WE
     if shape.predicate != "version":
-        timed = _EVENT.search(thing) or "时间" in before or shape.kind == "event"  # 天天改稿改到一点: until one
+        timed = _pattern.event.search(thing) or "时间" in before or shape.kind == "event"  # 天天改稿改到一点: until one
         day, clock = when_in(parts["o"])
         clock = clock if timed else ""
         if not thing and shape.predicate != "deadline":
@@ -764,7 +731,7 @@ def _cut(kind: str, text: str, scene: Scene) -> str:
 
 
 def _tools(shape: Shape, subject: Subject, value: str, parts: dict[str, str], scene: Scene) -> list[Fact]:
-    if title := _PRACTITIONER.fullmatch(value):
+    if title := _pattern.practitioner.fullmatch(value):
         # 换到了何伟医生: a person is not used; a medical title says what role he or she has now.
         medical = (
             title["title"] in ("医生", "大夫", "医师")
@@ -794,7 +761,7 @@ def _tools(shape: Shape, subject: Subject, value: str, parts: dict[str, str], sc
         return []  # 坐标用SRID 4326 is no user of a tool
     if shape.aspect is Aspect.BEGIN and not before and not table.is_technology(new):
         # 把手机换成了静音, 改用热水洗脸, 英文名改成Leo: no tool that is known, nor was one replaced
-        system = subject.first or subject.name == WE or _THING.fullmatch(subject.name) or subject.name.isascii()
+        system = subject.first or subject.name == WE or _pattern.thing.fullmatch(subject.name) or subject.name.isascii()
         if is_cjk(new[0]) or not system:
             return []
     if thing:
@@ -822,20 +789,13 @@ def _is_thing(parts: dict[str, str], table: Predicates) -> bool:
 
 # The facts that Chinese clauses state: whom a clause is about, its verb, and what follows.
 
-#: In front of a verb these make it a plan, a wish, a duty, or somebody else's words.
-_PLANNED = _pattern("planned")
 _NOT = re.compile(r"(?:不再|不|没有?|未|从不|从没|并未|并不|不是)$")
 _FORMERLY = re.compile(r"(?<!\d)[5-9]\d年|以前|曾经?|过去|从前|之前(?!的)|原来|原先|当年|本来|一度|当时")
-#: Behind the verb these make it an aside about another time, or about something else than the subject.
-_ASIDE = _pattern("aside")
 #: With these a time is when it began; without them, when it was so (1月我还住在北京).
 _FROM_THEN_ON = re.compile(r"现在|目前|如今|起|开始|以来|自从?|从|了|换成|改|搬到|一直")
 _FOR_NOW = re.compile(r"(?<!从)(?:今天|今晚|中午|晚上|昨天|昨晚|周末|这几天|这次|暂时|出差|先)(?!起|开始)")
 #: Without 我 a clause tells of what has happened; "使用 MySQL" alone may be advice.
 _TOLD = re.compile(r"了|现在|目前|如今|已经?|刚|起|昨|去年|上个?月|上周|今天|过敏|\d月|[一二三四五六七八九十]月")
-#: 王芳说她搬家了: who "she" is; 我说过我住在……: said by whoever speaks.
-_REPORT = _pattern("report")
-_CARED_FOR = _pattern("cared_for")
 
 #: 妈妈换手机号了，新的是138……: the value of what was said to have changed.
 _NEW_ONE = re.compile(r"^(?:现在的?|新的?|新号码?|新号|现)(?:变成|换成|是|改成|[看找跟用](?:的是)?)了?(?=.)")
@@ -889,13 +849,11 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
     return found
 
 
-#: 和弟弟通了电话, 见了小王, 刘老师来了: somebody else, whom what follows without a subject may be about.
-_SOMEBODY = _pattern("somebody")
 _OURSELVES = re.compile("[我咱俺]|本人")
 
 
 def _names_others(text: str) -> bool:
-    return any(_is_somebody(found) for found in _SOMEBODY.finditer(text))
+    return any(_is_somebody(found) for found in _pattern.somebody.finditer(text))
 
 
 def _is_somebody(found: re.Match[str]) -> bool:
@@ -912,9 +870,9 @@ def _facts_of(text: str, scene: Scene) -> list[Fact]:
     if scene.notice and (last := _LAST_DAY_ZH.fullmatch(text)):
         until = announced_for(times(last["day"], scene.said), text, scene.said, lag=MONTH).since
         return [Fact(scene.cast.me.name, "works_at", "", False, until)] if until else []
-    if project := _PROJECT.fullmatch(text):
+    if project := _pattern.project.fullmatch(text):
         scene.whole = canonical_subject(project["name"] or project["called"])
-    if event := _OF_EVENT.match(text):
+    if event := _pattern.of_event.match(text):
         scene.event = event["event"]
         if event["teacher"]:
             return [Fact(scene.event, "teacher", "", False)]
@@ -950,11 +908,11 @@ def _facts_of(text: str, scene: Scene) -> list[Fact]:
 
 def _of_role(text: str, scene: Scene) -> list[Fact]:
     """我的房东是老陈: what the table's roles are said to be."""
-    match = _pattern.with_names("role_is", _names(scene.predicates)).fullmatch(_AT_WORK.sub(_whose_role, text))
+    match = _pattern.with_names("role_is", _names(scene.predicates)).fullmatch(_pattern.at_work.sub(_whose_role, text))
     if match is None:
         return []
-    who = _MY_PLACE.sub("我", _NOW.sub("", _FROM_NOW.sub("", match["who"])))
-    if any(each.search(who) for each in (_FORMER, _PREMISES, _PLANNED, _NO_ROLE)):
+    who = _pattern.my_place.sub("我", _NOW.sub("", _FROM_NOW.sub("", match["who"])))
+    if any(each.search(who) for each in (_pattern.former, _pattern.premises, _pattern.planned, _NO_ROLE)):
         return []
     row = scene.predicates.rows[scene.predicates.canonical(match["role"])]
     if match["sum"] is not None and row.value != "amount":
@@ -966,7 +924,7 @@ def _of_role(text: str, scene: Scene) -> list[Fact]:
         return []  # 老公姓陈: nobody calls a relative so
     apposed = match["apposed"] is not None
     value = apposed_in(row, match["name"]) if apposed else value_in(row, match["o"], scene)
-    value = value or (match["o"] if row.name == "lives_in" and _STREET.match(match["o"]) else "")
+    value = value or (match["o"] if row.name == "lives_in" and _pattern.street.match(match["o"]) else "")
     before = scene.subject
     subject = subject_in(who, scene, told=row.personal) if value else None
     if subject is not None and subject.name == f"{scene.cast.me.name}的{match['role']}":
@@ -1016,25 +974,19 @@ def _go_on_with(relative: str, name: str, scene: Scene) -> None:
 def _whose_role(found: re.Match[str]) -> str:
     """我在阿里的领导 and 我们公司的领导 as 我的领导; of a company that one left, as it stands."""
     pastime = _PASTIME.search(found[0])  # 我在合唱团的老板: not where one works
-    return found[0] if pastime or _FORMER.search(found[0]) else f"{found['who'] or found['own'] or '我'}的"
+    return found[0] if pastime or _pattern.former.search(found[0]) else f"{found['who'] or found['own'] or '我'}的"
 
 
-_FORMER = _pattern("former")
 _PASTIME = re.compile(r"(?:(?<!集)团|会|俱乐部|[球舞跑]队)的")
-#: The address of a company, or its number, is nobody's own.
-_PREMISES = _pattern("premises")
-#: 新房子房租六千二, 现在的房租: of where I live now.
-_MY_PLACE = _pattern("my_place")
 _NOW = re.compile("^(?:现在|目前|如今)(?!的)|(?:现在|目前|如今)$|^房东(?:又|要|说)?把(?:我们?的?)?$")
-_AT_WORK = _pattern("at_work")
 
 
 def _as_told(text: str, scene: Scene) -> str:
     """What somebody said of himself, as a statement about him."""
-    report = _REPORT.match(text)
+    report = _pattern.report.match(text)
     if report is None:
         return text
-    if (of := _CARED_FOR.fullmatch(report["who"])) and report["whose"] != "我":
+    if (of := _pattern.cared_for.fullmatch(report["who"])) and report["whose"] != "我":
         return f"{of['whose']}{text[report.end() :]}"  # what the doctor says is said of the patient
     if _CARER.search(report["who"]) and report["whose"] != "我":
         return text[report.start("whose") :]
@@ -1047,8 +999,6 @@ def _as_told(text: str, scene: Scene) -> str:
 
 #: 小何之后，组长是老梁.
 _BEFORE_OR_AFTER = re.compile("之[前后]|以[前后]|走[了后]|来之前")
-#: 下班路上碰到老同学阿峰: who 他 is by the next clause.
-_MET = _pattern("met")
 
 
 def _introduce(text: str, scene: Scene) -> None:
@@ -1065,7 +1015,7 @@ def _introduce(text: str, scene: Scene) -> None:
         found = None if called["who"] in lexicon().chinese else called  # 阿杰转正，工资4500
     if found and not _BEFORE_OR_AFTER.match(text, found.end("who")):
         subject_in(found["who"], scene)
-    elif (met := _MET.search(text)) and not (met["who"] in lexicon().chinese or is_place(met["who"] or "")):
+    elif (met := _pattern.met.search(text)) and not (met["who"] in lexicon().chinese or is_place(met["who"] or "")):
         name = met["who"] or canonical_subject(f"我{met['kin']}", speaker=scene.cast.speaker)
         scene.cast.meet(Subject(name, True, noun=met["kin"] or ""))
 
@@ -1074,7 +1024,7 @@ def _stated(shape: Shape, match: re.Match[str], before: str, text: str, scene: S
     """The facts of a match; None where it is none after all."""
     if shape.predicate in DATED or shape.aspect is Aspect.BEGIN:
         before = _FROM_NOW.sub("", before)
-    if _PLANNED.search(before) or _ASIDE.search(text, match.start()):
+    if _pattern.planned.search(before) or _pattern.aside.search(text, match.start()):
         return None
     if shape.kind == "firm" and match[0].startswith("去") and not _LEFT_JOB.search(scene.heard):
         return None  # 去了华为, as a visitor may

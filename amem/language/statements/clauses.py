@@ -25,12 +25,7 @@ _WINDOW = 20_000
 GAP = "\ufffc"
 
 _PASTED = re.compile(r"```.*?(?:```|\Z)|^[ \t]*>[^\n]*$", re.DOTALL | re.MULTILINE)
-_QUOTED = _pattern("quoted")
 _QUESTION = re.compile(r"[?？][\"'”’）)\s]*$|(?:[吗么呢]|来着)[。!！\s]*$|谁[不会家]")
-_SUPPOSED = _pattern("supposed")
-_JOKE = _pattern("joke")
-#: "Ana: I moved to Porto" in a pasted talk: whose line it is.
-_LINE = _pattern("line")
 _BREAK = _pattern("break")
 
 _ITEM = r"(?:(?!过敏|[对不我但而])[^，,。；;、！!]){1,12}"
@@ -59,17 +54,17 @@ class Sentence:
 
 def stated(text: str) -> Iterator[Sentence]:
     """The sentences of a text that state something."""
-    plain = _QUOTED.sub(_unquoted, _PASTED.sub(f" {GAP} ", text[:_WINDOW]))
+    plain = _pattern.quoted.sub(_unquoted, _PASTED.sub(f" {GAP} ", text[:_WINDOW]))
     every = sentences(plain)
-    joking = "/s" in plain or _JOKE.search(plain) is not None
+    joking = "/s" in plain or _pattern.joke.search(plain) is not None
     end = 0
     for at, sentence in enumerate(every):
         start = plain.find(sentence, end)
         goes_on = at > 0 and "\n" not in plain[end:start]
         end = start + len(sentence)
-        joke = joking and any(map(_JOKE.search, every[at : at + 2]))
+        joke = joking and any(map(_pattern.joke.search, every[at : at + 2]))
         if len(sentence) <= _LONGEST_SENTENCE and not joke and _states(sentence):
-            line = _LINE.match(sentence) if ":" in sentence or "：" in sentence else None
+            line = _pattern.line.match(sentence) if ":" in sentence or "：" in sentence else None
             body = sentence if line is None else sentence[line.end() :]
             who = None if line is None else line["who"]
             clauses = tuple(_clauses(body))
@@ -79,7 +74,7 @@ def stated(text: str) -> Iterator[Sentence]:
 
 
 def _states(sentence: str) -> bool:
-    return not (_QUESTION.search(sentence) or _SUPPOSED.search(sentence))
+    return not (_QUESTION.search(sentence) or _pattern.supposed.search(sentence))
 
 
 def _unquoted(found: re.Match[str]) -> str:
@@ -130,7 +125,6 @@ _MENTION = re.compile(
     r"|\b(?P<title>(?:Mr|Mrs|Ms|Dr|Prof)\.? [A-Z][\w-]+)|\b(?P<name>[A-Z][\w-]+)"
 )
 _ASKING = re.compile(r"\b(?:ask|wonder|know|knew|tell|told|guess|remember|see|saw|say|said)\w*\b", re.IGNORECASE)
-_SPOKEN_TO = _pattern("spoken_to")
 #: "Dad rang", "my sister", "her".
 _RELATIVE = re.compile(
     rf"\b(?:(?i:{'|'.join(sorted(_PARENTS))}|he|she|him|her)|(?:[Mm]y|[Oo]ur) (?:\w+ )?(?:{'|'.join(sorted(_KIN))}))\b"
@@ -200,7 +194,7 @@ class Cast:
 
         With `alone` no other clause is joined to it, so that a name by itself is of somebody it only speaks to.
         """
-        if alone and _SPOKEN_TO.fullmatch(clause):
+        if alone and _pattern.spoken_to.fullmatch(clause):
             return
         for found in _MENTION.finditer(clause):
             if found["kin"]:

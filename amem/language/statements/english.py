@@ -50,7 +50,6 @@ _pattern = Patterns("statements/english")
 
 # What may stand before an English statement and is no part of it: "By the way, last month ...", "I'm" for "I am".
 
-_LEAD = _pattern("lead")
 _SHORT = [
     (re.compile(pattern, re.IGNORECASE), f" {full}" if pattern[0] in "'n" else full)
     for pattern, _, full in (line.partition("  ") for _, line in read_list("short_forms.txt"))
@@ -68,25 +67,20 @@ def expanded(text: str) -> str:
 
 def without_lead(text: str) -> tuple[str, str]:
     """The clause without what leads into it, and that."""
-    lead = _LEAD.match(text)
+    lead = _pattern.lead.match(text)
     return (text, "") if lead is None else (text[lead.end() :], lead[0])
 
 
 # Who or what takes whose place: "Pieter is leaving, Fatima takes over", "Bought a Fairphone 5 to replace the Pixel 6".
 # What place that is, such a sentence often leaves to other notes: see ``amem.writing.fields``.
 
-_LEAVES = _pattern("leaves")
-_TAKES_OVER = _pattern("takes_over")
-#: What a person replaced of his own: a thing by its name, whatever it is.
-_REPLACED = _pattern("replaced")
-
 
 def takeover(plain: str, scene: Scene, text: str) -> list[Fact]:
     """The facts of an English clause in which somebody takes another's place; notes in the scene who is leaving."""
-    if leaves := _LEAVES.fullmatch(plain):
+    if leaves := _pattern.leaves.fullmatch(plain):
         scene.leaving = leaves["x"]
         return []
-    found = _TAKES_OVER.fullmatch(plain)
+    found = _pattern.takes_over.fullmatch(plain)
     if found is None:
         return []
     named = found["x"] or found["x2"] or ""
@@ -103,7 +97,7 @@ def takeover(plain: str, scene: Scene, text: str) -> list[Fact]:
 
 def replacement(plain: str, scene: Scene, text: str) -> list[Fact]:
     """The facts of an English clause in which the speaker replaces one thing by another."""
-    found = _REPLACED.fullmatch(plain)
+    found = _pattern.replaced.fullmatch(plain)
     if found is None:
         return []
     if scope_in(plain, scene, named=True):
@@ -138,23 +132,10 @@ _OPENERS = word_list("verb openers")
 _OPENERS_LATER = words("no might went wound")
 _DETERMINERS = words("the my our his her their a an this at")
 _NO_VERBS = words("a an the at on in head off")
-#: "We decided to use", "ended up using": a tool that is decided on is used; whoever decides to move may yet stay.
-_DECIDED = _pattern("decided")
-#: "I can't eat shellfish", "I can eat shrimp again": for good, not for tonight.
-_BARRED = _pattern("barred")
-_FOR_NOW = _pattern("for_now")
 _NO_MORE = re.compile(r" (?:any ?more|any longer)\b.*$", re.IGNORECASE)
-#: "A Skoda Fabia from 2014" has been driven since nobody knows when.
-_MODEL_YEAR = _pattern("model_year")
-#: "Ana told me that she": what somebody says of himself, or of another by name, counts as said.
-_REPORTED = _pattern("reported")
 _CARERS = word_list("carers")
-_DAY = _pattern("day")
 
 
-#: "Handed in my notice, last day is 30 April".
-_NOTICE = _pattern("notice")
-_LAST_DAY = _pattern("last_day")
 _AS_ROLE = re.compile(
     r" as (?!(?:an? |the )?(?:student|pupil|freshman|boarder)\b)[a-z]"
 )  # a teacher's first day at a school, and no pupil's
@@ -212,19 +193,13 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
     return found
 
 
-#: "The deadline for the report", which is the report's deadline.
-_OF_A_THING = _pattern("of_a_thing")
-
-
-#: "Dentist on the 7th at ten": states nothing by itself, and is what "it" is on another day by the next sentence.
-_APPOINTED = _pattern("appointed")
 #: "Host everything on AWS": what is so decided is so of all of ours.
 _ORDER = re.compile(r"(?:host|deploy|run|store|keep|build) (?:everything|all (?:of )?(?:our|the)) ", re.IGNORECASE)
 
 
 def _facts_of(text: str, scene: Scene, *, follows: bool) -> list[Fact]:
     """What a clause states. With `follows` it may go on with the subject before ("and joined OpenAI")."""
-    plain, lead = without_lead(_OF_A_THING.sub(r"the \g<thing> deadline", expanded(text)))
+    plain, lead = without_lead(_pattern.of_a_thing.sub(r"the \g<thing> deadline", expanded(text)))
     if lead and not scene.lead:
         scene.lead = times(lead, scene.said)
     mine = not scene.others or scene.cast.others_in(plain) is False
@@ -240,7 +215,7 @@ def _facts_of(text: str, scene: Scene, *, follows: bool) -> list[Fact]:
         return []  # "Mia, my niece, is five": still Mia
     if at is None:
         scene.note_mention(listed)
-        if (planned := _APPOINTED.fullmatch(plain)) and date_in(planned["day"]):
+        if (planned := _pattern.appointed.fullmatch(plain)) and date_in(planned["day"]):
             scene.cast.meet(Subject(planned["thing"], False))
         return []
     if at:
@@ -293,11 +268,11 @@ def _predicated(
             found = _stated(subject, group, word, rest, scene, text)
             if found is not None:
                 return found
-            if not at and (reported := _REPORTED.fullmatch(" ".join(listed))):
+            if not at and (reported := _pattern.reported.fullmatch(" ".join(listed))):
                 return _of_report(subject, reported["rest"], scene, text)
-            if decided := _DECIDED.fullmatch(" ".join(listed[at:])):
+            if decided := _pattern.decided.fullmatch(" ".join(listed[at:])):
                 return _of_decision(subject, decided["rest"], scene, text)
-        if barred := _BARRED.fullmatch(" ".join(listed[at:])):
+        if barred := _pattern.barred.fullmatch(" ".join(listed[at:])):
             return _of_food(subject, barred, group, text, scene)
         if not _consume(group, word.casefold(), rest):
             return []
@@ -307,7 +282,7 @@ def _predicated(
 def _stated(subject: Subject, group: Group, word: str, rest: str, scene: Scene, text: str) -> list[Fact] | None:
     """The facts of the first shape that fits here; [] where one fits and states nothing, None where none does."""
     scene.be = group.be
-    text = _MODEL_YEAR.sub(r"\g<thing>", text)
+    text = _pattern.model_year.sub(r"\g<thing>", text)
     if group.be and (found := relation(subject, f"{word} {rest}", scene)):
         return told(found, group, group.of_be(), Aspect.STATE, scene, text)
     if found := changed(subject, f"{word} {rest}", scene):
@@ -424,7 +399,7 @@ def _of_food(subject: Subject, barred: re.Match[str], group: Group, text: str, s
     again = barred["not"] is None
     if barred["have"] and thing.casefold().rpartition(" ")[2] not in word_list("foods"):
         return []  # "can't have visitors"
-    if not thing or group.negated or subject.person is False or _FOR_NOW.search(said):
+    if not thing or group.negated or subject.person is False or _pattern.for_now.search(said):
         return []
     if again and not re.search(r"\b(?:again|now)\b", barred["o"]):
         return []
@@ -436,10 +411,10 @@ def _of_food(subject: Subject, barred: re.Match[str], group: Group, text: str, s
 
 def _first_or_last_day(plain: str, scene: Scene, text: str) -> list[Fact]:
     """ "First day at Marulho": where whoever says so works from then on, or no more."""
-    scene.notice = scene.notice or _NOTICE.fullmatch(plain) is not None
-    day = _DAY.match(plain) if scene.opening else None
+    scene.notice = scene.notice or _pattern.notice.fullmatch(plain) is not None
+    day = _pattern.day.match(plain) if scene.opening else None
     org = organisation(day["o"], scene) if day else ""
-    last = _LAST_DAY.fullmatch(plain) if scene.notice or (org and not school_in(org)) else None
+    last = _pattern.last_day.fullmatch(plain) if scene.notice or (org and not school_in(org)) else None
     if last is not None:
         until = announced_for(times(last["day"], scene.said), text, scene.said, lag=MONTH).since
         return [Fact(scene.cast.me.name, "works_at", org, False, until)] if until else []

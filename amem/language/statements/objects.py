@@ -24,13 +24,7 @@ _JOINERS = words("of de da do dos das di du del van von der la le el & y the and
 _ARTICLES = words("the a an my our")
 _AMBIGUOUS = word_list("tools like words")
 _TRAILING = " .,;:!?'\"’”)。，、！"
-_VERSION = _pattern("version")
-_DATE = _pattern("date")
-_TIME_OF_DAY = _pattern("time_of_day")
-_STREET = _pattern("street")
-_STREET_NAME = _pattern("street_name")
 
-_SCHOOL = _pattern("school")
 
 #: "A two-room flat in Leipzig": what somebody lives in, before where it is.
 DWELLING = _pattern("dwelling")
@@ -77,7 +71,7 @@ def _small(text: str, predicates: Predicates, *, lower: bool) -> str:
             continue
         role = predicates.role(name)
         if (role is not None and predicates.role(" ".join(listed[: length - 1])) is None) or is_place(name):
-            versioned = len(listed) > length and _VERSION.fullmatch(listed[length]) is not None
+            versioned = len(listed) > length and _pattern.version.fullmatch(listed[length]) is not None
             return f"{name} {listed[length]}" if versioned else name
     if lower and listed and listed[0].isalpha() and not is_everyday(listed[0]):
         return listed[0]
@@ -99,11 +93,11 @@ def street_in(text: str, predicates: Predicates, *, sure: bool) -> tuple[str, st
 
     Without `sure` (an address is not certain to follow) the name has to tell: "moved to Django 5" names no street.
     """
-    found = _STREET.match(text.strip())
+    found = _pattern.street.match(text.strip())
     if found is None or predicates.role(found["street"]) is not None or date_in(found["street"]):
         return "", ""
     name = found["name"]
-    if name and (is_known_place(name) or not (sure or found["town"] or _STREET_NAME.search(name))):
+    if name and (is_known_place(name) or not (sure or found["town"] or _pattern.street_name.search(name))):
         return "", ""
     return found["street"], found["town"] or ""
 
@@ -145,7 +139,7 @@ def phrase_in(text: str, longest: int = 5) -> str:
 
 def version_in(text: str) -> str:
     """The version number that `text` begins with."""
-    found = _VERSION.match(text.strip())
+    found = _pattern.version.match(text.strip())
     return "" if found is None else found["version"]
 
 
@@ -154,7 +148,7 @@ def when_in(text: str) -> tuple[str, str]:
     plain = re.sub(r"^每(?:天|个?工作日|晚)的?", "", text.strip())
     day = date_in(plain)
     rest = re.sub(r"^[ ,的]+", "", plain[plain.find(day) + len(day) :]) if day else plain
-    found = _TIME_OF_DAY.match(rest)
+    found = _pattern.time_of_day.match(rest)
     if found is None:
         return day, ""
     return day or date_in(re.sub(r"^,? ?(?:on )?", "", rest[found.end() :])), found["time"]
@@ -162,13 +156,13 @@ def when_in(text: str) -> tuple[str, str]:
 
 def date_in(text: str) -> str:
     """The date that `text` begins with, as it is written."""
-    found = _DATE.match(text.strip())
+    found = _pattern.date.match(text.strip())
     return "" if found is None else found["date"]
 
 
 def school_in(text: str) -> str:
     """A school by the name that `text` begins with; '' for any other name."""
-    found = _SCHOOL.match(text.strip())
+    found = _pattern.school.match(text.strip())
     return found["o"].strip(" ,") if found else ""
 
 
@@ -177,8 +171,6 @@ def school_in(text: str) -> str:
 _DAYS = word_list("calendar")
 #: Where somebody stays, and no home.
 NO_HOME = _pattern("no_home")
-#: Nobody is allergic to these but in jest.
-_NO_ALLERGEN = _pattern("no_allergen")
 
 
 def firm_in(text: str, predicates: Predicates) -> str:
@@ -204,7 +196,7 @@ def fits(fact: Fact, predicates: Predicates) -> bool:
         return firm_in(value, predicates) != value
     if row.name == "drives":
         return not _DEMONYMS.issuperset(folded)
-    return row.name != "allergic_to" or not _NO_ALLERGEN.search(value)
+    return row.name != "allergic_to" or not _pattern.no_allergen.search(value)
 
 
 # Where somebody works, as what, and in which team.
@@ -217,11 +209,6 @@ _HEADS = re.compile(
 _NO_EMPLOYER = word_list("no employer")
 _CLUBS = word_list("clubs")
 _AS = re.compile(r"\bas an? (?P<title>[^,.;!?]+)")
-#: With these behind it somebody left for the day, or joined in something.
-_CLOCK = _pattern("clock")
-_GUEST = _pattern("guest")
-#: "St Mary's hospital", "St. Mary's", "Ana's bakery": no other possessive is an employer.
-_NAMED_AFTER = _pattern("named_after")
 _CALLED = re.compile(r"an? (?:[\w-]+ ){1,4}?(?:called|named) (?=[A-Z])")
 _LEFT_SO = re.compile(r" (?:on(?! (?:the )?\d| [A-Z])|open|off|behind|running|alone|unlocked|home|upstairs|with)\b")
 _BEGUN = words("start starts started starting begin begins began begun beginning")
@@ -239,7 +226,9 @@ def employers(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scen
     if parts["verb"] in _BEGUN and (school_in(org) or is_known_place(org)) and not titled:
         return []  # a pupil starts at a school as well as a teacher, a student at Leeds
     loose = shape.tail.startswith("(?P<o>")  # "joined", "left", "quit" and whatever follows
-    if loose and (_CLOCK.search(text) or _GUEST.search(text) or is_known_place(org) or _is_club(org, text)):
+    if loose and (
+        _pattern.clock.search(text) or _pattern.guest.search(text) or is_known_place(org) or _is_club(org, text)
+    ):
         return []
     product = scene.predicates.is_technology(org) and firm_in(org, scene.predicates) != org
     if loose and (product or TITLED.match(text) or _LEFT_SO.match(text.partition(org)[2])):
@@ -288,7 +277,7 @@ def organisation(text: str, scene: Scene) -> str:
     """The name that `text` begins with, if it may be an employer's: Groundwork of "a charity called Groundwork"."""
     if called := _CALLED.match(text):
         text = text[called.end() :]
-    if after := _NAMED_AFTER.match(text):
+    if after := _pattern.named_after.match(text):
         return max(after["o"], school_in(text), key=len)  # "St Anne's Primary"
     name = name_in(text, scene.predicates, lower=scene.lower)
     listed = name.split()
@@ -321,7 +310,6 @@ _SCOPE = _pattern.text("scope")
 _INSIDE_SCOPE = re.compile(rf"(?<![\w-]){_SCOPE}", re.IGNORECASE)
 _ALONE = re.compile(_SCOPE + r"(?P<rest>)", re.IGNORECASE)
 _LEADING = re.compile(rf"{_SCOPE.replace('{0,4}', '{0,4}?')} (?P<rest>(?:we|i)\b.+)", re.IGNORECASE)
-_IN_NAMED = _pattern("in_named")
 _WHOLE = re.compile(r"^(?:(?:the|our|my|all|whole|entire|old|its)\s+)+", re.IGNORECASE)
 
 
@@ -330,7 +318,7 @@ def scope_in(text: str, scene: Scene, *, named: bool = False) -> str:
 
     With `named` a name alone counts: "replaced Jenkins in Osprey", but not "in Berlin" or "for Ana".
     """
-    for found in _IN_NAMED.finditer(text) if named else ():
+    for found in _pattern.in_named.finditer(text) if named else ():
         name = bare_name(found["name"])
         first = name.split()[0]
         if not (is_known_place(name) or is_person(first) or date_in(first) or scene.predicates.is_technology(name)):
@@ -347,7 +335,7 @@ def scope_alone(text: str, scene: Scene) -> str:
 def led_by_scope(text: str, scene: Scene) -> tuple[str, str]:
     """A clause without the "in the mobile app" before its "we", and the thing named there."""
     found = _LEADING.fullmatch(text)
-    named = _IN_NAMED.match(text[:1].lower() + text[1:]) if found is None else None
+    named = _pattern.in_named.match(text[:1].lower() + text[1:]) if found is None else None
     if named is not None and (thing := scope_in(named[0], scene, named=True)):
         rest = text[named.end() :].lstrip(" ,")
         return (rest, thing) if rest[:3].casefold() == "we " else (text, "")  # "for Puffin we chose Svelte"
@@ -381,16 +369,8 @@ _NOW = re.compile(r"(?:now|currently|still|actually|really|called|named|is) ", r
 TITLED = _pattern("titled")
 _INSIDE = re.compile(r"(?:in|at|on) (?P<o>.+)")
 _ROOM = re.compile(r"(?:the |room |floor )")
-#: Before the name of a thing: "a second-hand Skoda", "the new blue Yaris".
-_BEFORE_NAME = _pattern("before_name")
-_AMOUNT = _pattern("amount")
-_MONEY_ZH = _pattern("money_zh")
-#: A bound on the amount is not the amount.
-_LIMIT = _pattern("limit")
 _NUMBER = re.compile(r"(?P<o>\+?\(?\d[\d\s()./-]{4,24}\d)(?!\w)")
 _EMAIL = re.compile(r"(?P<o>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)")
-#: A street with a number on either side, and what follows it: "Rua da Rosa 14, Lisbon", "14 Mill Lane".
-_ADDRESS = _pattern("address")
 
 
 def value_in(kind: str, text: str, scene: Scene) -> str:
@@ -410,10 +390,10 @@ def value_in(kind: str, text: str, scene: Scene) -> str:
         case "title":
             return title_in(text)
         case "amount":
-            found = _AMOUNT.match(text)
-            return found["o"].strip(" ,") if found and not _LIMIT.match(text, found.end()) else ""
+            found = _pattern.amount.match(text)
+            return found["o"].strip(" ,") if found and not _pattern.limit.match(text, found.end()) else ""
         case "number" | "email" | "address":
-            found = {"number": _NUMBER, "email": _EMAIL, "address": _ADDRESS}[kind].match(text)
+            found = {"number": _NUMBER, "email": _EMAIL, "address": _pattern.address}[kind].match(text)
             return found["o"].strip(" ,") if found else ""
         case "school":
             return school_in(text)
@@ -439,14 +419,14 @@ _DEMONYMS = word_list("no tool") | word_list("demonyms")
 
 def thing_in(text: str, scene: Scene) -> str:
     """A thing by its proper name, whatever article and adjectives stand before it: "a blue Toyota Yaris"."""
-    lead = _BEFORE_NAME.match(text)
+    lead = _pattern.before_name.match(text)
     return name_in(text[lead.end() :] if lead else text, scene.predicates, lower=scene.lower)
 
 
 def amount_zh(text: str) -> str:
     """An amount of money in Chinese: 3500元, 三千五."""
-    found = _MONEY_ZH.match(text.strip())
-    return found[0].strip() if found and not _LIMIT.match(text.strip(), found.end()) else ""
+    found = _pattern.money_zh.match(text.strip())
+    return found[0].strip() if found and not _pattern.limit.match(text.strip(), found.end()) else ""
 
 
 def _place(text: str, scene: Scene) -> str:

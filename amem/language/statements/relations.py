@@ -26,7 +26,6 @@ _pattern = Patterns("statements/relations")
 _NO_TOOL = word_list("no tool")
 _HOSTS = ("cloud", "hosting")
 _ALL_OF_US = words("everything site website platform product infrastructure production service services")
-_FORBIDDEN = _pattern("forbidden")
 #: What is no thing of its own: a ban for them is one for us.
 _MEDICAL = re.compile(r"(?:Dra?\.?|Doctor) ")
 _ANYBODY = words("anyone anybody anything everyone everybody everything us all production now good work use")
@@ -100,7 +99,7 @@ def _tastes(shape: Shape, new: str, old: str, subject: Subject) -> list[Fact]:
 
 def forbidden(text: str, scene: Scene) -> list[Fact]:
     """What "GCP is forbidden" says that we must not use; of tools by name alone."""
-    found = _FORBIDDEN.fullmatch(text)
+    found = _pattern.forbidden.fullmatch(text)
     name = tool_name((found["o"] or found["o2"]), scene) if found else ""
     if not name or scene.predicates.role(name) is None:
         return []
@@ -179,17 +178,8 @@ def _about(parts: dict[str, str], subject: Subject, scene: Scene) -> str:
 
 # What "is" states: "Ana's manager is Priya", "MySQL is our database", "the deadline is 3 May", "I'm vegan".
 
-_DIET = _pattern("diet")
-#: "Paula is 34 today", "she's five years old".
-_AGE = _pattern("age")
-_OF = _pattern("of")
 #: "The landlord of the bakery", "the rent for the workshop".
 _OF_SOMETHING = re.compile(r"(?P<noun>[\w-]+(?: [\w-]+)?) (?:of|for|at) (?P<owner>.+)", re.IGNORECASE)
-#: "My rent went up to 950 euros", "the address changed to ...".
-_CHANGED = _pattern("changed")
-#: With these the person named is leaving, or has left, the place that he or she filled.
-_GONE = _pattern("gone")
-_AFTER_NAME = _pattern("after_name")
 _AT_DATE = re.compile(r"(?:now )?(?:due )?(?:set for |scheduled for |moved to |on |by |in )?(?P<o>.+)", re.IGNORECASE)
 
 
@@ -197,9 +187,9 @@ def relation(subject: Subject, rest: str, scene: Scene) -> list[Fact]:
     """The fact of a clause "subject is rest"; [] where it states none that the table has a predicate for."""
     if subject.former:
         return []
-    if diet := _DIET.match(rest) if subject.person else None:
+    if diet := _pattern.diet.match(rest) if subject.person else None:
         return [Fact(subject.name, "diet", diet["o"])]
-    if (age := _AGE.fullmatch(rest.strip())) and subject.person and not subject.many and subject.name != WE:
+    if (age := _pattern.age.fullmatch(rest.strip())) and subject.person and not subject.many and subject.name != WE:
         return [Fact(subject.name, "age", age["o"])]
     owner, noun = _whose(subject, scene)
     if owner and noun and (noun == "place" or scene.predicates.names.get(noun) == "lives_in"):
@@ -209,7 +199,7 @@ def relation(subject: Subject, rest: str, scene: Scene) -> list[Fact]:
     if noun and owner is not None and (found := _of_noun(owner, noun, rest, scene)):
         return found
     if (
-        (of := _OF.fullmatch(rest))
+        (of := _pattern.of.fullmatch(rest))
         and subject.noun == ""
         and (other := scene.cast.of(f"{of['noun']}{of['where'] or ''}".split()))
         and other.noun
@@ -223,7 +213,7 @@ def relation(subject: Subject, rest: str, scene: Scene) -> list[Fact]:
 def changed(subject: Subject, clause: str, scene: Scene) -> list[Fact]:
     """The facts of a clause that says what somebody's rent, address or landlord changed to."""
     owner, noun = _whose(subject, scene)
-    match = _CHANGED.match(clause) if noun and owner is not None and not subject.former else None
+    match = _pattern.changed.match(clause) if noun and owner is not None and not subject.former else None
     if match is None or owner is None or (subject.person and clause.startswith("moved")):
         return []  # "my wife moved to Hull"
     return _of_noun(owner, noun, match["o"], scene)
@@ -233,13 +223,15 @@ def apposed(text: str, goes_on: str, scene: Scene) -> list[Fact]:
     """What "our landlord Amélia brought mint" and "my dentist Dr. Sá" say by the way; `goes_on` is behind an "and"."""
     found = []
     for match in (
-        _roles_of_people(scene.predicates.persons).finditer(text) if not _GONE.search(f"{text} {goes_on}") else ()
+        _roles_of_people(scene.predicates.persons).finditer(text)
+        if not _pattern.gone.search(f"{text} {goes_on}")
+        else ()
     ):
         owner = {"my": scene.cast.me.name, "our": WE}.get(match["whose"].casefold(), match["whose"][:-2])
         name = objects.person_named(match["o"], scene)
         who = scene.cast.of(name.split())
         # "My accountant Google sheet": a name that is none of a person's stands before a verb, if alone.
-        sure = " " in name or (who is not None and who.person) or _AFTER_NAME.match(match["o"][len(name) :])
+        sure = " " in name or (who is not None and who.person) or _pattern.after_name.match(match["o"][len(name) :])
         if name and (objects.TITLED.match(match["o"]) or (who is not None and who.person is not False and sure)):
             found += _of_noun(owner, match["noun"].casefold(), name, scene)
     return found
@@ -345,7 +337,9 @@ def _simple(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene)
 
 def _age(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
     """How old somebody turned."""
-    found = None if subject.person is False or subject.many or subject.name == WE else _AGE.fullmatch(parts["o"])
+    found = (
+        None if subject.person is False or subject.many or subject.name == WE else _pattern.age.fullmatch(parts["o"])
+    )
     return [Fact(subject.name, "age", found["o"])] if found else []
 
 
@@ -377,9 +371,9 @@ def _owned(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) 
     if (
         not thing
         or not thing[0].isupper()
-        or _FOR_OTHERS.search(text)
+        or _pattern.for_others.search(text)
         or _NOT_HAD.match(text)
-        or not _ITSELF.match(text.partition(thing)[2])
+        or not _pattern.itself.match(text.partition(thing)[2])
     ):
         return []
     if scene.predicates.known("drives", thing):
@@ -387,20 +381,17 @@ def _owned(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) 
     return [Fact(subject.name, "uses", thing, not ends)] if scene.predicates.role(thing) == "phone" else []
 
 
-_FOR_OTHERS = _pattern("for_others")
 #: "Got into a Volvo".
 _NOT_HAD = re.compile(r"(?:rid|into|out|off|on|in|to|onto|by|an? (?:lift|ride|call|taxi|test))\b")
-#: What may follow a thing that is named whole.
-_ITSELF = _pattern("itself")
 
 
 def _known(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
     """What the table lists for the predicate, since the verb alone says too little ("I have asthma", "I have time")."""
-    dose = _DOSE.match(parts["o"])
+    dose = _pattern.dose.match(parts["o"])
     if dose and _UNTIL.search(parts["o"]):
         return []  # "I took 20 mg of citalopram until May": a dose that ended, not the medicine
     value = scene.predicates.known(shape.predicate, parts["o"][dose.end() if dose else 0 :])
-    if value and _ABOUT_IT.match(parts["o"].partition(value)[2]):
+    if value and _pattern.about_it.match(parts["o"].partition(value)[2]):
         return []  # "I have asthma checks on Friday"
     found = Fact(subject.name, shape.predicate, value, shape.aspect is not Aspect.END)
     if value and shape.predicate == "takes_medication":
@@ -415,11 +406,7 @@ def _known(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) 
 _RATHER_THAN = re.compile(r"\b(?:instead of|in place of|rather than) (?P<x>.+)", re.IGNORECASE)
 
 
-#: What is about an illness, and not it.
-_ABOUT_IT = _pattern("about_it")
 _UNTIL = re.compile(r"\b(?:until|till)\b", re.IGNORECASE)
-#: "500 mg of metformin", "half a tablet of prednisone", "my statins".
-_DOSE = _pattern("dose")
 
 
 def _medicines(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
@@ -505,7 +492,7 @@ def _homes(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) 
     if found := _address(said, subject, scene, sure=shape.aspect is Aspect.STATE):
         return found
     # "Moved into a new flat in Graz", "moved into our Graz flat"; "moved into management" names no place.
-    home = _HOME_OF.match(said)
+    home = _pattern.home_of.match(said)
     said = home["place"] if home else said
     place = objects.place_in(said, scene.predicates, lower=scene.lower)
     if shape.kind == "street" and not (home or objects.DWELLING.match(said)):
@@ -519,19 +506,12 @@ def _homes(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) 
 _IN_A_FLAT = re.compile(r"^(?:an?|the|my|our) (?:[\w-]+ ){0,3}?(?:flat|apartment|house|room|studio|cottage|loft) at ")
 
 
-_HOME_OF = _pattern("home_of")
-
-
 def _address(text: str, subject: Subject, scene: Scene, *, sure: bool) -> list[Fact]:
     street, town = objects.street_in(text, scene.predicates, sure=sure)
     if not street or subject.person is False:
         return []
     whole = f"{street}, {town}" if town else street
     return [Fact(subject.name, "address", whole), *([Fact(subject.name, "lives_in", town)] if town else [])]
-
-
-#: To one of these one moves at work.
-_WITHIN = _pattern("within")
 
 
 def _moves(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
@@ -555,7 +535,7 @@ def _moves(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) 
         return [Fact(subject.name, "works_at", firm)] if job and not scene.dwelling else []
     if scene.working and not scene.dwelling and not objects.is_known_place(place):
         return []
-    if _WITHIN.search(parts["o"]) or (is_everyday(place) and not objects.is_known_place(place)):
+    if _pattern.within.search(parts["o"]) or (is_everyday(place) and not objects.is_known_place(place)):
         return []  # "the Berlin team", "Marketing"
     if _ON_A_STREET.search(place) and not left:
         return [Fact(subject.name, "address", place)]  # "we moved to Quarry Road"

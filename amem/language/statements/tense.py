@@ -124,12 +124,9 @@ def _columns(line: str, count: int) -> list[str]:
 
 # Since when and until when a clause says that something is so.
 
-_LASTED = _pattern("lasted")
 _UNTIL = re.compile(r"(?:\b(?:until|till|up to|through)(?: the| on| in)?|[直截]?[到至])\s*$", re.IGNORECASE)
 _ON = re.compile(r"\s*(?:\bto|\buntil|\btill|\bthrough|-|–|—|~|[到至])\s*$", re.IGNORECASE)
 _INCLUSIVE = re.compile(r"(?:\bto|\bthrough|-|–|—|~|[到至])\s*$", re.IGNORECASE)
-#: With these before or after a time it is an aim, a bound or a part of a period, and says nothing that can be used.
-_UNCLEAR = _pattern("unclear")
 _EDGE = re.compile(r"\b(?P<edge>end|start|beginning) of (?:in |the )?$", re.IGNORECASE)
 #: Words before a time that tell what it is are no more characters than that, spaces among them.
 _LEAD = 60
@@ -173,9 +170,11 @@ def times(text: str, said: datetime | None, *, lasting: bool = False) -> Times:
         lead = max(0, each.start - _LEAD), each.start
         ranged = bool(since) and not until and _ON.fullmatch(text[last_end : each.start]) is not None
         last_end = each.end
-        lasted = _LASTED.match(text, each.start) is not None
+        lasted = _pattern.lasted.match(text, each.start) is not None
         each = _edge(each, text)
-        unclear = (_UNCLEAR.search(text, *lead) is not None and not lasted) or _UNCLEAR_AFTER.match(text, each.end)
+        unclear = (_pattern.unclear.search(text, *lead) is not None and not lasted) or _UNCLEAR_AFTER.match(
+            text, each.end
+        )
         if each.span is None or unclear:
             return Times(named=True, ahead=each.span is not None and each.span.first > today)
         if ranged or _UNTIL.search(text, *lead):
@@ -245,7 +244,7 @@ def _midnight(day: date | None, said: datetime) -> datetime | None:
 def _every(text: str, today: date, *, lasting: bool) -> list[Named]:
     """Each time that is named, in order; of two that overlap the longer."""
     kept = longest([*mentions(text, today), *bare(text, today)])
-    if lasting and (match := _LASTED.search(text)):
+    if lasting and (match := _pattern.lasted.search(text)):
         count = SPELLED.get(match["count"].casefold()) or (int(match["count"]) if match["count"].isdigit() else 1)
         kept.append(Named(match.start(), match.end(), before(today, count, match["unit"].casefold())))
     return sorted(kept, key=lambda each: each.start)
@@ -253,8 +252,6 @@ def _every(text: str, today: date, *, lasting: bool) -> list[Named]:
 
 # What tense, negation and times make of a fact: that it is so, that it is no longer, or nothing.
 
-#: With these behind it "have lived in Porto" goes on to this day.
-_ONGOING = _pattern("ongoing")
 _FORMERLY = re.compile(r"\b(?:formerly|previously|in the past|back then|at one time)\b", re.IGNORECASE)
 _NO_MORE = re.compile(r"\b(?:any ?more|any longer)\b", re.IGNORECASE)
 #: Predicates whose object is a date.
@@ -265,7 +262,6 @@ MONTH = timedelta(days=31)
 _HALF_A_YEAR = timedelta(days=183)
 
 
-_SOMETIMES = _pattern("sometimes")
 _LASTING = frozenset(("job_title", "team", "partner", "diet"))
 
 
@@ -334,7 +330,7 @@ class Group:
 
 def told(found: Sequence[Fact], group: Group, tense: Tense, aspect: Aspect, scene: Scene, text: str) -> list[Fact]:
     """The facts as far as tense, negation and times let them be so; `text` is the clause."""
-    if aspect is Aspect.STATE and _SOMETIMES.search(text) and {each.predicate for each in found} <= _LASTING:
+    if aspect is Aspect.STATE and _pattern.sometimes.search(text) and {each.predicate for each in found} <= _LASTING:
         return []  # "I'm the driver tonight", "Kim is the cook on Fridays"
     if all(each.predicate in DATED for each in found):
         # The date is what it is about, and may well lie ahead.
@@ -388,14 +384,11 @@ def announced_for(when: Times, text: str, said: datetime | None, *, lag: timedel
     return when if since is None else replace(when, since=since, within=within, ahead=False)
 
 
-_STARTS = _pattern("starts")
-
-
 def with_its_times(fact: Fact, sentence: str, said: datetime | None, lasts: int | None) -> Fact:
     """The fact with its times: a home that a lease is signed for is one from its start; `lasts` is a number of days."""
     if lasts is not None and said is not None and fact.holds and fact.valid_to is None:
         return replace(fact, valid_to=(fact.valid_from or said) + timedelta(days=lasts))
-    starts = _STARTS.search(sentence) if fact.predicate == "planned_home" else None
+    starts = _pattern.starts.search(sentence) if fact.predicate == "planned_home" else None
     day = (starts["day"] or starts["zh"]) if starts else ""
     since = announced_for(times(day, said), day, said).since if day else None
     return fact if since is None else replace(fact, predicate="lives_in", valid_from=since)
@@ -421,7 +414,7 @@ def _ongoing(found: Sequence[Fact], group: Group, tense: Tense, text: str, when:
     """A state that is so now, or with a negation is not; "have lived in Porto" alone is long ago."""
     if tense is Tense.PERFECT:
         no_more = group.ended or _NO_MORE.search(text) is not None
-        still = _ONGOING.search(text) is not None or group.always or when.since is not None
+        still = _pattern.ongoing.search(text) is not None or group.always or when.since is not None
         if not still or (group.negated and not no_more):
             return []
     until = None if group.negated else when.until

@@ -56,7 +56,6 @@ _pattern = Patterns("times")
 
 # Is it about what is to come?
 
-_AHEAD = _pattern("ahead")
 _BEHIND = re.compile(r"\b(?:did|was|were|had|happened|made|went|ago|last)\b|了|过(?!来)", re.IGNORECASE)
 WEEKDAY = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:周|星期|礼拜)[一二三四五六日天]", re.IGNORECASE)
 """A weekday and nothing else."""
@@ -69,17 +68,10 @@ may_be_ahead = lru_cache(maxsize=16)(_pattern.says("to_come"))
 @lru_cache(maxsize=16)
 def asks_ahead(text: str) -> bool:
     """Whether a question is for what is yet to be: "what am I doing in December?", 周三有什么安排."""
-    return _AHEAD.search(text) is not None and _BEHIND.search(text) is None
+    return _pattern.ahead.search(text) is not None and _BEHIND.search(text) is None
 
 
 # Does it ask for everything of a time?
-
-_ALL = _pattern("all")
-_ALL_ZH = _pattern("all_zh")
-
-
-#: Beside that only whom one met, where one was and the like: all of the time is what may hold the answer.
-_ROUGHLY = _pattern("roughly")
 
 
 def asks_for_all(rest: str, *, roughly: bool = False) -> bool:
@@ -87,10 +79,10 @@ def asks_for_all(rest: str, *, roughly: bool = False) -> bool:
 
     `roughly` takes one for whom one met or where one was as such, too.
     """
-    rest = _ROUGHLY.sub("", rest) if roughly else rest
+    rest = _pattern.roughly.sub("", rest) if roughly else rest
     if re.search(r"\b(?:who|where|when|why|how|which)\b|谁|哪[里儿个天家位]|为什么|多少|几", rest, re.IGNORECASE):
         return False
-    return not any(map(str.isalnum, _ALL_ZH.sub("", _ALL.sub("", rest))))
+    return not any(map(str.isalnum, _pattern.all_zh.sub("", _pattern.all.sub("", rest))))
 
 
 def tells_what_was(note: str) -> bool:
@@ -112,8 +104,6 @@ _WORKS = [
 ]
 
 
-#: "What did I buy?": one deed by its verb, and how notes tell of it.
-_DEED = _pattern("deed")
 _IRREGULAR = {
     **{"buy": "bought", "sell": "sold", "see": "saw", "write": "wrote", "make": "made", "pay": "paid", "win": "won"},
     **{"lose": "lost", "break": "broke", "give": "gave", "build": "built", "send": "sent", "sign": "signed"},
@@ -133,7 +123,7 @@ def past_of(verb: str) -> str:
 
 def deed_asked(question: str) -> Callable[[str], bool] | None:
     """What tells whether a note is of the deed that a question, without its time, asks for; None where it asks none."""
-    found = _DEED.search(question)
+    found = _pattern.deed.search(question)
     if found is None:
         return None
     if found["zh"]:
@@ -158,7 +148,6 @@ def tells_of_work(question: str) -> Callable[[str], bool] | None:
 
 # What more a question wants than to know what was so.
 
-_EARLIER = _pattern("earlier")
 _TENSE = re.compile(r"\b(?:did|was|were)\b", re.IGNORECASE)
 
 
@@ -168,7 +157,7 @@ asks_for_a_day_or_deed = _pattern.says("day_or_deed")
 
 def without_earlier(text: str) -> str | None:
     """The question without the words by which it asks for what was so before what is; None where it does not."""
-    return _EARLIER.sub(" ", text) if _EARLIER.search(text) else None
+    return _pattern.earlier.sub(" ", text) if _pattern.earlier.search(text) else None
 
 
 def without_tense(text: str) -> str:
@@ -214,8 +203,6 @@ def named(text: str, today: date) -> list[Named]:
     return [each for each in found if not (_counts(text, each) or _VERB.match(text, each.start - 3, each.end))]
 
 
-#: What is beside a day or a season that a note may name without what `mentions` asks for.
-_MAY_DATE = _pattern("may_date")
 #: One of these is in whatever of that is ASCII, which is sooner seen: keep both in step.
 _DATED = (
     *("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec", "uary", "ber"),
@@ -237,7 +224,7 @@ def named_in_note(text: str, said: date) -> list[Named]:
     if text.isascii() and not holds(text, _NAMES) and FOUR_DIGITS.search(text) is None:
         return []
     found = mentions(text, said)
-    if (text.isascii() and not holds(text, _DATED)) or _MAY_DATE.search(text) is None:
+    if (text.isascii() and not holds(text, _DATED)) or _pattern.may_date.search(text) is None:
         return found
     more: list[Named] = []
     for each in chain(bare(text, said), seasons(text, said)):
@@ -286,15 +273,8 @@ _OPEN = re.compile(
 )
 #: Characters before a time among which its preposition is looked for.
 _NEARBY = 200
-#: With these nothing is stated: it may be so, or may have been so.
-_PERHAPS = _pattern("perhaps")
-#: "Their daughter was born on 14 February 2021", "a Skoda Fabia from 2014": since when somebody or something exists.
-_CAME_TO_BE = _pattern("came_to_be")
 _PREPOSITION = re.compile(r"(?:from|in|on)\s+(?:the\s+)?", re.IGNORECASE)
 _BORN_ZH = re.compile(r"(?:年|月|日|号)?(?:出生|生的|出厂|上牌|建成|成立)")
-#: Before a time these make it an end, an aim or a part of it; after it, a range or a part.
-_BEFORE = _pattern("before")
-_AFTER = _pattern("after")
 
 
 #: What says that something is so from a time on, before it and after it.
@@ -318,7 +298,7 @@ def holds_from(text: str, said: datetime) -> datetime | None:
 
     None when it names no time, or more than one, or one that may mean something else (see above).
     """
-    if _PERHAPS.search(text):
+    if _pattern.perhaps.search(text):
         return None
     found: set[Span] = set()
     named: list[tuple[int, int]] = []
@@ -326,11 +306,11 @@ def holds_from(text: str, said: datetime) -> datetime | None:
         # What makes it an end or an aim stands right before it.
         nearby = max(0, each.start - _NEARBY)
         before = text[nearby : each.start]
-        if each.span is None or _BEFORE.search(before) or _AFTER.match(text, each.end):
+        if each.span is None or _pattern.before.search(before) or _pattern.after.match(text, each.end):
             return None
         preposition = _PREPOSITION.match(text, each.start)
         bare = preposition.end() if preposition else each.start
-        if _CAME_TO_BE.search(text[nearby:bare]) or _BORN_ZH.match(text, each.end):
+        if _pattern.came_to_be.search(text[nearby:bare]) or _BORN_ZH.match(text, each.end):
             return None
         found.add(each.span)
         named.append((each.start, each.end))
@@ -356,13 +336,12 @@ def _without(text: str, named: list[tuple[int, int]]) -> str:
 
 # Whether a text states a time at all, at a fraction of what it takes to read which.
 
-_STATED = _pattern("stated")
-_STATED_ZH = _pattern("stated_zh")
-
 
 def states_a_time(text: str) -> bool:
     """Whether the text says when something is, or for how long: "last week", "for two years", 5月3日."""
-    return _STATED.search(text.casefold()) is not None or (not text.isascii() and _STATED_ZH.search(text) is not None)
+    return _pattern.stated.search(text.casefold()) is not None or (
+        not text.isascii() and _pattern.stated_zh.search(text) is not None
+    )
 
 
 #: Characters of what is no time that an error shows.
@@ -372,7 +351,6 @@ _AGO = re.compile(
     rf"(?P<count>\d+|an?|a couple of|{'|'.join(word for word in SPELLED if word.isascii())}) "
     r"(?P<unit>min(?:ute)?|hour|day|week|month|year)s? ago"
 )
-_AGO_ZH = _pattern("ago_zh")
 #: Of a day, at what time: "yesterday 14:30", "2026-05-02 at 9:05".
 _DAY_AND_HOUR = re.compile(r"(?P<day>\S.*?)(?: at |[ ,])(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)")
 _MONTH = re.compile(r"(?P<year>\d{4})(?:-(?P<month>0?[1-9]|1[0-2]))?")
@@ -413,7 +391,7 @@ def _read(said: str, zone: tzinfo, now: datetime) -> datetime | None:
     if match is not None:
         return now - timedelta(minutes=int(match["count"]) * _MINUTES[match["unit"]])
     today = start_of_day(now, zone)
-    match = _AGO.fullmatch(said) or _AGO_ZH.fullmatch(said)
+    match = _AGO.fullmatch(said) or _pattern.ago_zh.fullmatch(said)
     if match is not None:
         return _before(now, today, _number(match["count"]), match["unit"])
     match = _MONTH.fullmatch(said)
