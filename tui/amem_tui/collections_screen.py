@@ -32,7 +32,6 @@ from amem_tui.rooms import KeyFooter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-    from pathlib import Path
 
     from textual.app import ComposeResult
     from textual.binding import BindingType
@@ -123,7 +122,8 @@ class CollectionsScreen(ModalScreen[None]):
 
     async def _make(self, name: str, again: bool, *, copy: bool = False) -> str:
         try:
-            await self._client.ask(_free, self._home, name)
+            if await self._client.ask(folder_of(self._home, name).exists):
+                raise CollectionExists(f"there is a collection {name!r} already", hint="choose another name")
             if copy:
                 await self._client.ask(self._client.memory.copy, name)
         except AmemError as error:
@@ -137,12 +137,6 @@ class CollectionsScreen(ModalScreen[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         return action != "diff" or bool(self.is_mounted and self._chosen and self._kin(self._chosen))
-
-
-def _free(home: Path, name: str) -> None:
-    """Raises InvalidInput for what cannot name a collection, and CollectionExists."""
-    if folder_of(home, name).exists():
-        raise CollectionExists(f"there is a collection {name!r} already", hint="choose another name")
 
 
 def _collection_line(name: str, here: str, found: Listed | None) -> Content:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -66,15 +65,6 @@ def begun_late(text: Content, width: int, *, show: str) -> Content:
 class CursorList(ScrollView, can_focus=True):
     """Entries by their place from 0, each `row_height` lines high, whose lines a subclass draws (`content`)."""
 
-    @dataclass
-    class Moved(Message):
-        """The cursor came to rest on another entry."""
-
-        line: Any
-
-    class Opened(Message):
-        """The entry under the cursor is to be opened."""
-
     COMPONENT_CLASSES: ClassVar[set[str]] = {"list--cursor"}
 
     BINDINGS: ClassVar[list[BindingType]] = cursor_keys("step(-1)", "step(1)", "leap(-1)", "leap(1)", "go(0)", "go(-1)")
@@ -105,17 +95,10 @@ class CursorList(ScrollView, can_focus=True):
         raise NotImplementedError
 
     def came(self) -> None:
-        if self.line is not None:
-            self.post_message(self.Moved(self.line))
-
-    def action_open(self) -> None:
-        if self.line is not None:
-            self.post_message(self.Opened())
+        """The cursor came to rest on another entry, or what it stands on was read."""
 
     def clicked(self, x: int, *, again: bool, double: bool) -> None:
         """There was a click in this column of the entry under the cursor, which stood there before if `again`."""
-        if again:
-            self.action_open()
 
     def resting(self, place: int, by: int) -> int:
         """Where the cursor comes to rest that was to go to `place`, upwards if `by` is negative."""
@@ -219,11 +202,29 @@ class ReadList(CursorList):
     A subclass says by what the row at a place is known (`key`, None for what needs no reading) and reads rows (`read`).
     """
 
+    class Moved(Message):
+        """The cursor came to rest on another entry."""
+
+    class Opened(Message):
+        """The entry under the cursor is to be opened."""
+
     def __init__(self, client: CollectionClient, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._client = client
         self.rows: OrderedDict[int, Any] = OrderedDict()
         self._asked: set[int] = set()
+
+    def came(self) -> None:
+        if self.line is not None:
+            self.post_message(self.Moved())
+
+    def action_open(self) -> None:
+        if self.line is not None:
+            self.post_message(self.Opened())
+
+    def clicked(self, x: int, *, again: bool, double: bool) -> None:
+        if again:
+            self.action_open()
 
     def key(self, place: int) -> int | None:
         return place

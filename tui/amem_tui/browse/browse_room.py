@@ -16,7 +16,7 @@ from textual.widgets import Input
 from amem.interop.exporting import export_chosen
 from amem.labels import counted
 from amem_tui import changes
-from amem_tui.browse.note_list import LEGEND, Listing, NewsToasts, NoteList, Row, how_to_go_on, read_news
+from amem_tui.browse.note_list import LEGEND, Listing, NewsToasts, NoteList, how_to_go_on, read_news
 from amem_tui.browse.note_pane import LinkPicker, NotePane
 from amem_tui.browse.sidebar import Conditions, Facets, SearchLine, Sidebar, read_facets
 from amem_tui.client import Refresher
@@ -218,11 +218,10 @@ class BrowseScreen(NotesScreen):
             self.client.note = self._notes.line.id
 
     @on(NoteList.Moved)
-    def _moved(self, event: NoteList.Moved) -> None:
-        if isinstance(event.line, Row):  # and not a line of the sidebar, which is a list as well
-            self._pane.trail.clear()
-            if event.line.id != self._pane.wanted:
-                self._pane.want(event.line.id)
+    def _moved(self) -> None:
+        self._pane.trail.clear()
+        if self._notes.line is not None and self._notes.line.id != self._pane.wanted:
+            self._pane.want(self._notes.line.id)
 
     @on(NoteList.Opened)
     def _open_row(self) -> None:
@@ -259,13 +258,13 @@ class BrowseScreen(NotesScreen):
         self.refresh_bindings()
 
     @on(NoteList.Ticked)
-    def _ticked(self, event: NoteList.Ticked) -> None:
-        self._mark([event.row.id], event.row.id not in self._marked)
+    def _tick(self) -> None:
+        if self._notes.line is not None:
+            self._mark([self._notes.line.id], self._notes.line.id not in self._marked)
 
     def action_mark(self) -> None:
-        if self._notes.line is not None:
-            self._ticked(NoteList.Ticked(self._notes.line))
-            self._notes.action_step(1)
+        self._tick()
+        self._notes.action_step(1)
 
     def action_undo(self) -> None:
         """Bring back the note that is gone, else take back the last step."""
@@ -413,9 +412,10 @@ class BrowseScreen(NotesScreen):
         elif self._notes.contents.weaker:  # asked once more: then all there is
             self._start_over(replace(self._listing, weak=True), keep=self._pane.wanted)
 
-    @on(SearchLine.Cleared)
-    def _cleared(self) -> None:
+    def action_clear(self) -> None:
+        """Type nothing after all."""
         sidebar = self._line.mode == "sidebar"
+        self._line.put(self._line.mode, "")
         self.set_focus(self._sidebar if sidebar else self._notes)
         if sidebar:
             self._sidebar.narrow("")

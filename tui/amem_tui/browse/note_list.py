@@ -195,11 +195,8 @@ class NoteList(ReadList):
     year: reactive[int | None] = reactive[int | None](0)
     marked: reactive[set[str]] = reactive[set[str]](set)
 
-    @dataclass
     class Ticked(Message):
-        """A click in the margin of this row."""
-
-        row: Row
+        """A click in the margin of the row under the cursor."""
 
     def __init__(self, client: CollectionClient, *, id: str | None = None) -> None:
         super().__init__(client, id=id)
@@ -230,8 +227,8 @@ class NoteList(ReadList):
         return action != "open" or self.count > 0
 
     def clicked(self, x: int, *, again: bool, double: bool) -> None:
-        if x < _MARGIN and self.line is not None:
-            self.post_message(self.Ticked(self.line))
+        if x < _MARGIN:
+            self.post_message(self.Ticked())
         else:
             super().clicked(x, again=again and double, double=double)
 

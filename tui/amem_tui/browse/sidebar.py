@@ -349,10 +349,7 @@ class _Typing(Input):
 class SearchLine(Horizontal):
     """`mode` says what is typed. Idle, with nothing typed, it says how to begin. Its input says what is typed."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "clear", "Clear")]
-
-    class Cleared(Message):
-        """Escape: nothing is to be typed after all."""
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "screen.clear", "Clear")]
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -396,7 +393,3 @@ class SearchLine(Horizontal):
         self._prompt.update(Content(" ") if idle else Content.styled(prompt, f"bold {colour}"))
         self._input.placeholder = _IDLE if idle else what
         self.set_class(idle, "-idle")
-
-    def action_clear(self) -> None:
-        self.put(self.mode, "")
-        self.post_message(self.Cleared())

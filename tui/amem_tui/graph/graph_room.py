@@ -10,7 +10,6 @@ from rich.cells import cell_len
 from textual import events, on, work
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.message import Message
 from textual.widgets import Static
 
 from amem.interop.graph_formats import write_page
@@ -25,7 +24,7 @@ from amem_tui.lists import fit
 from amem_tui.rooms import NotesScreen, Word, WordLine
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from datetime import tzinfo
     from pathlib import Path
 
@@ -40,13 +39,11 @@ if TYPE_CHECKING:
 
 
 class TypeRow(WordLine, can_focus=True):
-    """A toggle for each type; its cursor is seen while it has the keyboard."""
+    """A toggle for each type, of which a click calls `toggle`; its cursor is seen while it has the keyboard."""
 
-    class Toggled(Message):
-        """The type under the cursor was clicked."""
-
-    def __init__(self, *, id: str | None = None) -> None:
+    def __init__(self, toggle: Callable[[], object], *, id: str | None = None) -> None:
         super().__init__(id=id)
+        self._toggle = toggle
         self._hidden: Collection[LinkType] = ()
         self._counts: Mapping[LinkType, int] = {}
         #: The one under the cursor.
@@ -63,7 +60,7 @@ class TypeRow(WordLine, can_focus=True):
 
     def choose(self, id: str) -> None:
         self.type = LinkType(id)
-        self.post_message(self.Toggled())
+        self._toggle()
 
     def words(self, width: int) -> Sequence[Word]:
         for form in range(6):
@@ -169,7 +166,7 @@ class GraphScreen(NotesScreen):
         self._asked_for = (0, 0)
 
     def furnish(self) -> ComposeResult:
-        yield TypeRow(id="types")
+        yield TypeRow(self.action_hide, id="types")
         yield GraphCanvas(id="canvas")
         yield GraphTree(id="tree")
         yield Static(id="graph-hint")
@@ -347,7 +344,6 @@ class GraphScreen(NotesScreen):
     def action_types(self) -> None:
         self.set_focus(self._shown if self._on_types else self.query_one(TypeRow))
 
-    @on(TypeRow.Toggled)
     def action_hide(self) -> None:
         types = self.view.hidden ^ {self.query_one(TypeRow).type}
         self._look(replace(self.view, hidden=types), chosen=self._chosen)

@@ -138,6 +138,8 @@ class NoteWindow(Watcher):
         return False
 
     def _menu(self) -> list[Any]:
+        from textual.keys import format_key
+
         from amem_tui.keymap import every_key
 
         menu, known = self._webview.menu, every_key()
@@ -147,7 +149,7 @@ class NoteWindow(Watcher):
             if sys.platform != "linux":
                 return menu.MenuAction(title.replace("&", ""), does)
             # Qt shows what follows a tab where shortcuts stand; the key itself is the browser's.
-            return menu.MenuAction(f"{title}\t{_SIGNS.get(named, named)}", does)
+            return menu.MenuAction(f"{title}\t{format_key(named)}", does)
 
         items = [offered(title, key, partial(self._choose, what)) for title, what, key in _OFFERED]
         leave = offered("&Quit", "app.quit", lambda: self._window.destroy())
@@ -177,9 +179,6 @@ class NoteWindow(Watcher):
         at = native.normalGeometry() if maximized else native
         place = {"width": at.width(), "height": at.height(), "x": at.x(), "y": at.y()}
         return WindowPlace.model_construct(**place, maximized=maximized)
-
-
-_SIGNS = {"slash": "/"}
 
 
 def title_of(collection: str) -> str:
