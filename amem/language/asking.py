@@ -71,19 +71,10 @@ def without_asking_zh(question: str) -> str:
 
 # Something of oneself.
 
-#: Who asks is whom the question is about, and not what somebody else told, gave or owns.
-_OF_ME = re.compile(r"\bI\b|我(?!们|的|家|和|跟)")
-_MOVES = re.compile(
-    r"\b(?:mov(?:e|es|ed|ing)|relocat\w+|leas(?:e|ed)|new (?:home|flat|house|place|apartment))\b|搬|迁|新家", re.I
-)
-_FIRST_PERSON = re.compile(r"\b(?:I|me|my|mine|we|us|our|ours)\b|我|咱|俺|自己", re.IGNORECASE)
-#: "My sister" is not who says so.
-_OWNED_SUBJECT = re.compile(r"^\W*(?:my|our|我们?的?)", re.IGNORECASE)
-
 
 def is_about_oneself(question: str) -> bool:
     """Whether a question asks what is or was so of whoever asks, and not what others told or gave."""
-    return _OF_ME.search(question) is not None and not _pattern.from_others.search(question)
+    return _pattern.of_me.search(question) is not None and not _pattern.from_others.search(question)
 
 
 def is_of_another_owner(question: str, text: str) -> bool:
@@ -110,12 +101,12 @@ asks_for_a_move = _pattern.says("moving")
 
 def tells_of_a_move(text: str) -> bool:
     """Whether a text speaks of moving."""
-    return _MOVES.search(text) is not None
+    return _pattern.moves.search(text) is not None
 
 
 def speaks_of_oneself(text: str) -> bool:
     """Whether a statement speaks of whoever makes it, "my sister" before its verb aside."""
-    return _FIRST_PERSON.search(_OWNED_SUBJECT.sub("", text)) is not None
+    return _pattern.first_person.search(_pattern.owned_subject.sub("", text)) is not None
 
 
 # Who somebody is.
@@ -180,9 +171,6 @@ asks_for_a_name = _pattern.says("named_kind")
 
 _WORD = re.compile(r"\w+")
 _MOST_WORDS = 40
-#: "What does Heron use?": as a word by itself "use" says too little to be looked up.
-_USES = re.compile(r"^(?:what|which)\b.*\b(?:do|does|did) .+ use\b")
-_PAYS = re.compile(r"\b(?:i|we|you|he|she|they|to) pay\b")
 _DATED = ("deadline", "date", "time", "birthday")
 _NONE: Mapping[frozenset[str], str] = {}
 
@@ -234,10 +222,10 @@ class Asking:
         # Whoever asks for 吃素 asks for a diet, and not for all that one may 吃.
         words_zh = {word for word in words_zh if not any(word != other and word in other for other in words_zh)}
         named = {name for word, name in self._chinese if word in words_zh}
-        terms = frozenset(query_terms(_PAYS.sub(" ", folded)))
+        terms = frozenset(query_terms(_pattern.pays.sub(" ", folded)))
         for term in terms & self._latin.keys():
             named.update(name for needed, name in self._latin[term] if needed <= terms)
-        if not named and _USES.search(folded):
+        if not named and _pattern.uses.search(folded):
             named = set(self._of_role & {"uses"})
         if _pattern.when_is.search(folded) and named.isdisjoint(_DATED):
             named |= self._known & {"date", "time"}

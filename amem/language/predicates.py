@@ -33,7 +33,6 @@ def _in_both(section: str) -> Mapping[str, tuple[str, ...]]:
 
 
 _SELF, _USER, _US = (frozenset(_in_both("subjects")[name][1:]) for name in ("speaker", "user", "we"))
-_ARTICLE = re.compile(r"^(?:(?:the|a|an|this|that|our|my)\s+|(?:我的|我们的|这个|该)\s*)(?=\S)")
 
 _HEADS = ("project", "service", "app", "application", "system", "repo", "repository", "team", "项目", "服务", "系统")
 #: "Heron project", "Project Heron", Heron 项目, 苍鹭项目: a proper name beside what it is the name of.
@@ -141,7 +140,7 @@ def _unaccented(name: str) -> str:
 def subject_key(name: str) -> str:
     """What two spellings of one subject share: case, width, articles and possessives left out."""
     folded = normalize(name)
-    return _ARTICLE.sub("", folded) or folded
+    return _pattern.article.sub("", folded) or folded
 
 
 # The table of predicates: which hold one value at a time, what else they are called, what hangs on what.
@@ -153,7 +152,6 @@ _ROLES, _KINDS, _ROLE_WORDS = _APART = "roles", "kinds", "role_words"
 _BY_ROLE = "role"
 #: InfluxDB, MyQL, Next.js; a name alone does not say that of Cassandra.
 _WORD = re.compile(r"[a-z]+")
-_TECHNOLOGY = re.compile(r"[A-Za-z]+(?:DB|SQL|QL|MQ|JS|\.js|\.io)\b(?! [A-Z])")
 _VALUES = (
     *("name", "person", "place", "room", "title", "amount", "number", "email", "address", "date", "time", "version"),
     *("phrase", "school", "none"),
@@ -287,7 +285,7 @@ class Predicates:
 
     def is_technology(self, name: str) -> bool:
         """Whether the table knows the object as something that projects use, or its name looks like such a thing's."""
-        return bool(self.role(name) or self.known("uses", name) or _TECHNOLOGY.match(name))
+        return bool(self.role(name) or self.known("uses", name) or _pattern.technology.match(name))
 
     def slot(self, predicate: str, object: str) -> str | None:
         """What a fact of a subject fills and no other may fill at the same time: "works_at", "uses database".
@@ -401,8 +399,6 @@ _QUALIFIER = re.compile(r"\s*[,，;；(（)）]\s*")
 #: Words after a name that leave it the same thing: a version, a company's form.
 _VERSION = re.compile(r"v?\d+(?:\.\w+)*")
 _FORMS = frozenset(["inc", "ltd", "llc", "gmbh", "corp", "corporation", "company", "co", "plc", "ag", "sa"])
-#: The same for Chinese, where nothing stands between the name and its form.
-_SUFFIX = re.compile(r"(?<=..)(?:股份有限公司|有限公司|公司|集团|市|省|县|区|镇)$")
 
 
 #: Words and signs of currencies, by the code of each.
@@ -555,7 +551,7 @@ def closer(one: str, other: str) -> str:
 def _parts(value: str) -> tuple[str, ...]:
     """The name, then what qualifies it."""
     parts = [part for part in _QUALIFIER.split(normalize(value)) if part]
-    return (_SUFFIX.sub("", subject_key(parts[0])), *parts[1:]) if parts else ("",)
+    return (_pattern.suffix.sub("", subject_key(parts[0])), *parts[1:]) if parts else ("",)
 
 
 def _same_name(one: str, other: str) -> bool:

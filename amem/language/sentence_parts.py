@@ -30,7 +30,6 @@ _ABBREVIATIONS = word_list("abbreviations")
 #: These never end a sentence: a name or number follows.
 _BOUND = words("mr mrs ms dr prof sr sra st mt no nos fig figs eq sec vol vs cf e.g i.e")
 _LAST_WORD = re.compile(r"(?:\w+['’])?[\w.]+(?=\.[^\w]*$)")
-_LIST_ITEM = re.compile(r"(?:[-*+•#>]|\d{1,3}[.)、]|[a-zA-Z][.)]|[一二三四五六七八九十]+、)")
 _WRAP = 60
 
 
@@ -71,7 +70,7 @@ def _ends_in(text: str) -> Iterator[int]:
     for match in _END.finditer(text):
         if match["line"] is not None:
             short = match.start() - line_start < _WRAP
-            if match[0].count("\n") > 1 or short or _LIST_ITEM.match(text, match.end()):
+            if match[0].count("\n") > 1 or short or _pattern.list_item.match(text, match.end()):
                 yield match.end()
             line_start = match.end()
         elif match["wide"] is not None or _ends(text, match):
@@ -125,14 +124,6 @@ _BREAK = _pattern("break")
 DENIAL = _pattern("denial")
 #: It is so no more: 不开了, but not 吃不了, which cannot be done.
 NO_MORE = re.compile(r"[不没](?!了)\S{0,12}?了")
-_QUESTION = re.compile(r"[?？][\"'”’）)\s]*$|吗[。!！\s]*$")
-#: What is so for a time, of a part, beside something else, or not for sure: "until May", "on my phone", 理论上.
-_ASKS_ZH = re.compile(r"谁|什么|哪|怎么|怎样|如何|多少|几[个点次时]|吗|呢|为何|是不是|有没有|能不能|会不会|是否")
-_REASON = re.compile(r"(?:because|since|although|though|while)$|因为|虽然", re.IGNORECASE)
-_SPEAKS_OF_ONESELF = re.compile(r"\W*(?:i|i'm|i've|my|we|we're|our)\b", re.IGNORECASE)
-_RELATIVE = re.compile(r"(?:who|which|whose|where)$", re.IGNORECASE)
-#: After these "who lives in Porto" is what is asked; after a noun it says something of it.
-_ASKS_WHO = re.compile(r"(?:know|tell|me|us|ask|remember|wonder|guess|see|sure|say|about|of|you)\W*$", re.IGNORECASE)
 
 
 def without_idioms(text: str) -> str:
@@ -156,7 +147,7 @@ def clauses(sentence: str) -> list[Clause]:
 
 def stances(sentence: str, parted: Sequence[Clause]) -> list[Stance]:
     """For each clause whether it asks, says something, or only supposes it; denials are told apart later."""
-    asks = _QUESTION.search(sentence) or (_pattern.unmarked.match(sentence) and sentence[-1] not in ".!。！…,")
+    asks = _pattern.question.search(sentence) or (_pattern.unmarked.match(sentence) and sentence[-1] not in ".!。！…,")
     if not asks or _pattern.tells.match(sentence):
         return [Stance.UNCLEAR if _supposes(clause) else Stance.SAID for clause in parted]
     found: list[Stance] = []
@@ -166,12 +157,18 @@ def stances(sentence: str, parted: Sequence[Clause]) -> list[Stance]:
         if last and number and _pattern.tag.fullmatch(clause.text):
             found[-1] = Stance.UNCLEAR
             found.append(Stance.UNCLEAR)
-        elif _RELATIVE.search(clause.opener) and asking and not _ASKS_WHO.search(parted[number - 1].text):
+        elif (
+            _pattern.relative.search(clause.opener) and asking and not _pattern.asks_who.search(parted[number - 1].text)
+        ):
             found.append(Stance.UNCLEAR)
-        elif _REASON.search(clause.opener) or (asking and _turns_to_oneself(clause)):
+        elif _pattern.reason.search(clause.opener) or (asking and _turns_to_oneself(clause)):
             found.append(Stance.SAID)
         elif (
-            last or asking or _supposes(clause) or _pattern.inverted.match(clause.text) or _ASKS_ZH.search(clause.text)
+            last
+            or asking
+            or _supposes(clause)
+            or _pattern.inverted.match(clause.text)
+            or _pattern.asks_zh.search(clause.text)
         ):
             asking = True
             found.append(Stance.ASKED)
@@ -189,7 +186,10 @@ def _supposes(clause: Clause) -> bool:
 
 def _turns_to_oneself(clause: Clause) -> bool:
     """ "What should I see, I live in Porto?" """
-    return clause.opener in (",", "，", ";", "；", "—", "–", ":") and _SPEAKS_OF_ONESELF.match(clause.text) is not None
+    return (
+        clause.opener in (",", "，", ";", "；", "—", "–", ":")
+        and _pattern.speaks_of_oneself.match(clause.text) is not None
+    )
 
 
 # Text that is too long for one note, cut where it hurts least.
@@ -313,8 +313,6 @@ _TOKEN = re.compile(rf"[{CJK}]|[^\W_{CJK}]+(?:[-_.,@:/'][^\W_{CJK}]+)*")
 _CHARACTER = re.compile(f"[{CJK}]")
 #: Of a day or a year many texts speak.
 _DAY = re.compile(r"(?:19|20)\d\d(?:[-/.]\d\d?){0,2}")
-#: JSON text is read as it is stored: what stands for a line break there is no letter.
-_ESCAPED = re.compile(r'\\[nrtbf"\\/]')
 #: So many words in a row are a quotation, and so many Chinese characters.
 _WORDS, _CHARACTERS = 3, 4
 _LONG_WORD, _LONG_NUMBER = 4, 3
@@ -375,7 +373,7 @@ class Quotes:
 
     def found_in(self, text: str) -> set[Run]:
         """What of them `text` holds; it may be JSON text."""
-        read = normalize(_ESCAPED.sub(" ", text))
+        read = normalize(_pattern.escaped.sub(" ", text))
         if not any(anchor in read for anchor in self.anchors):
             return set()
         tokens = _TOKEN.findall(read)
@@ -392,7 +390,7 @@ class Quotes:
 
     def repeated_by(self, text: str) -> bool:
         """Whether `text` holds a whole sentence of theirs, or a number of theirs that hardly anything else has."""
-        tokens = list(_tokens(_ESCAPED.sub(" ", text)))
+        tokens = list(_tokens(_pattern.escaped.sub(" ", text)))
         if any((token,) in self.runs and len(token) > _LONG_NUMBER for token in tokens):
             return True
         spaced = _spaced(tokens)

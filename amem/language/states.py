@@ -84,13 +84,7 @@ def _terms(phrases: str) -> frozenset[str]:
 
 # What a question asks of the present, and whether a statement speaks of it.
 
-_WAS = re.compile(r"\b(?:was|were|used to|had been)\b|之前|以前|曾经?|当时|那时", re.IGNORECASE)
 _AT_MOST = {"day": 31, "天": 31, "week": 120, "周": 120, "星期": 120, "礼拜": 120, "month": 400, "月": 400}
-#: What says that somebody may have or do something, and does not deny it.
-_AS_IT = re.compile(r"\b(?:it|them)\b|它", re.IGNORECASE)
-_TO = re.compile(r"\s*(?:to|till|until|through|[-–—~到至])\s*", re.IGNORECASE)
-#: The stop of "Dr. Hofer" ends nothing.
-_CLAUSES = re.compile(r"[,;!?，。；！？]|(?<!\b[DM]r)(?<!\bMrs)(?<!\bMs)(?<!\bProf)(?<!\bSt)\.")
 _EXCEPT = _pattern("except")
 
 
@@ -130,7 +124,7 @@ names_its_subject = _pattern.says("named_is")
 
 def speaks_of_the_present(text: str, *, event: bool) -> bool:
     """Whether a text tells how things are, or with `event` by what they came to be so, and not how they were."""
-    if _WAS.search(text) is not None and not tells_since_when(text):
+    if _pattern.was.search(text) is not None and not tells_since_when(text):
         return False
     return not event or _pattern.became.search(text) is not None
 
@@ -143,7 +137,7 @@ asks_who = _pattern.says("who")
 
 def clauses(text: str) -> list[str]:
     """The parts of a text between its marks."""
-    return _CLAUSES.split(text)
+    return _pattern.clauses.split(text)
 
 
 def tells_of_leaving(text: str, name: str) -> bool:
@@ -163,7 +157,7 @@ calls_off = _pattern.says("called_off")
 
 def leads_on(between: str) -> bool:
     """Whether these words stand between the first and the last of some days: "to" of "from 4 to 9 December"."""
-    return _TO.fullmatch(between) is not None
+    return _pattern.to.fullmatch(between) is not None
 
 
 def tells_of_loss(text: str, name: str) -> bool:
@@ -173,7 +167,7 @@ def tells_of_loss(text: str, name: str) -> bool:
     """
     named = False
     for each in clauses(text):
-        told = each.replace(name, "_name_") if name in each else _AS_IT.sub("_name_", each) if named else ""
+        told = each.replace(name, "_name_") if name in each else _pattern.as_it.sub("_name_", each) if named else ""
         if _pattern.lost.search(told):
             return True
         named = named or name in each

@@ -38,10 +38,8 @@ _WORD = re.compile(
     rf"|(?<![\w.])[.~]{{0,2}}(?:/[\w.\-]*[\w\-])++/?"
     rf"|(?:(?<!_)_++)?{_PART}(?:(?:['’.\-+@&]|_+){_PART})*(?:\+\+|\#(?!\w)|%)?"
 )
-_NUMBER = re.compile(r"[\d.,:/\-]+(?:st|nd|rd|th|am|pm|%|k|s|x|ms|km|kg|g|ml|cm|mm|m|h)?", re.IGNORECASE)
 _QUOTES = frozenset("\"'“‘「『(（")
 _COLONS = frozenset(":：")
-_BYTE = re.compile(r"x[0-9A-Fa-f]{2}")
 #: Longer "words" are data (base64, a row of hashes), which says nothing to a reader.
 _LONGEST = 64
 _BEFORE_VERB = word_list("before a verb")
@@ -211,13 +209,13 @@ def _latin_word(token: str, offset: int, sentence: int, *, gap: bool, first: boo
 def _look_up(token: str) -> Mapping[str, Any]:
     """The fields of a Latin word, but for its place."""
     lists = lexicon()
-    if len(token) > _LONGEST or _BYTE.fullmatch(token):
+    if len(token) > _LONGEST or _pattern.byte.fullmatch(token):
         return {"text": token, "key": token, "sort": Sort.STOP, "known": False, "capital": token[:1].isupper()}
     contracted = contract(token)
     bare = token[: len(contracted)] if token.startswith(contracted) else token
     folded, key = contracted.casefold(), stem(contracted)
     shaped = _pattern.shaped.fullmatch(bare) is not None
-    number = (_NUMBER.fullmatch(bare) and not (shaped and bare.startswith("v"))) or folded in _NUMERALS
+    number = (_pattern.number.fullmatch(bare) and not (shaped and bare.startswith("v"))) or folded in _NUMERALS
     inflected = key in ENGLISH and folded.endswith(("s", "ed", "ing"))
     stop = folded in ENGLISH or inflected or folded in _SYNTAX or folded in _CHAT or (len(folded) == 1 and not shaped)
     looked_up = {"text": bare, "key": key, "capital": bare[:1].isupper(), "possessive": len(bare) < len(token)}

@@ -143,15 +143,12 @@ def _scene_of(sentence: Sentence, scene: Scene) -> Scene | None:
     return scene
 
 
-_FIRST = re.compile(r"\b(?:I|[Ww]e|[Mm]y|[Oo]ur)\b")
-
-
 def _speaks(sentence: Sentence) -> bool:
     """Whether the label before a sentence is sure to be who says it, and the rest of its line."""
     if sentence.who is None:
         return False
     first = sentence.who.split()[0]
-    return is_cjk(first) or is_person(first) or any(_FIRST.search(clause.text) for clause in sentence.clauses)
+    return is_cjk(first) or is_person(first) or any(_pattern.first.search(clause.text) for clause in sentence.clauses)
 
 
 def _names_somebody(label: str) -> bool:
@@ -187,7 +184,7 @@ def _taken(found: re.Match[str]) -> str:
 
 def _results(found: re.Match[str]) -> str:
     """The results of a test of allergies as statements; as it stands what has others in it, too."""
-    parts = [part.strip() for part in _COMMAS.split(found["list"]) if part.strip()]
+    parts = [part.strip() for part in _pattern.commas.split(found["list"]) if part.strip()]
     results = [each for part in parts if (each := _pattern.result.fullmatch(part.removeprefix("but ")))]
     of_allergies = found["sort"] or any("outgrown" in each[0].casefold() for each in results)
     if not of_allergies or len(results) < len(parts):
@@ -203,8 +200,6 @@ def _who(found: re.Match[str]) -> str:
 
 # Lists of allergies as people jot them down: "Allergies: latex, nuts".
 
-_COMMAS = re.compile(r",? and |[,;、]")
-
 
 def _allergies_written_out(text: str) -> str:
     """A text with its lists of allergies as statements."""
@@ -212,5 +207,5 @@ def _allergies_written_out(text: str) -> str:
 
 
 def _allergy_statement(found: re.Match[str]) -> str:
-    listed = [each for part in _COMMAS.split(found["list"]) if (each := part.strip())]
+    listed = [each for part in _pattern.commas.split(found["list"]) if (each := part.strip())]
     return f"{found['before']}{_who(found)} allergic to {', to '.join(listed)}"

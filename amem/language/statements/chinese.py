@@ -47,22 +47,14 @@ _pattern = Patterns("statements/chinese")
 
 # What a fact is about, cut out of the characters behind a verb.
 
-_PLACE_END = re.compile(r"(?:市区|北边|南边|东边|西边|郊区|郊外|附近|那边|这边|市中心|里|的)")
-_POINTER = re.compile(r"^(?:它|他|她|这|那|你|您|我(?!们?的)|什么|谁|哪|自己|别人|某|一下|起来)")
 #: Not \w alone: in 用Go写的 the name is Go.
 _IN_LATIN = r"(?:(?![\u4e00-\u9fff])[\w.+#&'-])"
 _LATIN = re.compile(rf"[A-Za-z]{_IN_LATIN}*(?: (?:[A-Z0-9]{_IN_LATIN}*|of|de))*")
-_DWELLING = re.compile(r"[房家楼村镇城院]|公寓|小区|宿舍|住处|新居|居室|单间")
-_CLASSIFIER = re.compile(r"^(?:一[个家间套所座名位种](?!人)|了|着)")
-
-
-#: 搬到望京快一个月了.
-_THIS_LONG = re.compile(r"(?:已经?|都|有|快)*[一二两三四五六七八九十几半\d]+(?:多?个?多?月|[年周天])[多半]?$")
 
 
 def trimmed(text: str) -> str:
     """Without particles at its end."""
-    return _pattern.object_end.sub("", _CLASSIFIER.sub("", text.strip(" ，,。.!！~")).strip())
+    return _pattern.object_end.sub("", _pattern.classifier.sub("", text.strip(" ，,。.!！~")).strip())
 
 
 def latin_in(text: str, predicates: Predicates) -> str:
@@ -76,7 +68,7 @@ def latin_in(text: str, predicates: Predicates) -> str:
 
 def place_in(text: str, predicates: Predicates) -> str:
     """The place that the text begins with; a known one wins over what follows it ("里斯本的一间小公寓")."""
-    text = _THIS_LONG.sub("", trimmed(text))
+    text = _pattern.this_long.sub("", trimmed(text))
     if NO_HOME.search(text):
         return ""  # 西湖边上的酒店
     for length in range(min(len(text), 8), 1, -1):
@@ -88,12 +80,12 @@ def place_in(text: str, predicates: Predicates) -> str:
             return text[: length + further + quarter]
     if latin := latin_in(text, predicates):
         return "" if predicates.role(latin) or is_person(latin.split()[0]) else latin
-    short = _PLACE_END.split(text, maxsplit=1)[0]
-    if text[len(short) :].startswith("的") and not _DWELLING.search(text, len(short)):
+    short = _pattern.place_end.split(text, maxsplit=1)[0]
+    if text[len(short) :].startswith("的") and not _pattern.dwelling.search(text, len(short)):
         return ""  # 靠窗的座位
     plain = (
         re.fullmatch(r"[\u4e00-\u9fff]{2,6}", short)
-        and not _POINTER.match(short)
+        and not _pattern.pointer.match(short)
         and not _pattern.no_place.search(short)
     )
     if plain and not any(short[:size] in lexicon().chinese for size in {len(short), len(short) - 1} - {1}):  # 客房睡
@@ -101,13 +93,9 @@ def place_in(text: str, predicates: Predicates) -> str:
     return (
         short
         if re.fullmatch(r"[\u4e00-\u9fff]{2,8}(?:省|市|区|县|镇|州|岛|村|路|街|小区|花园|公寓|城)", short)
-        and not _POINTER.match(short)
+        and not _pattern.pointer.match(short)
         else ""
     )
-
-
-#: What goes on so after a town's name is part of a street's: 南京西路, 北京路.
-_OF_STREET = re.compile(r"[东南西北中]?[一二三四五]?[路街道]")
 
 
 def home_in(text: str, predicates: Predicates) -> list[tuple[str, str]]:
@@ -117,7 +105,7 @@ def home_in(text: str, predicates: Predicates) -> list[tuple[str, str]]:
         return []
     whole = found[0]
     towns = (whole[:size] for size in range(8, 1, -1) if is_place(whole[:size]))
-    known = any(not _OF_STREET.match(whole, len(each)) for each in towns)
+    known = any(not _pattern.of_street.match(whole, len(each)) for each in towns)
     town = place_in(whole, predicates) if known else ""
     if not town and (district := re.match(r"[\u4e00-\u9fff]{1,7}?(?:市|(?<![小社])区|县|镇)(?![路街])", whole)):
         town = district[0]
@@ -169,7 +157,7 @@ def tool_in(text: str, predicates: Predicates, *, known: bool) -> str:
         return ""  # 用的是老公的电脑
     fits = (
         re.fullmatch(r"(?!.*(?:[点时月日号周]|[部组楼层座班室位岗]$))[\u4e00-\u9fff]{2,8}", text)
-        and not _POINTER.match(text)
+        and not _pattern.pointer.match(text)
         and not is_place(text)
         and text not in lexicon().chinese
     )
@@ -182,7 +170,7 @@ _NOTHING_NAMED = words("人 一个人 事 事情 东西 地方 感觉 样子 新
 def phrase_in(text: str) -> str:
     """A thing or doing in a few characters; '' for a pronoun or a longer story."""
     text = trimmed(text)
-    if not text or GAP in text or _POINTER.match(text) or len(text) > 16 or text in _NOTHING_NAMED:
+    if not text or GAP in text or _pattern.pointer.match(text) or len(text) > 16 or text in _NOTHING_NAMED:
         return ""
     return text
 
@@ -207,7 +195,6 @@ _SELF = words("我 本人 我自己 俺 我家 我们家 咱家")
 _US = words(
     "我们 咱们 我们团队 我们组 我们小组 我们部门 团队 项目 公司 我们公司 我们项目 大家 本项目 该项目 这个项目 我司"
 )
-_HOSTED = re.compile(r"(?:部署|托管|跑在|运行在|上线)")
 _OF_ALL = words("生产环境 线上 生产 云 工作 内部 公司内部 项目 团队 公司")
 
 
@@ -366,11 +353,9 @@ _NO_NAMES = ("家", "叫", "名字")
 _ELSEWHERE = ("works_at", "deadline", "date", "version")
 _DIGITS = re.compile(r"\+?\d[\d\s-]{4,20}\d")
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
-_SCHOOL = re.compile(r"[\u4e00-\u9fffA-Za-z\d]{1,14}?(?:小学|中学|高中|初中|幼儿园|大学|学院|学校)")
 _TITLES = _pattern.text("titles")
 #: 陈老师 is who somebody is, and no trade.
 _BY_SURNAME = re.compile(rf"[{SURNAMES}](?:{_TITLES})")
-_NO_PERSON = re.compile(r"^(?:一[个位名]|个|谁|这|那|女|男|好|很|我|你|他|她)")
 
 
 def turned(text: str, predicates: Predicates) -> str:
@@ -407,7 +392,7 @@ def value_in(row: Predicate, text: str, scene: Scene) -> str:
         case "amount":
             return amount_zh(text)
         case "number" | "address" | "email" | "school":
-            found = {"number": _DIGITS, "address": _pattern.address, "email": _EMAIL, "school": _SCHOOL}[
+            found = {"number": _DIGITS, "address": _pattern.address, "email": _EMAIL, "school": _pattern.school}[
                 row.value
             ].match(text)
             return found[0].strip() if found else ""
@@ -432,11 +417,11 @@ def _person_of_role(text: str, predicates: Predicates) -> str:
     titled = _pattern.person.match(text)
     if surname := re.match(r"姓(?!什|啥)(?P<o>[\u4e00-\u9fff])", text):
         return surname[0]
-    if titled and not _NO_PERSON.search(text):
+    if titled and not _pattern.no_person.search(text):
         return titled[0]
     trade = TRADES_ZH.search(text)  # 太太是护士
     plain = text in lexicon().chinese or text[:2] in lexicon().chinese  # 领导换成了夜班
-    return "" if trade or plain or _NO_PERSON.search(text) else person_in(text, predicates)
+    return "" if trade or plain or _pattern.no_person.search(text) else person_in(text, predicates)
 
 
 @lru_cache(maxsize=8)
@@ -555,7 +540,6 @@ def _given_up(clause: str, scene: Scene) -> str:
 
 _DID_ZH = _pattern.text("did_zh")
 _INSTEAD_ZH = re.compile(rf"{_DID_ZH}(?:就|于是)?换(?:成了?|了|为)(?:一?[部台辆个])?\s?(?P<y>[^，]+)")
-_NO_PRODUCT = re.compile(r"[我你他她它这那了是在和]|^(?:一|手机|电脑|车|东西|新|什么)")
 
 
 def _thing_zh(text: str, scene: Scene) -> str:
@@ -563,7 +547,7 @@ def _thing_zh(text: str, scene: Scene) -> str:
         return latin
     thing = phrase_in(text)
     plain = thing in lexicon().chinese or is_place(thing)
-    return "" if plain or len(thing) > 6 or _NO_PRODUCT.search(thing) else thing
+    return "" if plain or len(thing) > 6 or _pattern.no_product.search(thing) else thing
 
 
 def _takeover(text: str, scene: Scene) -> list[Fact]:
@@ -588,14 +572,8 @@ def _takeover(text: str, scene: Scene) -> list[Fact]:
 
 # From a shape that matched to facts: the object cut out and judged by what its predicate takes.
 
-#: Around the thing whose version or date it is.
-_AFTER_THING = re.compile(r"(?:的?版本号?|的|已经?|把|将|现在|我们|把它|了|今天|昨天|刚刚?|正式)+$")
-_BEFORE_THING = re.compile(r"^(?:每天的?|以后|今后|下次|我们|我|把|将|的|今天|昨天|刚刚?|请?记住|项目把)+")
-_NO_THING = re.compile(r"通知|宣布|要求|[是在有和跟从到说不没]|[^\w .+#-]|.{15}")
 #: Of these a thing may be the subject, too.
 _OF_THINGS = ("named", "office", "likes", "dislikes", "uses", "owner")
-_NO_FOOD = re.compile(r"[药亏苦饭太多下完到的这那不喝力透准惊]|^[香醋]$|一点|任何|回头草|老本|东西|什么|早餐|午餐|晚餐")
-_EATEN = re.compile(r"^(?:吃|喝|这份|我的)(?=.)")
 
 
 def made(shape: Shape, subject: Subject, parts: dict[str, str], scene: Scene) -> list[Fact]:
@@ -617,7 +595,7 @@ def made(shape: Shape, subject: Subject, parts: dict[str, str], scene: Scene) ->
     if kind in ("tool", "bare tool"):
         return _tools(shape, subject, value, parts, scene)
     if kind == "foods":
-        foods = [food for part in listed(value) if not _NO_FOOD.search(food := phrase_in(part))]
+        foods = [food for part in listed(value) if not _pattern.no_food.search(food := phrase_in(part))]
         return [Fact(subject.name, shape.predicate, each) for each in foods if each]
     if kind == "phrases":
         found = [phrase_in(part) for part in listed(value)]
@@ -651,11 +629,11 @@ def made(shape: Shape, subject: Subject, parts: dict[str, str], scene: Scene) ->
 def made_of_thing(shape: Shape, parts: dict[str, str], before: str, scene: Scene) -> list[Fact]:
     """Versions and dates are those of a thing; of nothing in particular they are ours."""
     before = re.sub("^[^，]{0,8}?[把将]", "", before)
-    after = _AFTER_THING if shape.predicate == "version" else _pattern.after_event
-    thing = _BEFORE_THING.sub("", after.sub("", before.strip(" ，,"))).strip()
+    after = _pattern.after_thing if shape.predicate == "version" else _pattern.after_event
+    thing = _pattern.before_thing.sub("", after.sub("", before.strip(" ，,"))).strip()
     if not thing and (shape.kind == "date" or "时间" in before):
         thing = scene.event
-    if thing and (_NO_THING.search(thing) or (shape.kind == "event" and not _pattern.event.search(thing))):
+    if thing and (_pattern.no_thing.search(thing) or (shape.kind == "event" and not _pattern.event.search(thing))):
         return []
     if shape.kind == "release":
         return [Fact(f"{canonical_subject(thing)}的{parts['act']}" if thing else parts["act"], "date", parts["o"])]
@@ -677,14 +655,10 @@ def made_of_thing(shape: Shape, parts: dict[str, str], before: str, scene: Scene
     return found
 
 
-#: Whose name a clause behind this tells is not who does it.
-_GAINED = re.compile(r"[交找请养买娶]了?(?:了|一|个|只|条|位|新)|认识了|了一?[个位名只条家][^，]+$")
 #: 妈妈给我介绍了个对象，是医生: what the next clause tells is told of whom this one brings in.
 _BROUGHT_IN = re.compile(
     rf"(?<!换)了?(?<!换了)一?[个位名](?:[^，]{{1,8}}的)?(?:{KIN_ZH}|对象|[^，]{{0,4}}人|[男女][生孩]|小伙子?|姑娘|学生|家教|租客|{TRADES_ZH.pattern})$"
 )
-#: What is about a car or an illness, and not it.
-_ABOUT_IT = re.compile("的|家族|史|前期|店|保养|网约|出租|风险|模型|玩具|会员|股票|钥匙|充电|海报|轮胎|配件")
 
 
 def _known(shape: Shape, value: str, subject: Subject, scene: Scene) -> list[Fact]:
@@ -693,8 +667,8 @@ def _known(shape: Shape, value: str, subject: Subject, scene: Scene) -> list[Fac
     known = scene.predicates.known(shape.predicate, value)
     if known and shape.predicate == "drives":
         model = phrase_in(value)[len(known) :]
-        known = "" if len(model) > 8 or model in lexicon().chinese or _ABOUT_IT.search(model) else known + model
-    elif known and shape.predicate == "has_condition" and _ABOUT_IT.match(value, len(known)):
+        known = "" if len(model) > 8 or model in lexicon().chinese or _pattern.about_it.search(model) else known + model
+    elif known and shape.predicate == "has_condition" and _pattern.about_it.match(value, len(known)):
         return []  # 高血压的家族史
     found = Fact(subject.name, shape.predicate, known, shape.aspect is not Aspect.END)
     if known and shape.predicate == "takes_medication" and found.holds:
@@ -724,9 +698,9 @@ def _cut(kind: str, text: str, scene: Scene) -> str:
             return title if TRADES_ZH.search(title) and not (by_surname or _BY_SURNAME.fullmatch(title)) else ""
         case "food":
             thing = phrase_in(text)
-            return "" if _NO_FOOD.search(thing) else thing
+            return "" if _pattern.no_food.search(thing) else thing
         case "phrase":
-            return phrase_in(_EATEN.sub("", text))
+            return phrase_in(_pattern.eaten.sub("", text))
     return phrase_in(text)
 
 
@@ -735,7 +709,7 @@ def _tools(shape: Shape, subject: Subject, value: str, parts: dict[str, str], sc
         # 换到了何伟医生: a person is not used; a medical title says what role he or she has now.
         medical = (
             title["title"] in ("医生", "大夫", "医师")
-            and not _NO_PERSON.search(value)
+            and not _pattern.no_person.search(value)
             and shape.aspect is Aspect.BEGIN
             and subject.person
         )
@@ -743,11 +717,11 @@ def _tools(shape: Shape, subject: Subject, value: str, parts: dict[str, str], sc
         return [Fact(name, "doctor", title["name"])] if medical else []
     table = scene.predicates
     moved = parts.get("x", "")
-    if (of := _TOOL_OF.fullmatch(moved)) and table.is_technology(of["tool"]):
+    if (of := _pattern.tool_of.fullmatch(moved)) and table.is_technology(of["tool"]):
         subject, moved = subject_in(of["owner"], scene) or subject, of["tool"]  # 替换了 Heron 的 MySQL
-    elif (of := _TOOL_OF.fullmatch(subject.name)) and table.is_technology(of["tool"]):
+    elif (of := _pattern.tool_of.fullmatch(subject.name)) and table.is_technology(of["tool"]):
         subject, moved = _named(of["owner"], scene) or subject, of["tool"]  # Tern 的 RabbitMQ 换成了 NATS
-    within = _WITHIN.match(value)  # Python 的 FastAPI: both
+    within = _pattern.within.match(value)  # Python 的 FastAPI: both
     language = within["o"] if within and table.role(within["o"]) == "language" else ""
     value = value[within.end() :] if within and language else value
     thing = _is_thing(parts, table) if shape.tail.startswith("(?:把") else False
@@ -774,10 +748,6 @@ def _tools(shape: Shape, subject: Subject, value: str, parts: dict[str, str], sc
     return [*facts, Fact(subject.name, "uses", before, False)] if before else facts
 
 
-_WITHIN = re.compile(r"(?P<o>[A-Z][\w.+#]*)\s?的\s?(?=[A-Z])")
-_TOOL_OF = re.compile(r"(?P<owner>[^，]{1,20}?)\s?的\s?(?P<tool>[A-Za-z].*)")
-
-
 def _is_thing(parts: dict[str, str], table: Predicates) -> bool:
     """Whether what is moved is what uses a tool, and no tool itself: 把 Heron 迁到, 把缓存从 A 换成, 把 Jira 换成."""
     moved = parts.get("x", "")
@@ -790,29 +760,9 @@ def _is_thing(parts: dict[str, str], table: Predicates) -> bool:
 # The facts that Chinese clauses state: whom a clause is about, its verb, and what follows.
 
 _NOT = re.compile(r"(?:不再|不|没有?|未|从不|从没|并未|并不|不是)$")
-_FORMERLY = re.compile(r"(?<!\d)[5-9]\d年|以前|曾经?|过去|从前|之前(?!的)|原来|原先|当年|本来|一度|当时")
-#: With these a time is when it began; without them, when it was so (1月我还住在北京).
-_FROM_THEN_ON = re.compile(r"现在|目前|如今|起|开始|以来|自从?|从|了|换成|改|搬到|一直")
-_FOR_NOW = re.compile(r"(?<!从)(?:今天|今晚|中午|晚上|昨天|昨晚|周末|这几天|这次|暂时|出差|先)(?!起|开始)")
-#: Without 我 a clause tells of what has happened; "使用 MySQL" alone may be advice.
-_TOLD = re.compile(r"了|现在|目前|如今|已经?|刚|起|昨|去年|上个?月|上周|今天|过敏|\d月|[一二三四五六七八九十]月")
 
-#: 妈妈换手机号了，新的是138……: the value of what was said to have changed.
-_NEW_ONE = re.compile(r"^(?:现在的?|新的?|新号码?|新号|现)(?:变成|换成|是|改成|[看找跟用](?:的是)?)了?(?=.)")
-_NO_ROLE = re.compile(r"[是在有说问找给跟和]|最[低高]|平均|人均|基本")
-_FROM_NOW = re.compile("从(?:明天|后天|下周[一二三四五六日天]?|下个?月|下个星期|今天)(?:开始|起)")
-#: What begins on a day that is named so is settled, if ahead: 从下个月起搬到滨江区.
-_FROM_A_DAY = re.compile(r"(?:从|自)[^，]{1,10}(?:起|开始)|[月日号周年]起")
-#: 我交了辞呈，最后一天是4月30日.
-_NOTICE_ZH = re.compile(r"(?:我|已经|终于|今天|昨天|刚刚?)*(?:交|提交?|递交?)了?(?:辞呈|离职(?:申请)?|辞职信?)了?")
-_LAST_DAY_ZH = re.compile(r"(?:我的?|上班)?(?:最后一天(?:上班)?是?|(?:[做干]|上班)到)(?P<day>.*(?:[月日号底]).*)")
-#: 外公年轻时当过兵，后来在铁路局工作: all of it is told of those days.
-_LONG_AGO = re.compile(r"^[^，]{1,6}之前$|小时候|年轻时|年轻的?时候|(?<![月年天周])那(?:时|会儿)|上学时|读书时")
-_NOWADAYS = re.compile(r"现在|目前|如今|今年|最近|这几年")
 #: Characters that a shape begins with as the first of a noun: 小区换了物业, 名字, 数据库.
 _NOUNS = frozenset("小大名姓数缓编操消队框包语主家时日一二两三四五六七八九十")
-#: With these the time of a clause is that of what the next one says is so now.
-_TURNED = re.compile("[换搬转调]|入职|开始")
 #: So few characters before a comma (搬家了，) name nobody else.
 _SHORT = 4
 
@@ -830,10 +780,12 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
         if GAP in clause.text:
             scene.subject, scene.opening = None, False
             continue
-        framed = _LONG_AGO.search(clause.text) is not None or (framed and not _NOWADAYS.search(clause.text))
+        framed = _pattern.long_ago.search(clause.text) is not None or (
+            framed and not _pattern.nowadays.search(clause.text)
+        )
         mine = [] if framed else _facts_of(clause.text, scene)
         if (
-            (not mine or _FROM_A_DAY.search(clause.text))
+            (not mine or _pattern.from_a_day.search(clause.text))
             and (lead := times(clause.text, scene.said)).named
             and len(clause.text) <= 12
         ):
@@ -845,11 +797,8 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
         if mine and scene.of_speaker:
             scene.others = False
         else:
-            scene.others = _names_others(clause.text) or (scene.others and not _OURSELVES.search(clause.text))
+            scene.others = _names_others(clause.text) or (scene.others and not _pattern.ourselves.search(clause.text))
     return found
-
-
-_OURSELVES = re.compile("[我咱俺]|本人")
 
 
 def _names_others(text: str) -> bool:
@@ -866,8 +815,8 @@ def _is_somebody(found: re.Match[str]) -> bool:
 def _facts_of(text: str, scene: Scene) -> list[Fact]:
     text = allergy_turned(turned(_as_told(text, scene), scene.predicates), scene)
     text = _given_up(text, scene)
-    scene.notice = scene.notice or _NOTICE_ZH.fullmatch(text) is not None
-    if scene.notice and (last := _LAST_DAY_ZH.fullmatch(text)):
+    scene.notice = scene.notice or _pattern.notice_zh.fullmatch(text) is not None
+    if scene.notice and (last := _pattern.last_day_zh.fullmatch(text)):
         until = announced_for(times(last["day"], scene.said), text, scene.said, lag=MONTH).since
         return [Fact(scene.cast.me.name, "works_at", "", False, until)] if until else []
     if project := _pattern.project.fullmatch(text):
@@ -880,7 +829,7 @@ def _facts_of(text: str, scene: Scene) -> list[Fact]:
     if role:
         scene.replaced = f"{who or '我'}的{role}"
     elif scene.replaced:
-        text = _NEW_ONE.sub(f"{scene.replaced}换成", text)
+        text = _pattern.new_one.sub(f"{scene.replaced}换成", text)
         text = f"{scene.replaced}换成{text}" if _DIGITS.fullmatch(text) else text  # 换了手机号：139……
     text, named = _named_relative(text, scene)
     for read in (_cured, _medicine_changed, _takeover, _of_role):
@@ -911,8 +860,8 @@ def _of_role(text: str, scene: Scene) -> list[Fact]:
     match = _pattern.with_names("role_is", _names(scene.predicates)).fullmatch(_pattern.at_work.sub(_whose_role, text))
     if match is None:
         return []
-    who = _pattern.my_place.sub("我", _NOW.sub("", _FROM_NOW.sub("", match["who"])))
-    if any(each.search(who) for each in (_pattern.former, _pattern.premises, _pattern.planned, _NO_ROLE)):
+    who = _pattern.my_place.sub("我", _pattern.now.sub("", _pattern.from_now.sub("", match["who"])))
+    if any(each.search(who) for each in (_pattern.former, _pattern.premises, _pattern.planned, _pattern.no_role)):
         return []
     row = scene.predicates.rows[scene.predicates.canonical(match["role"])]
     if match["sum"] is not None and row.value != "amount":
@@ -930,10 +879,10 @@ def _of_role(text: str, scene: Scene) -> list[Fact]:
     if subject is not None and subject.name == f"{scene.cast.me.name}的{match['role']}":
         subject = scene.cast.me  # 房东换人了，新房东姓贺
     if subject is not None and subject is before and match["change"] and not subject.first:
-        if not _GOES.search(scene.heard):
+        if not _pattern.goes.search(scene.heard):
             return []  # 老韩摔伤了，教练换成林佳音: whose coach, nothing tells
         subject = scene.cast.me  # 老韩要回青岛，教练换成林佳音
-    home = row.hangs_on == "lives_in" and not _FOR_SOMEBODY.match(scene.heard)
+    home = row.hangs_on == "lives_in" and not _pattern.for_somebody.match(scene.heard)
     mine = row.personal and (scene.opening or home or (not scene.others and row.name != "salary"))
     if subject is None and value and not who and (mine or (scene.opening and row.hangs_on == "works_at")):
         subject = scene.cast.me  # 新房东姓邵, 领导换成彭姐: mine, where nobody else was named
@@ -942,7 +891,7 @@ def _of_role(text: str, scene: Scene) -> list[Fact]:
     name = scene.cast.me.name if row.personal and subject.name == WE else subject.name
     aspect = Aspect.BEGIN if match["change"] else Aspect.STATE
     shape = Shape(row.name, aspect, "role", "")
-    formerly = _FORMERLY.search(match["who"]) is not None
+    formerly = _pattern.formerly.search(match["who"]) is not None
     fact = Fact(name, row.name, value)
     if row.value == "person" and not match["not"]:
         named = "" if apposed or row.hangs_on or value[0] == "姓" else value
@@ -960,11 +909,6 @@ def _of_role(text: str, scene: Scene) -> list[Fact]:
     return _timed(found, shape, text, scene, negated=bool(match["not"]), formerly=formerly)
 
 
-_GOES = re.compile("要回|走了?$|要走|离职|辞职|退休|调[走到去]|离开|不[干做]了")
-#: 陪妈妈看房，房东姓李: hers.
-_FOR_SOMEBODY = re.compile("[陪帮替给听跟和]")
-
-
 def _go_on_with(relative: str, name: str, scene: Scene) -> None:
     """Let what follows be about whoever was named (老婆叫小芸，在医院当护士); about nobody where neither is given."""
     scene.opening = False
@@ -973,12 +917,8 @@ def _go_on_with(relative: str, name: str, scene: Scene) -> None:
 
 def _whose_role(found: re.Match[str]) -> str:
     """我在阿里的领导 and 我们公司的领导 as 我的领导; of a company that one left, as it stands."""
-    pastime = _PASTIME.search(found[0])  # 我在合唱团的老板: not where one works
+    pastime = _pattern.pastime.search(found[0])  # 我在合唱团的老板: not where one works
     return found[0] if pastime or _pattern.former.search(found[0]) else f"{found['who'] or found['own'] or '我'}的"
-
-
-_PASTIME = re.compile(r"(?:(?<!集)团|会|俱乐部|[球舞跑]队)的")
-_NOW = re.compile("^(?:现在|目前|如今)(?!的)|(?:现在|目前|如今)$|^房东(?:又|要|说)?把(?:我们?的?)?$")
 
 
 def _as_told(text: str, scene: Scene) -> str:
@@ -997,10 +937,6 @@ def _as_told(text: str, scene: Scene) -> str:
     return f"{report['who']}{text[report.end() :]}"
 
 
-#: 小何之后，组长是老梁.
-_BEFORE_OR_AFTER = re.compile("之[前后]|以[前后]|走[了后]|来之前")
-
-
 def _introduce(text: str, scene: Scene) -> None:
     """A clause that states nothing known may still say whom the next is about (王芳是我的同事)."""
     found = re.match(
@@ -1013,7 +949,7 @@ def _introduce(text: str, scene: Scene) -> None:
     found = found or re.match("(?P<who>[他她])(?![们的说])", text)
     if found is None and (called := re.match(rf"(?P<who>[小老阿]{_GIVEN})(?=[\u4e00-\u9fff]{{2}})", text)):
         found = None if called["who"] in lexicon().chinese else called  # 阿杰转正，工资4500
-    if found and not _BEFORE_OR_AFTER.match(text, found.end("who")):
+    if found and not _pattern.before_or_after.match(text, found.end("who")):
         subject_in(found["who"], scene)
     elif (met := _pattern.met.search(text)) and not (met["who"] in lexicon().chinese or is_place(met["who"] or "")):
         name = met["who"] or canonical_subject(f"我{met['kin']}", speaker=scene.cast.speaker)
@@ -1023,13 +959,13 @@ def _introduce(text: str, scene: Scene) -> None:
 def _stated(shape: Shape, match: re.Match[str], before: str, text: str, scene: Scene) -> list[Fact] | None:
     """The facts of a match; None where it is none after all."""
     if shape.predicate in DATED or shape.aspect is Aspect.BEGIN:
-        before = _FROM_NOW.sub("", before)
+        before = _pattern.from_now.sub("", before)
     if _pattern.planned.search(before) or _pattern.aside.search(text, match.start()):
         return None
-    if shape.kind == "firm" and match[0].startswith("去") and not _LEFT_JOB.search(scene.heard):
+    if shape.kind == "firm" and match[0].startswith("去") and not _pattern.left_job.search(scene.heard):
         return None  # 去了华为, as a visitor may
     passing = shape.predicate in ("diet", "practises", "avoids", "cannot_eat") or shape.kind == "town"
-    if (passing or (shape.predicate == "likes" and shape.aspect is Aspect.END)) and _FOR_NOW.search(text):
+    if (passing or (shape.predicate == "likes" and shape.aspect is Aspect.END)) and _pattern.for_now.search(text):
         return None
     if shape.predicate == "uses":
         before = limited_to(before)
@@ -1037,31 +973,27 @@ def _stated(shape: Shape, match: re.Match[str], before: str, text: str, scene: S
     negated = bool(parts.get("not")) or _NOT.search(before.strip()) is not None
     # 原来我对花生不过敏: it turns out, not once upon a time.
     turns_out = negated and before.strip().startswith("原来")
-    formerly = (_FORMERLY.search(before) is not None and not turns_out) or "过" in parts.get("after", "")
+    formerly = (_pattern.formerly.search(before) is not None and not turns_out) or "过" in parts.get("after", "")
     if not before.strip() and (shape.kind in ("relation tool", "banned") or _is_order(shape, match, scene)):
         before = "我们"  # 缓存换成了 Redis: ours
     if not before.strip() and shape.kind == "owned" and scene.subject is None and not scene.others:
         before = "我"
-    if not before.strip() and shape.predicate == "uses" and scene.whole and _HOSTED.match(text, match.start()):
+    if not before.strip() and shape.predicate == "uses" and scene.whole and _pattern.hosted.match(text, match.start()):
         before = scene.whole  # of the project, not of the part that was named last
     if shape.kind in ("version", "date", "event", "release"):
         found = made_of_thing(shape, parts, before, scene)
     else:
-        told = _TOLD.search(text) is not None or (shape.predicate == "lives_in" and _between_towns(parts))
+        told = _pattern.told.search(text) is not None or (shape.predicate == "lives_in" and _between_towns(parts))
         subject = subject_in(before, scene, told=told)
         if subject is None or (scene.predicates.is_safety(shape.predicate) and _CARER.search(subject.name)):
             return None  # who finds out what somebody has does not have it
-        brought_in = _GAINED.search(scene.heard) or (not subject.noun and "是" in scene.heard)
+        brought_in = _pattern.gained.search(scene.heard) or (not subject.noun and "是" in scene.heard)
         if shape.predicate == "named" and not before.strip() and (subject.first or brought_in):
             return None  # 我请了私教，叫大伟; 儿子交了女朋友，叫小雨; 招牌是豆汤饭，叫罗记
         found = scene.own(made(shape, subject, parts, scene), subject)
     if not found:
         return None
     return _timed(found, shape, text, scene, negated=negated, formerly=formerly)
-
-
-#: 小周离职了，去了字节.
-_LEFT_JOB = re.compile("离职|辞职|辞了|出来|离开|跳槽|毕业|不干|换了?工作|走了")
 
 
 def _between_towns(parts: dict[str, str]) -> bool:
@@ -1080,16 +1012,16 @@ def _is_order(shape: Shape, match: re.Match[str], scene: Scene) -> bool:
 
 def _timed(found: list[Fact], shape: Shape, text: str, scene: Scene, *, negated: bool, formerly: bool) -> list[Fact]:
     when = times(text, scene.said, lasting=shape.aspect is Aspect.STATE and not formerly and "了" not in text)
-    if not when.named and scene.lead and (not _NOWADAYS.search(text) or _TURNED.search(scene.heard)):
+    if not when.named and scene.lead and (not _pattern.nowadays.search(text) or _pattern.turned.search(scene.heard)):
         when = scene.lead  # 三月换了工作，现在在……, but not 去年离了婚，现在住在……
-    if shape.predicate == "practises" and not _FROM_THEN_ON.search(text):
+    if shape.predicate == "practises" and not _pattern.from_then_on.search(text):
         when = NO_TIMES  # 我周一打网球: each Monday
     if shape.predicate in DATED:
         return [] if negated else found
     announced = (
         shape.predicate in ("rent", "salary")
         or (shape.predicate == "school" and not re.search("[了年]", text))
-        or (shape.aspect is Aspect.BEGIN and _FROM_A_DAY.search(text))
+        or (shape.aspect is Aspect.BEGIN and _pattern.from_a_day.search(text))
     )
     if not announced and shape.aspect is Aspect.BEGIN and not re.search("[了年]", text):
         nearer = announced_for(when, text, scene.said)
@@ -1103,7 +1035,13 @@ def _timed(found: list[Fact], shape: Shape, text: str, scene: Scene, *, negated:
         return [] if negated else [replace(each, valid_from=when.since) for each in found]
     if when.since and when.until:
         return [] if negated else [replace(each, valid_from=when.since, valid_to=when.until) for each in found]
-    if when.since and when.within and scene.said and when.within <= scene.said and not _FROM_THEN_ON.search(text):
+    if (
+        when.since
+        and when.within
+        and scene.said
+        and when.within <= scene.said
+        and not _pattern.from_then_on.search(text)
+    ):
         return [] if negated else [replace(each, valid_from=when.since, valid_to=when.within) for each in found]
     if formerly:
         return [] if negated else [replace(each, holds=False) for each in found]

@@ -25,7 +25,6 @@ _WINDOW = 20_000
 GAP = "\ufffc"
 
 _PASTED = re.compile(r"```.*?(?:```|\Z)|^[ \t]*>[^\n]*$", re.DOTALL | re.MULTILINE)
-_QUESTION = re.compile(r"[?？][\"'”’）)\s]*$|(?:[吗么呢]|来着)[。!！\s]*$|谁[不会家]")
 _BREAK = _pattern("break")
 
 _ITEM = r"(?:(?!过敏|[对不我但而])[^，,。；;、！!]){1,12}"
@@ -74,7 +73,7 @@ def stated(text: str) -> Iterator[Sentence]:
 
 
 def _states(sentence: str) -> bool:
-    return not (_QUESTION.search(sentence) or _pattern.supposed.search(sentence))
+    return not (_pattern.question.search(sentence) or _pattern.supposed.search(sentence))
 
 
 def _unquoted(found: re.Match[str]) -> str:
@@ -111,8 +110,6 @@ _PASSING = word_list("passing")
 #: Whose they are goes without saying.
 _PARENTS = words("mum mom dad grandma grandpa granddad grandad gran granny nan nana")
 _LONGEST = 4
-#: "Joan next door".
-_BESIDE = re.compile(r"(?:next door|upstairs|downstairs)$")
 _FORMER = words("former previous old last past")
 #: "My boss at the new place", "at work": not where one spends free time.
 _WORK = words("work office job company firm moment place new")
@@ -124,13 +121,10 @@ _MENTION = re.compile(
     rf"\b(?P<whose>[Mm]y|[Oo]ur|[Hh]is|[Hh]er|[Tt]heir|[A-Z][\w-]+['’]s) (?:new )?(?P<kin>{'|'.join(sorted(_KIN))})\b"
     r"|\b(?P<title>(?:Mr|Mrs|Ms|Dr|Prof)\.? [A-Z][\w-]+)|\b(?P<name>[A-Z][\w-]+)"
 )
-_ASKING = re.compile(r"\b(?:ask|wonder|know|knew|tell|told|guess|remember|see|saw|say|said)\w*\b", re.IGNORECASE)
 #: "Dad rang", "my sister", "her".
 _RELATIVE = re.compile(
     rf"\b(?:(?i:{'|'.join(sorted(_PARENTS))}|he|she|him|her)|(?:[Mm]y|[Oo]ur) (?:\w+ )?(?:{'|'.join(sorted(_KIN))}))\b"
 )
-_NAME = re.compile(r"(?P<before>\b(?i:at|in|into|on|to|the|an?|my|our|of|near|via)[ ])?\b(?P<name>[A-Z][\w-]+)")
-_OURSELVES = re.compile(r"\b(?:I|i|[Ww]e|[Mm]y|[Oo]ur|[Mm]e|us)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +209,7 @@ class Cast:
 
         None where it asks: "I wonder who", "I asked Rob who works there".
         """
-        if "," not in opener and _ASKING.search(clause.text):
+        if "," not in opener and _pattern.asking.search(clause.text):
             return None
         listed = clause.text.split()
         fitting = (self.of(listed[-length:]) for length in range(min(len(listed), 4), 0, -1))
@@ -224,9 +218,9 @@ class Cast:
 
     def others_in(self, clause: str) -> bool | None:
         """Whether an English clause names somebody else; None where it names neither that nor who speaks."""
-        if _RELATIVE.search(clause) or any(self._may_be_somebody(found) for found in _NAME.finditer(clause)):
+        if _RELATIVE.search(clause) or any(self._may_be_somebody(found) for found in _pattern.name.finditer(clause)):
             return True
-        return False if _OURSELVES.search(clause) else None
+        return False if _pattern.ourselves.search(clause) else None
 
     def _may_be_somebody(self, found: re.Match[str]) -> bool:
         name = found["name"]
@@ -275,7 +269,7 @@ class Cast:
                 folded[at] == "at" and self._is_pastime(folded[at - 1], listed[at + 1 :])
             )
             return found and replace(found, former=found.former or elsewhere)
-        if len(listed) > 1 and (beside := _BESIDE.match(" ".join(folded[1:]))):
+        if len(listed) > 1 and (beside := _pattern.beside.match(" ".join(folded[1:]))):
             return self.of(listed[: len(listed) - len(beside[0].split())]) if is_person(listed[0]) else None
         pointed = folded[0] in _POSSESSIVES or folded[0] in ("the", "this")
         if thing := self._something_used(listed, folded) or (None if pointed else self._headed(listed)):

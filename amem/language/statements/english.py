@@ -124,22 +124,13 @@ _GOES_ON = words("and then but so now")
 #: Of these a list may follow: "allergic to nuts, eggs and milk".
 _LISTED = words("likes dislikes allergic_to intolerant_to cannot_eat takes_medication has_condition uses")
 _NOT_LISTED = words("i we he she it they you not no too so but more less very then also maybe my your")
-#: "Allergic to nuts, and also to cats": what repeats the preposition goes on with the list in any case.
-_AGAIN_TO = re.compile(r"(?:(?:also|even|now|too) )?(?:to|of) (?=\S+(?: \S+){0,4}$)(?!boot\b|be\b)", re.IGNORECASE)
 _ALLERGIES = words("allergic_to intolerant_to")
 _ADVERBS = word_list("adverbs")
 _OPENERS = word_list("verb openers")
 _OPENERS_LATER = words("no might went wound")
 _DETERMINERS = words("the my our his her their a an this at")
 _NO_VERBS = words("a an the at on in head off")
-_NO_MORE = re.compile(r" (?:any ?more|any longer)\b.*$", re.IGNORECASE)
 _CARERS = word_list("carers")
-
-
-_AS_ROLE = re.compile(
-    r" as (?!(?:an? |the )?(?:student|pupil|freshman|boarder)\b)[a-z]"
-)  # a teacher's first day at a school, and no pupil's
-_IS_ON = re.compile(r" (?:is|will be) (?:on )?\w")  # "my first day at Equinor is 1 August": still to come
 
 
 def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
@@ -167,7 +158,9 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
             continue
         nearby = (clause, *sentence.clauses[at + 1 : at + 2])
         scene.about = next((thing for each in nearby if (thing := scope_alone(each.text, scene))), scene.about)
-        again = _AGAIN_TO.match(clause.text) if listing is not None and listing.predicate in _ALLERGIES else None
+        again = (
+            _pattern.again_to.match(clause.text) if listing is not None and listing.predicate in _ALLERGIES else None
+        )
         if listing is not None and again:
             thing = phrase_in(clause.text[again.end() :])
             found += [replace(listing, object=thing)] if thing else []
@@ -191,10 +184,6 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
         named = False if len(found) > known and scene.of_speaker else scene.cast.others_in(clause.text)
         scene.others = scene.others if named is None else named
     return found
-
-
-#: "Host everything on AWS": what is so decided is so of all of ours.
-_ORDER = re.compile(r"(?:host|deploy|run|store|keep|build) (?:everything|all (?:of )?(?:our|the)) ", re.IGNORECASE)
 
 
 def _facts_of(text: str, scene: Scene, *, follows: bool) -> list[Fact]:
@@ -228,7 +217,7 @@ def _facts_of(text: str, scene: Scene, *, follows: bool) -> list[Fact]:
             stated = (*DATED, "rent", "salary", "version", *(("uses",) if named else ()))
             return [each for each in _predicated(thing, listed[at:], scene, text) if each.predicate in stated]
     else:
-        ordered = Subject(WE, True, we=True) if scene.opening and _ORDER.match(plain) else None
+        ordered = Subject(WE, True, we=True) if scene.opening and _pattern.order.match(plain) else None
         subject = scene.subject if follows else scene.elliptic(listed[0]) or ordered
     if subject is None:
         return []
@@ -394,7 +383,7 @@ def _of_decision(subject: Subject, rest: str, scene: Scene, text: str) -> list[F
 
 def _of_food(subject: Subject, barred: re.Match[str], group: Group, text: str, scene: Scene) -> list[Fact]:
     """What somebody must not eat; "again" says that it is over."""
-    said = _NO_MORE.sub("", barred["o"])
+    said = _pattern.no_more.sub("", barred["o"])
     thing = phrase_in(said, 3)
     again = barred["not"] is None
     if barred["have"] and thing.casefold().rpartition(" ")[2] not in word_list("foods"):
@@ -418,7 +407,12 @@ def _first_or_last_day(plain: str, scene: Scene, text: str) -> list[Fact]:
     if last is not None:
         until = announced_for(times(last["day"], scene.said), text, scene.said, lag=MONTH).since
         return [Fact(scene.cast.me.name, "works_at", org, False, until)] if until else []
-    if day is None or not org or (school_in(org) and not _AS_ROLE.search(plain)) or _IS_ON.search(day["o"]):
+    if (
+        day is None
+        or not org
+        or (school_in(org) and not _pattern.as_role.search(plain))
+        or _pattern.is_on.search(day["o"])
+    ):
         return []
     when = times(text, scene.said)
     holds = day["which"].casefold() == "first"

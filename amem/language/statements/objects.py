@@ -203,14 +203,9 @@ def fits(fact: Fact, predicates: Predicates) -> bool:
 
 _TRADES = word_list("trades")
 TRADES_ZH = re.compile(f"(?:{'|'.join(word_list('trades in chinese'))})$")
-_HEADS = re.compile(
-    r"(?:head|director|vp|chief) of [a-z]+(?: (?!now\b|again\b)[a-z]+)?(?=$|[.,]| now\b| again\b)", re.IGNORECASE
-)
 _NO_EMPLOYER = word_list("no employer")
 _CLUBS = word_list("clubs")
 _AS = re.compile(r"\bas an? (?P<title>[^,.;!?]+)")
-_CALLED = re.compile(r"an? (?:[\w-]+ ){1,4}?(?:called|named) (?=[A-Z])")
-_LEFT_SO = re.compile(r" (?:on(?! (?:the )?\d| [A-Z])|open|off|behind|running|alone|unlocked|home|upstairs|with)\b")
 _BEGUN = words("start starts started starting begin begins began begun beginning")
 _NO_TEAM = words("a the my our right same best winning whole new")
 
@@ -231,7 +226,7 @@ def employers(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scen
     ):
         return []
     product = scene.predicates.is_technology(org) and firm_in(org, scene.predicates) != org
-    if loose and (product or TITLED.match(text) or _LEFT_SO.match(text.partition(org)[2])):
+    if loose and (product or TITLED.match(text) or _pattern.left_so.match(text.partition(org)[2])):
         return []  # "left Visual Studio Code", "left Mrs. Vos", "left Google Maps on"
     role = _AS.search(text)
     if "volunteer" in (role["title"] if role else parts.get("title", "")):
@@ -275,7 +270,7 @@ def teams(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -
 
 def organisation(text: str, scene: Scene) -> str:
     """The name that `text` begins with, if it may be an employer's: Groundwork of "a charity called Groundwork"."""
-    if called := _CALLED.match(text):
+    if called := _pattern.called.match(text):
         text = text[called.end() :]
     if after := _pattern.named_after.match(text):
         return max(after["o"], school_in(text), key=len)  # "St Anne's Primary"
@@ -294,7 +289,7 @@ _JUDGED = word_list("judged")
 
 def title_in(text: str) -> str:
     """The job title that `text` begins with: words that end in a trade, or "head of" something."""
-    if heads := _HEADS.match(text):
+    if heads := _pattern.heads.match(text):
         return heads[0]
     title = phrase_in(text)
     listed = title.casefold().split()
@@ -310,7 +305,6 @@ _SCOPE = _pattern.text("scope")
 _INSIDE_SCOPE = re.compile(rf"(?<![\w-]){_SCOPE}", re.IGNORECASE)
 _ALONE = re.compile(_SCOPE + r"(?P<rest>)", re.IGNORECASE)
 _LEADING = re.compile(rf"{_SCOPE.replace('{0,4}', '{0,4}?')} (?P<rest>(?:we|i)\b.+)", re.IGNORECASE)
-_WHOLE = re.compile(r"^(?:(?:the|our|my|all|whole|entire|old|its)\s+)+", re.IGNORECASE)
 
 
 def scope_in(text: str, scene: Scene, *, named: bool = False) -> str:
@@ -344,7 +338,7 @@ def led_by_scope(text: str, scene: Scene) -> tuple[str, str]:
 
 def thing_named(text: str, scene: Scene) -> str:
     """The thing that "the buoy catalogue" or "clinic scheduler" is; '' where it is all of ours ("our database")."""
-    noun = _WHOLE.sub("", text.strip())
+    noun = _pattern.whole.sub("", text.strip())
     last = noun.split()[-1].casefold() if noun else ""
     if not noun or last in OURS or noun.casefold().replace(" ", "_") in scene.predicates.role_names:
         return ""
@@ -365,10 +359,7 @@ def _thing(found: re.Match[str], scene: Scene) -> str:
 
 # What stands behind "is" in "my landlord is ...", cut out by what the predicate's row of the table says it takes.
 
-_NOW = re.compile(r"(?:now|currently|still|actually|really|called|named|is) ", re.IGNORECASE)
 TITLED = _pattern("titled")
-_INSIDE = re.compile(r"(?:in|at|on) (?P<o>.+)")
-_ROOM = re.compile(r"(?:the |room |floor )")
 _NUMBER = re.compile(r"(?P<o>\+?\(?\d[\d\s()./-]{4,24}\d)(?!\w)")
 _EMAIL = re.compile(r"(?P<o>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)")
 
@@ -376,7 +367,7 @@ _EMAIL = re.compile(r"(?P<o>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)")
 def value_in(kind: str, text: str, scene: Scene) -> str:
     """The value that the text begins with, of the kind that the table names; '' where it begins with none."""
     text = text.strip()
-    while lead := _NOW.match(text):
+    while lead := _pattern.now.match(text):
         text = text[lead.end() :]
     match kind:
         case "person":
@@ -384,9 +375,9 @@ def value_in(kind: str, text: str, scene: Scene) -> str:
         case "place":
             return _place(text, scene)
         case "room":
-            inside = _INSIDE.match(text)
+            inside = _pattern.inside.match(text)
             place = inside["o"] if inside else ""
-            return name_in(place, scene.predicates) or (phrase_in(place) if _ROOM.match(place) else "")
+            return name_in(place, scene.predicates) or (phrase_in(place) if _pattern.room.match(place) else "")
         case "title":
             return title_in(text)
         case "amount":
@@ -406,7 +397,7 @@ def value_in(kind: str, text: str, scene: Scene) -> str:
 
 def person_named(text: str, scene: Scene) -> str:
     """A person by name or title and name: "Dr. Okafor", "Pedro Costa"."""
-    if called := _CALLED.match(text):
+    if called := _pattern.called.match(text):
         text = text[called.end() :]  # "a woman called Patel"
     titled = TITLED.match(text)
     name = titled[0] if titled else name_in(text, scene.predicates)
@@ -430,6 +421,6 @@ def amount_zh(text: str) -> str:
 
 
 def _place(text: str, scene: Scene) -> str:
-    inside = _INSIDE.match(text)
+    inside = _pattern.inside.match(text)
     name = place_in(inside["o"] if inside else text, scene.predicates, lower=scene.lower)
     return name if inside or is_known_place(name) else ""

@@ -26,27 +26,23 @@ _pattern = Patterns("statements/relations")
 _NO_TOOL = word_list("no tool")
 _HOSTS = ("cloud", "hosting")
 _ALL_OF_US = words("everything site website platform product infrastructure production service services")
-#: What is no thing of its own: a ban for them is one for us.
-_MEDICAL = re.compile(r"(?:Dra?\.?|Doctor) ")
 _ANYBODY = words("anyone anybody anything everyone everybody everything us all production now good work use")
 _ARTICLES = words("the a an our my")
-
-
-#: "Runs on Postgres instead of MySQL": what is used no more.
-_RATHER = re.compile(r"(?P<o>.+?) (?:instead of|in place of|and no longer) (?P<x>[A-Z].*)")
 
 
 def tools(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
     """What is used now (group ``o``) and what no more (``x``)."""
     if shape.aspect is Aspect.BEGIN and objects.TITLED.match(parts.get("o", "")):
         return _practitioner(parts, subject, scene)
-    if shape.aspect is Aspect.STATE and (rather := _RATHER.match(parts.get("o", ""))):
+    if shape.aspect is Aspect.STATE and (rather := _pattern.rather.match(parts.get("o", ""))):
         parts = parts | {"o": rather["o"], "x": rather["x"]}
     new, old = (tool_name(parts.get(part, ""), scene, tastes=True) for part in ("o", "x"))
     unsaid = bool(new) and not old and not scene.predicates.is_technology(new)
     if unsaid and shape.aspect is Aspect.BEGIN and parts["verb"].startswith("mov") and not parts.get("thing"):
         return []  # "I moved to Marketing", "moved to Wiedikon"
-    for_a_time = shape.aspect is Aspect.END and _FOR_A_TIME.search(f"{parts.get('x', '')} for {parts.get('o', '')}")
+    for_a_time = shape.aspect is Aspect.END and _pattern.for_a_time.search(
+        f"{parts.get('x', '')} for {parts.get('o', '')}"
+    )
     if for_a_time or scene.predicates.known("takes_medication", new or old):
         return []
     if taste := scene.predicates.role(new or old) if scene.predicates.role(new or old) in TASTES else None:
@@ -83,7 +79,13 @@ def _practitioner(parts: dict[str, str], subject: Subject, scene: Scene) -> list
     """ "I switched to Dr. Haddad": a person is not used; whoever is called a doctor is one, unless a role is named."""
     name = objects.person_named(parts["o"], scene)
     thing = parts.get("thing", "").split()
-    role = scene.predicates.names.get(thing[-1].casefold(), "") if thing else "doctor" if _MEDICAL.match(name) else ""
+    role = (
+        scene.predicates.names.get(thing[-1].casefold(), "")
+        if thing
+        else "doctor"
+        if _pattern.medical.match(name)
+        else ""
+    )
     if not name or scene.predicates.row(role).value != "person" or not subject.person:
         return []
     return [Fact(USER if subject.name == WE else subject.name, role, name)]
@@ -138,16 +140,13 @@ def versions(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene
     return found
 
 
-_ON_A_STREET = re.compile(r"\w (?:Road|Street|Lane|Avenue|Terrace|Crescent|Gardens)$")
-
-
 def tool_name(text: str, scene: Scene, *, tastes: bool = False) -> str:
     """The name that `text` begins with, if it may be a tool's; with `tastes` a theme or a drink counts."""
     listed = text.split()
     if listed and listed[0].casefold() in _ARTICLES:
         listed.pop(0)
     name = objects.name_in(" ".join(listed), scene.predicates, lower=scene.lower)
-    no_tool = _ON_A_STREET.search(name) or objects.school_in(name)
+    no_tool = _pattern.on_a_street.search(name) or objects.school_in(name)
     if not any(mark.isalpha() for mark in name) or name.split()[0].casefold() in _NO_TOOL or no_tool:
         return ""
     role, first = scene.predicates.role(name), name.split()[0]
@@ -177,10 +176,6 @@ def _about(parts: dict[str, str], subject: Subject, scene: Scene) -> str:
 
 
 # What "is" states: "Ana's manager is Priya", "MySQL is our database", "the deadline is 3 May", "I'm vegan".
-
-#: "The landlord of the bakery", "the rent for the workshop".
-_OF_SOMETHING = re.compile(r"(?P<noun>[\w-]+(?: [\w-]+)?) (?:of|for|at) (?P<owner>.+)", re.IGNORECASE)
-_AT_DATE = re.compile(r"(?:now )?(?:due )?(?:set for |scheduled for |moved to |on |by |in )?(?P<o>.+)", re.IGNORECASE)
 
 
 def relation(subject: Subject, rest: str, scene: Scene) -> list[Fact]:
@@ -239,7 +234,7 @@ def apposed(text: str, goes_on: str, scene: Scene) -> list[Fact]:
 
 def _whose(subject: Subject, scene: Scene) -> tuple[str | None, str]:
     """Whose what it is: "the landlord of Ana" is Ana's, "the rent" and "the landlord" of nobody else the speaker's."""
-    of = _OF_SOMETHING.fullmatch(subject.noun) if subject.owner == "" else None
+    of = _pattern.of_something.fullmatch(subject.noun) if subject.owner == "" else None
     if of is None:
         return subject.owner, subject.noun
     at = len(subject.name) - len(of["owner"])
@@ -274,7 +269,7 @@ def _with(row: Predicate, owner: str, before: Sequence[str], value: str, scene: 
         # "The release deadline" is that of the release; nobody's deadline is ours.
         named = f"{owner}'s " if before and owner not in ("", USER, WE) else ""
         subject = named + " ".join(before) or owner or WE
-        match = _AT_DATE.match(value)
+        match = _pattern.at_date.match(value)
         said = match["o"] if match else value
         found = objects.version_in(value) if row.value == "version" else objects.when_in(said)[row.value == "time"]
     elif (row.personal and owner in ("", WE)) or (owner == WE and row.hangs_on == "works_at"):
@@ -283,7 +278,7 @@ def _with(row: Predicate, owner: str, before: Sequence[str], value: str, scene: 
     else:
         subject = owner
         found = objects.value_in(row.value, value, scene) if owner and not before else ""
-    if row.value == "name" and _ON_A_STREET.search(found):
+    if row.value == "name" and _pattern.on_a_street.search(found):
         return []  # "the gym moved to Mill Street"
     if row.name == "birthday" and found.casefold().endswith("day"):
         return []  # "Leo's birthday is on Saturday", this year
@@ -301,9 +296,6 @@ def _roles_of_people(nouns: tuple[str, ...]) -> re.Pattern[str]:
 # From a shape that matched to facts: the object cut out of it and judged by what its predicate takes.
 
 _TASTES = ("likes", "dislikes")
-#: What limits a taste to a part of what was named.
-_NOT_ALL = re.compile(r" (?:that|who|which|whose|where|when|without|with|about)\b")
-_JOINED = re.compile(r"^both | (?:as well as|along with|plus|&)(?: to)? |/", re.IGNORECASE)
 
 
 def cut(shape: Shape, verb: str, match: re.Match[str], subject: Subject, scene: Scene) -> list[Fact]:
@@ -321,7 +313,7 @@ def _simple(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene)
     if shape.predicate in _TASTES and text.casefold().startswith("the "):
         return []  # "I love the colours" is said of what lies on the table
     value = _VALUES[shape.kind.rstrip("?")](text, scene)
-    if shape.predicate in _TASTES and value and _NOT_ALL.match(text.partition(value)[2]):
+    if shape.predicate in _TASTES and value and _pattern.not_all.match(text.partition(value)[2]):
         return []  # "I hate films with sad endings"
     ends = shape.aspect is Aspect.END
     if shape.predicate == "rent" and shape.aspect is Aspect.BEGIN:
@@ -345,7 +337,7 @@ def _age(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) ->
 
 def _phrases(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
     """Each thing of a list without commas: "nuts as well as cats"."""
-    values = [objects.phrase_in(each) for each in _JOINED.split(parts["o"])]
+    values = [objects.phrase_in(each) for each in _pattern.joined.split(parts["o"])]
     return [Fact(subject.name, shape.predicate, value) for value in values if value]
 
 
@@ -372,7 +364,7 @@ def _owned(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) 
         not thing
         or not thing[0].isupper()
         or _pattern.for_others.search(text)
-        or _NOT_HAD.match(text)
+        or _pattern.not_had.match(text)
         or not _pattern.itself.match(text.partition(thing)[2])
     ):
         return []
@@ -381,14 +373,10 @@ def _owned(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) 
     return [Fact(subject.name, "uses", thing, not ends)] if scene.predicates.role(thing) == "phone" else []
 
 
-#: "Got into a Volvo".
-_NOT_HAD = re.compile(r"(?:rid|into|out|off|on|in|to|onto|by|an? (?:lift|ride|call|taxi|test))\b")
-
-
 def _known(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
     """What the table lists for the predicate, since the verb alone says too little ("I have asthma", "I have time")."""
     dose = _pattern.dose.match(parts["o"])
-    if dose and _UNTIL.search(parts["o"]):
+    if dose and _pattern.until.search(parts["o"]):
         return []  # "I took 20 mg of citalopram until May": a dose that ended, not the medicine
     value = scene.predicates.known(shape.predicate, parts["o"][dose.end() if dose else 0 :])
     if value and _pattern.about_it.match(parts["o"].partition(value)[2]):
@@ -396,17 +384,10 @@ def _known(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) 
     found = Fact(subject.name, shape.predicate, value, shape.aspect is not Aspect.END)
     if value and shape.predicate == "takes_medication":
         scene.medicine = found
-        rather = _RATHER_THAN.search(parts["o"])
+        rather = _pattern.rather_than.search(parts["o"])
         before = scene.predicates.known(shape.predicate, rather["x"]) if rather else ""
         return [found, *([Fact(subject.name, shape.predicate, before, False)] if before not in ("", value) else [])]
     return [found] if value else []
-
-
-#: "On ramipril instead of amlodipine": what is taken no more.
-_RATHER_THAN = re.compile(r"\b(?:instead of|in place of|rather than) (?P<x>.+)", re.IGNORECASE)
-
-
-_UNTIL = re.compile(r"\b(?:until|till)\b", re.IGNORECASE)
 
 
 def _medicines(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
@@ -415,7 +396,7 @@ def _medicines(shape: Shape, parts: dict[str, str], subject: Subject, scene: Sce
     if not new or (parts.get("x") and not old):
         return []
     before = scene.medicine
-    in_its_place = _IN_ITS_PLACE.search(parts["o"]) or parts["verb"].startswith(("switch", "chang"))
+    in_its_place = _pattern.in_its_place.search(parts["o"]) or parts["verb"].startswith(("switch", "chang"))
     found = [Fact(subject.name, shape.predicate, new)]
     if not old and in_its_place:
         known = before is not None and before.subject == subject.name
@@ -426,25 +407,22 @@ def _medicines(shape: Shape, parts: dict[str, str], subject: Subject, scene: Sce
     return found if old == new else [*found, Fact(subject.name, shape.predicate, old, False)]
 
 
-_IN_ITS_PLACE = re.compile(r"\b(?:instead|in (?:its|their) place)\b")
-
-
 def _habits(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
     """What somebody gave up, or does no longer take, where the table knows it as a habit: coffee, sugar, cigarettes."""
     if shape.kind == "smoking":
-        habit = "" if parts["o"] and not _AT_ALL.fullmatch(parts["o"]) else "smoking"
+        habit = "" if parts["o"] and not _pattern.at_all.fullmatch(parts["o"]) else "smoking"
     else:
-        said = _AT_ALL.sub("", parts["o"])
+        said = _pattern.at_all.sub("", parts["o"])
         thing = objects.phrase_in(said)
         whole = shape.aspect is Aspect.END or len(thing.split()) == len(said.split())
         habit = thing if whole and scene.predicates.known(shape.predicate, thing) == thing else ""
-        habit = "" if _FOR_A_TIME.search(said) else habit
+        habit = "" if _pattern.for_a_time.search(said) else habit
     return [Fact(subject.name, shape.predicate, habit, shape.aspect is not Aspect.END)] if habit else []
 
 
 def _foods(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
     """What somebody does not eat, or eats again: a food that nothing else is said of ("does not eat in the car")."""
-    said = _AT_ALL.sub("", parts["o"])
+    said = _pattern.at_all.sub("", parts["o"])
     thing = objects.phrase_in(said, 3)
     last = thing.casefold().split()[-1:]
     food = _FOODS.issuperset(last) if shape.kind == "food" else _NO_FOODS.isdisjoint(thing.casefold().split())
@@ -457,24 +435,18 @@ _FOODS, _NO_FOODS = word_list("foods"), word_list("no foods")
 
 def _leases(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
     """What is rented to live in, or will be from a day on; nothing for a holiday."""
-    place = "" if _STAY.search(parts["o"]) else objects.place_in(parts["o"], scene.predicates, lower=scene.lower)
+    place = (
+        "" if _pattern.stay.search(parts["o"]) else objects.place_in(parts["o"], scene.predicates, lower=scene.lower)
+    )
     if not place:
         return []
-    street = shape.predicate == "lives_in" and _ON_A_STREET.search(place)
+    street = shape.predicate == "lives_in" and _pattern.on_a_street.search(place)
     return [Fact(subject.name, "address" if street else shape.predicate, place)]
-
-
-_STAY = re.compile(r"\b(?:nights?|days?|weeks?|weekend|holidays?|vacation|summer|trip|conference)\b", re.IGNORECASE)
 
 
 def _children(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
     """A child that is born, by name where that is told."""
     return [Fact(subject.name, "child", (parts.get("name") or parts["o"]).strip(".,;"))]
-
-
-#: "I don't drink coffee any more", but not "I don't drink coffee after five".
-_FOR_A_TIME = re.compile(r"\bfor (?:lent|now|ramadan|the|an?|this|\d+)\b", re.IGNORECASE)
-_AT_ALL = re.compile(r"\s*\b(?:any ?more|any longer|at all|these days|now)\b.*$", re.IGNORECASE)
 
 
 def _person(text: str, scene: Scene) -> str:
@@ -488,7 +460,7 @@ def _person(text: str, scene: Scene) -> str:
 
 def _homes(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
     """Where somebody lives: the street with its number, the town, or both."""
-    said = _IN_A_FLAT.sub("", parts["o"])
+    said = _pattern.in_a_flat.sub("", parts["o"])
     if found := _address(said, subject, scene, sure=shape.aspect is Aspect.STATE):
         return found
     # "Moved into a new flat in Graz", "moved into our Graz flat"; "moved into management" names no place.
@@ -497,13 +469,10 @@ def _homes(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) 
     place = objects.place_in(said, scene.predicates, lower=scene.lower)
     if shape.kind == "street" and not (home or objects.DWELLING.match(said)):
         return []
-    road = _ON_A_STREET.search(place)
+    road = _pattern.on_a_street.search(place)
     if not place or (shape.kind == "road" and not road):
         return []
     return [Fact(subject.name, "address" if road else "lives_in", place)]
-
-
-_IN_A_FLAT = re.compile(r"^(?:an?|the|my|our) (?:[\w-]+ ){0,3}?(?:flat|apartment|house|room|studio|cottage|loft) at ")
 
 
 def _address(text: str, subject: Subject, scene: Scene, *, sure: bool) -> list[Fact]:
@@ -537,7 +506,7 @@ def _moves(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) 
         return []
     if _pattern.within.search(parts["o"]) or (is_everyday(place) and not objects.is_known_place(place)):
         return []  # "the Berlin team", "Marketing"
-    if _ON_A_STREET.search(place) and not left:
+    if _pattern.on_a_street.search(place) and not left:
         return [Fact(subject.name, "address", place)]  # "we moved to Quarry Road"
     if left and not (objects.is_known_place(place) or objects.is_known_place(left)):
         return []  # "Maria moved from Google to Meta"

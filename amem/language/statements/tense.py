@@ -124,14 +124,8 @@ def _columns(line: str, count: int) -> list[str]:
 
 # Since when and until when a clause says that something is so.
 
-_UNTIL = re.compile(r"(?:\b(?:until|till|up to|through)(?: the| on| in)?|[直截]?[到至])\s*$", re.IGNORECASE)
-_ON = re.compile(r"\s*(?:\bto|\buntil|\btill|\bthrough|-|–|—|~|[到至])\s*$", re.IGNORECASE)
-_INCLUSIVE = re.compile(r"(?:\bto|\bthrough|-|–|—|~|[到至])\s*$", re.IGNORECASE)
-_EDGE = re.compile(r"\b(?P<edge>end|start|beginning) of (?:in |the )?$", re.IGNORECASE)
 #: Words before a time that tell what it is are no more characters than that, spaces among them.
 _LEAD = 60
-_EDGE_ZH = re.compile(r"[底末初]")
-_UNCLEAR_AFTER = re.compile(r"\s*(?:之前|以前|之后|以后|前|后|左右|中旬|or\b|或)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,18 +162,18 @@ def times(text: str, said: datetime | None, *, lasting: bool = False) -> Times:
     every = _every(text, today, lasting=lasting)
     for each in every:
         lead = max(0, each.start - _LEAD), each.start
-        ranged = bool(since) and not until and _ON.fullmatch(text[last_end : each.start]) is not None
+        ranged = bool(since) and not until and _pattern.on.fullmatch(text[last_end : each.start]) is not None
         last_end = each.end
         lasted = _pattern.lasted.match(text, each.start) is not None
         each = _edge(each, text)
-        unclear = (_pattern.unclear.search(text, *lead) is not None and not lasted) or _UNCLEAR_AFTER.match(
+        unclear = (_pattern.unclear.search(text, *lead) is not None and not lasted) or _pattern.unclear_after.match(
             text, each.end
         )
         if each.span is None or unclear:
             return Times(named=True, ahead=each.span is not None and each.span.first > today)
-        if ranged or _UNTIL.search(text, *lead):
+        if ranged or _pattern.until.search(text, *lead):
             until.append(each)
-            inclusive = ranged and _INCLUSIVE.search(text, *lead) is not None
+            inclusive = ranged and _pattern.inclusive.search(text, *lead) is not None
         else:
             since.append(each)
     if any(each.span is not None and each.span.first > today for each in since):
@@ -201,8 +195,8 @@ def _within(since: Sequence[Named], said: datetime) -> datetime | None:
 
 def _edge(named: Named, text: str) -> Named:
     """The last day of what is named for "the end of May" and 5月底, the first for its beginning."""
-    before = _EDGE.search(text, max(0, named.start - _LEAD), named.start)
-    after = _EDGE_ZH.match(text, named.end)
+    before = _pattern.edge.search(text, max(0, named.start - _LEAD), named.start)
+    after = _pattern.edge_zh.match(text, named.end)
     if named.span is None or (before is None and after is None):
         return named
     last = (before["edge"].casefold() == "end") if before else (after is not None and after[0] in "底末")
@@ -252,8 +246,6 @@ def _every(text: str, today: date, *, lasting: bool) -> list[Named]:
 
 # What tense, negation and times make of a fact: that it is so, that it is no longer, or nothing.
 
-_FORMERLY = re.compile(r"\b(?:formerly|previously|in the past|back then|at one time)\b", re.IGNORECASE)
-_NO_MORE = re.compile(r"\b(?:any ?more|any longer)\b", re.IGNORECASE)
 #: Predicates whose object is a date.
 DATED = ("deadline", "date", "time", "birthday")
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
@@ -345,7 +337,7 @@ def told(found: Sequence[Fact], group: Group, tense: Tense, aspect: Aspect, scen
         when = scene.lead
     going = aspect is not Aspect.STATE and tense is Tense.NOW and bool(group.be)
     arranged = going and (scene.settled or _ON_A_DAY.search(text) is not None)
-    if paid or arranged or (tense is Tense.NOW and _FROM_A_DAY.match(text)):
+    if paid or arranged or (tense is Tense.NOW and _pattern.from_a_day.match(text)):
         when = announced_for(when, text, scene.said, lag=MONTH if tense is Tense.NOW else _HALF_A_YEAR)
     # "The landlord raises the rent to 980 from January", "we're moving in October, the lease is signed".
     arranged = (arranged or (paid and tense is Tense.NOW)) and when.since is not None
@@ -358,13 +350,11 @@ def told(found: Sequence[Fact], group: Group, tense: Tense, aspect: Aspect, scen
     else:
         stated = _over(found, group, tense, text, when)
     # Whoever does not like tea any more does not prefer it either.
-    lost = group.ended or _NO_MORE.search(text) is not None
+    lost = group.ended or _pattern.no_more.search(text) is not None
     gone = [each for each in stated if lost and each.predicate == "likes" and not each.holds]
     return [*stated, *(replace(each, predicate="prefers") for each in gone)]
 
 
-#: "From September I'm head of science": what begins on a day that is named so is settled, if ahead.
-_FROM_A_DAY = re.compile(r"(?:from|as of) ", re.IGNORECASE)
 #: "I'm moving to York on 1 March": as settled as an entry in a diary.
 _ON_A_DAY = re.compile(
     rf"\bon (?:the )?(?:\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{'|'.join(MONTHS)})|(?:{'|'.join(MONTHS)}) \d{{1,2}})\b",
@@ -413,7 +403,7 @@ def _done(
 def _ongoing(found: Sequence[Fact], group: Group, tense: Tense, text: str, when: Times) -> list[Fact]:
     """A state that is so now, or with a negation is not; "have lived in Porto" alone is long ago."""
     if tense is Tense.PERFECT:
-        no_more = group.ended or _NO_MORE.search(text) is not None
+        no_more = group.ended or _pattern.no_more.search(text) is not None
         still = _pattern.ongoing.search(text) is not None or group.always or when.since is not None
         if not still or (group.negated and not no_more):
             return []
@@ -432,7 +422,7 @@ def _over(found: Sequence[Fact], group: Group, tense: Tense, text: str, when: Ti
         return [replace(each, holds=False, valid_from=when.until) for each in found]
     if when.since and when.within:
         return [replace(each, valid_from=when.since, valid_to=when.within) for each in found]
-    if tense is Tense.FORMERLY or _FORMERLY.search(text):
+    if tense is Tense.FORMERLY or _pattern.formerly.search(text):
         return [replace(each, holds=False) for each in found]
     return []
 
@@ -524,9 +514,6 @@ class Scene:
 _DECIDING = ("decided", "agreed")
 #: What has one of these roles is to somebody's taste, not in use: a theme at any time, a drink where it is a change.
 TASTES = ("drink", "theme")
-_WE = re.compile(r"we\b|我们", re.IGNORECASE)
-#: What is told as still to come, and how long ago a day without a year cannot be then.
-_AHEAD = re.compile(r"takes over|taking over|will|steps in|replaces|succeeds|起")
 _LONG_AGO = timedelta(days=60)
 
 
@@ -540,13 +527,13 @@ def instead(gone: str, new: str, text: str, scene: Scene) -> list[Fact]:
     role = scene.predicates.role(new)
     if role is None or role in TASTES:
         return facts
-    user = WE if _WE.match(text) else scene.cast.me.name
+    user = WE if _pattern.we.match(text) else scene.cast.me.name
     return [*facts, Fact(user, "uses", new, True, when.since)]
 
 
 def since_when(clause: str, text: str, scene: Scene) -> datetime | None:
     """Since when; "takes over from 1 July", said in May of what lies ahead, means the next July."""
     since = times(text, scene.said).since
-    if since is None or scene.said is None or not _AHEAD.search(clause) or re.search(r"\d{4}", clause):
+    if since is None or scene.said is None or not _pattern.ahead.search(clause) or re.search(r"\d{4}", clause):
         return since
     return since.replace(year=since.year + 1) if scene.said - since > _LONG_AGO else since

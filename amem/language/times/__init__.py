@@ -56,7 +56,6 @@ _pattern = Patterns("times")
 
 # Is it about what is to come?
 
-_BEHIND = re.compile(r"\b(?:did|was|were|had|happened|made|went|ago|last)\b|了|过(?!来)", re.IGNORECASE)
 WEEKDAY = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:周|星期|礼拜)[一二三四五六日天]", re.IGNORECASE)
 """A weekday and nothing else."""
 
@@ -68,7 +67,7 @@ may_be_ahead = lru_cache(maxsize=16)(_pattern.says("to_come"))
 @lru_cache(maxsize=16)
 def asks_ahead(text: str) -> bool:
     """Whether a question is for what is yet to be: "what am I doing in December?", 周三有什么安排."""
-    return _pattern.ahead.search(text) is not None and _BEHIND.search(text) is None
+    return _pattern.ahead.search(text) is not None and _pattern.behind.search(text) is None
 
 
 # Does it ask for everything of a time?
@@ -87,7 +86,7 @@ def asks_for_all(rest: str, *, roughly: bool = False) -> bool:
 
 def tells_what_was(note: str) -> bool:
     """Whether a note tells of what is over."""
-    return _BEHIND.search(note) is not None or tells_of_deed(note)
+    return _pattern.behind.search(note) is not None or tells_of_deed(note)
 
 
 #: Whether a note tells what was done, though it may name a day to come: "Booked the train for 12 December".
@@ -110,14 +109,11 @@ _IRREGULAR = {
 }
 
 
-_DOUBLES = re.compile(r"[^aeiou]*[aeiou][^aeiouwxy]")
-
-
 def past_of(verb: str) -> str:
     """The past form of an English verb, as far as it is regular or common; a past form itself as it is."""
     if verb in _IRREGULAR.values():
         return verb
-    doubled = verb[-1] if _DOUBLES.fullmatch(verb) else ""  # "stop", "stopped"
+    doubled = verb[-1] if _pattern.doubles.fullmatch(verb) else ""  # "stop", "stopped"
     return _IRREGULAR.get(verb) or f"{verb.removesuffix('e')}{doubled}ed"
 
 
@@ -148,8 +144,6 @@ def tells_of_work(question: str) -> Callable[[str], bool] | None:
 
 # What more a question wants than to know what was so.
 
-_TENSE = re.compile(r"\b(?:did|was|were)\b", re.IGNORECASE)
-
 
 #: Whether a question is for the day, the reason or what was done: nothing that was so for a while answers it.
 asks_for_a_day_or_deed = _pattern.says("day_or_deed")
@@ -162,7 +156,7 @@ def without_earlier(text: str) -> str | None:
 
 def without_tense(text: str) -> str:
     """The question without the verbs that say no more than that it is about the past."""
-    return _TENSE.sub(" ", text)
+    return _pattern.tense.sub(" ", text)
 
 
 # Parts of times, as regular expressions for whoever reads the words around a time.
@@ -183,11 +177,7 @@ def part_count(match: re.Match[str]) -> int:
     return {"few": 3, "几": 3, "couple of": 2}.get(said) or SPELLED.get(said) or int(said)
 
 
-#: Behind what looks like a year: then it counts something ("in 2000 words").
-_COUNTED = re.compile(r" (?:words?|char|token|line|step|user|people|note|item|row|dollar|euro|km|mile|met|ms\b)")
 _YEAR = re.compile(r"\d{4}$")
-#: "Want to march", not "up to March".
-_VERB = re.compile(r"\bto (?=(?:march|may)\b)")
 
 
 #: Whether anything in the text is a part of a time; soon seen, and false for most questions.
@@ -200,7 +190,7 @@ def named(text: str, today: date) -> list[Named]:
         return []
     every = (mentions(text, today), bare(text, today), seasons(text, today), festivals(text, today))
     found = longest(chain(*every, stretches(text, today)))
-    return [each for each in found if not (_counts(text, each) or _VERB.match(text, each.start - 3, each.end))]
+    return [each for each in found if not (_counts(text, each) or _pattern.verb.match(text, each.start - 3, each.end))]
 
 
 #: One of these is in whatever of that is ASCII, which is sooner seen: keep both in step.
@@ -255,7 +245,7 @@ def _days_between(span: Span, day: date) -> int:
 
 
 def _counts(text: str, each: Named) -> bool:
-    return _YEAR.search(text, each.start, each.end) is not None and _COUNTED.match(text, each.end) is not None
+    return _YEAR.search(text, each.start, each.end) is not None and _pattern.counted.match(text, each.end) is not None
 
 
 # Since when what a note states has been so: a time that its text names, read against the hour it was said.
@@ -273,13 +263,10 @@ _OPEN = re.compile(
 )
 #: Characters before a time among which its preposition is looked for.
 _NEARBY = 200
-_PREPOSITION = re.compile(r"(?:from|in|on)\s+(?:the\s+)?", re.IGNORECASE)
-_BORN_ZH = re.compile(r"(?:年|月|日|号)?(?:出生|生的|出厂|上牌|建成|成立)")
 
 
 #: What says that something is so from a time on, before it and after it.
 _FROM = re.compile(r"(?:\b(?:from|as of|starting|beginning|effective)(?: on| in)?(?: the)?\s+|[从自])$", re.IGNORECASE)
-_ON_ZH = re.compile(r"(?:份|日|号|初)?(?:起|开始)")
 
 
 def starts_ahead(text: str, said: date) -> date | None:
@@ -287,7 +274,7 @@ def starts_ahead(text: str, said: date) -> date | None:
     days = []
     for each in named(text, said):
         nearby = text[max(0, each.start - _NEARBY) : each.start]
-        whole = _FROM.search(nearby) or _FROM.match(text, each.start) or _ON_ZH.match(text, each.end)
+        whole = _FROM.search(nearby) or _FROM.match(text, each.start) or _pattern.on_zh.match(text, each.end)
         if whole and each.span is not None and (first := _nearest(each, each.span, said).span) is not None:
             days.append(first.first)
     return min((day for day in days if day > said), default=None)
@@ -308,9 +295,9 @@ def holds_from(text: str, said: datetime) -> datetime | None:
         before = text[nearby : each.start]
         if each.span is None or _pattern.before.search(before) or _pattern.after.match(text, each.end):
             return None
-        preposition = _PREPOSITION.match(text, each.start)
+        preposition = _pattern.preposition.match(text, each.start)
         bare = preposition.end() if preposition else each.start
-        if _pattern.came_to_be.search(text[nearby:bare]) or _BORN_ZH.match(text, each.end):
+        if _pattern.came_to_be.search(text[nearby:bare]) or _pattern.born_zh.match(text, each.end):
             return None
         found.add(each.span)
         named.append((each.start, each.end))
@@ -346,14 +333,10 @@ def states_a_time(text: str) -> bool:
 
 #: Characters of what is no time that an error shows.
 _SHOWN = 60
-_SHORT = re.compile(r"(?P<count>\d+) ?(?P<unit>[mhdw])")
 _AGO = re.compile(
     rf"(?P<count>\d+|an?|a couple of|{'|'.join(word for word in SPELLED if word.isascii())}) "
     r"(?P<unit>min(?:ute)?|hour|day|week|month|year)s? ago"
 )
-#: Of a day, at what time: "yesterday 14:30", "2026-05-02 at 9:05".
-_DAY_AND_HOUR = re.compile(r"(?P<day>\S.*?)(?: at |[ ,])(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)")
-_MONTH = re.compile(r"(?P<year>\d{4})(?:-(?P<month>0?[1-9]|1[0-2]))?")
 _MINUTES = {"m": 1, "h": 60, "d": 1_440, "w": 10_080, "min": 1, "minute": 1, "hour": 60}
 _MINUTES |= {"分钟": 1, "小时": 60, "钟头": 60}
 _DAYS = {"day": 1, "week": 7, "天": 1, "周": 7, "星期": 7, "礼拜": 7}
@@ -387,17 +370,17 @@ def _read(said: str, zone: tzinfo, now: datetime) -> datetime | None:
     """The time that is said in words; None for what may be ISO 8601, or nothing."""
     if said in _NOW:
         return now
-    match = _SHORT.fullmatch(said)
+    match = _pattern.short.fullmatch(said)
     if match is not None:
         return now - timedelta(minutes=int(match["count"]) * _MINUTES[match["unit"]])
     today = start_of_day(now, zone)
     match = _AGO.fullmatch(said) or _pattern.ago_zh.fullmatch(said)
     if match is not None:
         return _before(now, today, _number(match["count"]), match["unit"])
-    match = _MONTH.fullmatch(said)
+    match = _pattern.month.fullmatch(said)
     if match is not None:
         return today.replace(year=int(match["year"]), month=int(match["month"] or 1), day=1)
-    match = _DAY_AND_HOUR.fullmatch(said)
+    match = _pattern.day_and_hour.fullmatch(said)
     if match is not None:
         day = _day(match["day"], today)
         return None if day is None else day.replace(hour=int(match["hour"]), minute=int(match["minute"]))
