@@ -13,7 +13,7 @@ from amem.errors import BadModelAnswer, EmbedderMismatch, StorageBusy, StorageFu
 from amem.language import written_in_cjk
 from amem.note import Kind, MemoryNote, Status
 from amem.protocols import Embedder, Literate, TokenEmbedder
-from amem.storage.rows import chunks, listed
+from amem.storage.rows import chunks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -411,8 +411,7 @@ def _sample(session: Session) -> list[str]:
     if first is None:
         return []
     step = max(1, (last - first) // _SAMPLE)
-    keys = listed(range(first, last + 1, step))
-    spread = session.column(f"{_TEXTS} AND key IN (SELECT value FROM json_each(:keys))", keys=keys)
+    spread = session.column(f"{_TEXTS} AND key IN :keys", keys=range(first, last + 1, step))
     # Where most of those keys are gone, any notes will do.
     return spread or session.column(f"{_TEXTS} LIMIT {_SAMPLE}")
 

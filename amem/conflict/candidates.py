@@ -14,7 +14,7 @@ from amem.conflict.statements import packed, reader, unpack
 from amem.language.intervals import overtakes, same_value
 from amem.note import Fact, Kind, MemoryNote, Scope, Status
 from amem.rendering import holding_facts, holding_text
-from amem.storage.rows import listed, time_text
+from amem.storage.rows import time_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -213,9 +213,7 @@ def _around(holders: Sequence[Holder], moment: str, meets: Callable[[Holder], bo
 # What judges read in notes, kept beside them: a note is held against every newcomer near it, and to take it apart is
 # most of that work.
 
-_READINGS = (
-    "SELECT note, text, found FROM readings WHERE reader = :reader AND note IN (SELECT value FROM json_each(:keys))"
-)
+_READINGS = "SELECT note, text, found FROM readings WHERE reader = :reader AND note IN :keys"
 
 
 def recall(session: Session, found: Iterable[Rival]) -> list[Rival]:
@@ -225,7 +223,7 @@ def recall(session: Session, found: Iterable[Rival]) -> list[Rival]:
     unknown = {each.claim.order: each for each in found}
     if not unknown:
         return []
-    for key, hashed, held in session.rows(_READINGS, keys=listed(unknown), reader=reader()):
+    for key, hashed, held in session.rows(_READINGS, keys=unknown, reader=reader()):
         text = unknown[key].claim.content
         if hashed == text_hash(text) and unpack(text, held):
             del unknown[key]

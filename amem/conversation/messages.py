@@ -16,7 +16,7 @@ from amem.language import query_terms, sentences
 from amem.note import Message, Role, Source
 from amem.retrieval.budget import without_recalled
 from amem.storage.note_reading import MADE_FROM, read_sources
-from amem.storage.rows import listed, time_text
+from amem.storage.rows import time_text
 
 if TYPE_CHECKING:
     from amem.storage.store import Session
@@ -257,10 +257,10 @@ def _forgotten(session: Session, ids: Sequence[str]) -> dict[str, tuple[str, set
     found: dict[str, tuple[str, set[str]]] = {}
     sql = (
         "SELECT notes.id, notes.content, sources.id FROM sources JOIN note_sources AS held ON held.source = sources.key"
-        " JOIN notes ON notes.key = held.note WHERE sources.id IN (SELECT value FROM json_each(:ids))"
+        " JOIN notes ON notes.key = held.note WHERE sources.id IN :ids"
         f" AND notes.status = 'deleted' AND NOT ({_SUMMARY})"
     )
-    for note, text, source in session.rows(sql, ids=listed(ids)):
+    for note, text, source in session.rows(sql, ids=ids):
         found.setdefault(note, (text, set()))[1].add(source)
     return {note: each for note, each in found.items() if _by_people(session, note)}
 
@@ -293,14 +293,14 @@ class Transcript:
 
     def remembered(self, ids: Sequence[str], *, in_episodes: bool) -> frozenset[str]:
         """Which of these sources belong to a note that stands; with `in_episodes`, to one that sums up an episode."""
-        sql = f"SELECT sources.id {MADE_FROM} AND sources.id IN (SELECT value FROM json_each(:ids))"
+        sql = f"SELECT sources.id {MADE_FROM} AND sources.id IN :ids"
         sql += " AND notes.status <> 'deleted'" + (f" AND {_SUMMARY}" if in_episodes else "")
-        return frozenset(self._session.column(sql, ids=listed(ids)))
+        return frozenset(self._session.column(sql, ids=ids))
 
     def ordinals(self, ids: Sequence[str]) -> dict[str, int]:
         """For each of these sources that is stored, its place in its conversation."""
-        sql = "SELECT id, coalesce(ordinal, 0) FROM sources WHERE id IN (SELECT value FROM json_each(:ids))"
-        return dict(self._session.rows(sql, ids=listed(ids)))
+        sql = "SELECT id, coalesce(ordinal, 0) FROM sources WHERE id IN :ids"
+        return dict(self._session.rows(sql, ids=ids))
 
     def length(self, conversation: str) -> int:
         """The ordinal of the conversation's last message; 0 when there is none."""

@@ -15,7 +15,6 @@ from amem.query import Query
 from amem.rendering import holding_text
 from amem.retrieval.confidence import Support, share_held, telling, weights_of
 from amem.storage.note_reading import MADE_FROM, read_sources
-from amem.storage.rows import listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 # What people take back while they talk: "forget that" hides what was learnt from the words before it, and no more.
 
-_FROM_THESE = f"SELECT DISTINCT notes.id {MADE_FROM} AND sources.id IN (SELECT value FROM json_each(:ids))"
+_FROM_THESE = f"SELECT DISTINCT notes.id {MADE_FROM} AND sources.id IN :ids"
 #: What a person did not set.
 _NOT_EDITED = (
     "coalesce(json_extract(CASE WHEN json_valid(notes.edited) THEN notes.edited END, '$.{0}'), '') <> 'edited'"
@@ -90,14 +89,14 @@ def episodes_reached(session: Session, lot: Excerpt) -> list[MemoryNote]:
             before = [] if said.before else _before(session, source)
             reached |= {each.id for each in [source, *(before if said.about else before[:1])]}
     sql = f"{_FROM_THESE} AND notes.status <> 'deleted' AND json_extract(notes.metadata, '$.episode') IS NOT NULL"
-    ids = session.column(f"{sql} AND {_NOT_EDITED.format('content')}", ids=listed(reached))
+    ids = session.column(f"{sql} AND {_NOT_EDITED.format('content')}", ids=reached)
     return list(session.notes.get_many(ids, history=False, usage=False).values())
 
 
 def _people(session: Session, lot: Excerpt) -> list[Source]:
     """What people said in a lot, and the next thing said after it."""
-    sql = "SELECT * FROM sources WHERE id IN (SELECT value FROM json_each(:ids)) ORDER BY ordinal"
-    said = read_sources(session, session.records(sql, ids=listed(lot.ids)))
+    sql = "SELECT * FROM sources WHERE id IN :ids ORDER BY ordinal"
+    said = read_sources(session, session.records(sql, ids=lot.ids))
     if lot.ordinals:
         later = Transcript(session).around("ordinal > :ordinal", "ordinal", lot.conversation, max(lot.ordinals), 4)
         said += [source for source in later if message_of(source).role is Role.USER][:1]
@@ -118,7 +117,7 @@ def _made_from(session: Session, sources: Sequence[Source]) -> list[MemoryNote]:
     """Active notes made from these words alone, each once."""
     sql = f"{_FROM_THESE} AND notes.status = 'active' AND json_extract(notes.metadata, '$.episode') IS NULL"
     meant = {source.id for source in sources}
-    ids = session.column(f"{sql} AND {_NOT_EDITED.format('status')}", ids=listed(meant))
+    ids = session.column(f"{sql} AND {_NOT_EDITED.format('status')}", ids=meant)
     came_from = session.notes.sources_of(ids)
     alone = [id for id in ids if {source.id for source in came_from[id]} <= meant]
     return list(session.notes.get_many(alone, history=False, usage=False).values())

@@ -11,7 +11,7 @@ import numpy as np
 
 from amem.maintenance.sameness import group_of
 from amem.note import Status
-from amem.storage.rows import UNREADABLE, listed
+from amem.storage.rows import UNREADABLE
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
@@ -29,7 +29,7 @@ _SECOND = 1 / 86_400
 _SPAN = (
     "SELECT coalesce(strftime('%Y-%m-%dT%H:%M:%S', min(julianday(at)) - :days), ''),"
     " coalesce(strftime('%Y-%m-%dT%H:%M:%S', max(julianday(at)) + :days), '~')"
-    " FROM notes WHERE key IN (SELECT value FROM json_each(:asked))"
+    " FROM notes WHERE key IN :asked"
 )
 _ROWS = "SELECT key, status, speaker, metadata, kind, valid_to, entities, julianday(at) FROM notes WHERE"
 _THERE = f"{_ROWS} status = 'active' AND at BETWEEN :first AND :last"
@@ -59,7 +59,7 @@ class Candidates:
         if self._seen:
             rows = session.rows(_CHANGED, after=self._seen)
         else:
-            span = {"days": self._days + 2 * _SECOND, "asked": listed(self._asked.tolist())}
+            span = {"days": self._days + 2 * _SECOND, "asked": self._asked.tolist()}
             ((first, last),) = session.rows(_SPAN, **span)
             rows = session.rows(_THERE, first=first, last=last)
         for key, status, *columns, at in rows:

@@ -14,6 +14,7 @@ from amem.language import search_terms
 from amem.language.scripts import link_name
 from amem.note import Kind, Link, LinkType, Status
 from amem.storage.rows import (
+    AUTHOR,
     Part,
     as_json,
     in_scope,
@@ -164,9 +165,7 @@ _COUNTS = (
     " (SELECT count(*) FROM links AS l LEFT JOIN notes AS o ON o.id = l.source"
     "  WHERE l.target = :id AND coalesce(o.status, '') <> 'deleted'),"
     " (SELECT count(*) FROM note_sources AS s JOIN operations AS o ON o.id = s.operation"
-    "  WHERE s.note = n.key AND o.undone_by IS NULL),"
-    " (SELECT o.actor FROM versions AS v JOIN operations AS o ON o.id = v.operation"
-    "  WHERE v.note = n.key AND v.version = 1) FROM notes AS n WHERE n.id = :id"
+    f"  WHERE s.note = n.key AND o.undone_by IS NULL), {AUTHOR} FROM notes AS n WHERE n.id = :id"
 )
 #: The notes that are part of wholes, and how these hang together.
 _MEMBERS = (

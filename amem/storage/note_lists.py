@@ -15,7 +15,7 @@ from amem.language import Typed, typed_words
 from amem.note import Enrichment, Kind, Layer, LinkType, MemoryNote, Status
 from amem.query import Filter
 from amem.rendering import standing_text
-from amem.storage.rows import ROLE, Part, coded, columns, conditions, from_plain, from_row, keys_from
+from amem.storage.rows import AUTHOR, ROLE, Part, coded, columns, conditions, from_plain, from_row, keys_from
 from amem.storage.search_tables import columns_of
 
 if TYPE_CHECKING:
@@ -115,8 +115,7 @@ _CARDS = (
     "SELECT n.key, n.id, substr(n.content, 1, :shown) AS text, n.kind, n.layer, n.status, n.at, n.recorded_at,"
     " n.pinned, n.overturned, n.speaker, n.analyst, n.enrichment, coalesce(u.recalls, 0) AS recalls,"
     " (SELECT count(*) FROM links WHERE source = n.id) + (SELECT count(*) FROM links WHERE target = n.id) AS links,"
-    " coalesce((SELECT o.actor FROM versions AS v JOIN operations AS o ON o.id = v.operation"
-    " WHERE v.note = n.key AND v.version = 1), '') AS author"
+    f" coalesce({AUTHOR}, '') AS author"
     " FROM json_each(:keys) AS asked JOIN notes AS n ON n.key = asked.value"
     " LEFT JOIN usage AS u ON u.note = n.key ORDER BY asked.key"
 )

@@ -14,6 +14,7 @@ from amem.language import normalize
 from amem.note import EVERYONE, SCOPES, Kind, MemoryNote, Scope, Source, Status
 from amem.query import Filter
 from amem.storage.rows import (
+    AUTHOR,
     Part,
     conditions,
     from_plain,
@@ -56,11 +57,7 @@ _SAME = (
     # What two people say in the same words, each says for themselves.
     f" AND {in_scope()} ORDER BY key LIMIT 1"
 )
-_BY_HAND = (
-    "SELECT n.key FROM json_each(:keys) AS asked JOIN notes AS n ON n.key = asked.value"
-    " JOIN versions AS v ON v.note = n.key AND v.version = 1 JOIN operations AS o ON o.id = v.operation"
-    " WHERE o.actor = 'user' AND n.conversation_id IS NULL"
-)
+_BY_HAND = f"SELECT key FROM notes AS n WHERE key IN :keys AND conversation_id IS NULL AND {AUTHOR} = 'user'"
 #: The notes that came from sources, where that was not undone.
 MADE_FROM = (
     "FROM notes JOIN note_sources AS held ON held.note = notes.key JOIN sources ON sources.key = held.source"
@@ -87,10 +84,6 @@ _WITHIN = (
 )
 #: By the index of the few notes that have any.
 _MARKED = "SELECT key, content, overturned FROM notes WHERE overturned <> '[]' AND key IN :keys"
-_WRITERS = (
-    "SELECT {0} FROM notes AS n JOIN versions AS v ON v.note = n.key AND v.version = 1"
-    " JOIN operations AS o ON o.id = v.operation WHERE "
-)
 
 
 def normal_hash(content: str) -> bytes:
@@ -486,12 +479,12 @@ class NoteReading(Part):
 
     def told_by(self, id: str) -> str:
         """The name of who said it first: its speaker, else whoever added it."""
-        return str(self._session.value(_WRITERS.format("coalesce(n.speaker, o.actor)") + "n.id = :id", id=id))
+        return str(self._session.value(f"SELECT coalesce(speaker, {AUTHOR}) FROM notes AS n WHERE id = :id", id=id))
 
     def agents_of(self, ids: Sequence[str]) -> dict[str, str]:
         """For each of these notes that an agent added, which one: ``agent:NAME``, or ``agent``."""
-        sql = _WRITERS.format("n.id, o.actor") + "n.id IN :ids"
-        sql += " AND (o.actor = 'agent' OR o.actor GLOB 'agent:*')"
+        sql = f"SELECT id, {AUTHOR} AS author FROM notes AS n WHERE id IN :ids"
+        sql += " AND (author = 'agent' OR author GLOB 'agent:*')"
         return dict(self._session.rows(sql, ids=ids))
 
     def witnesses(self, keys: Sequence[int]) -> set[str]:

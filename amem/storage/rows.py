@@ -64,6 +64,13 @@ VERSIONED = (
 ROLE: Mapping[str, int] = {"keyword": 0, "tag": 1, "entity": 2}
 
 
+#: Who made the note ``n``: the actor of its first version.
+AUTHOR = (
+    "(SELECT o.actor FROM versions AS v JOIN operations AS o ON o.id = v.operation"
+    " WHERE v.note = n.key AND v.version = 1)"
+)
+
+
 class Part:
     """A part of a session, such as its links: what can be read and written of them in one transaction."""
 
@@ -309,12 +316,8 @@ def parameters(values: Mapping[str, Any]) -> dict[str, Any]:
 def _parameter(value: Any) -> Any:
     if isinstance(value, datetime):
         return time_text(value)
-    return value if isinstance(value, str | int) else listed(value)
-
-
-def listed(values: Iterable[Any]) -> str:
-    """Several values as one JSON parameter, for ``json_each``: there may be any number of them."""
-    return json.dumps(list(values), default=int)
+    # Numbers of NumPy's are no numbers to JSON.
+    return value if isinstance(value, str | int) else json.dumps(list(value), default=int)
 
 
 def coded(column: str, values: Iterable[str], other: int) -> str:
