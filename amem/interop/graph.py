@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
 
 from amem.errors import InvalidInput
 from amem.labels import title
-from amem.note import Kind, Link, LinkType, MemoryNote, Status
+from amem.note import Kind, Link, LinkType, MemoryNote, Plain, Status
 from amem.query import UNDELETED, Filter
 from amem.storage.links import LinkedNote
 
@@ -78,7 +78,7 @@ class Edge:
 
 
 @dataclass(frozen=True, slots=True)
-class NoteGraph:
+class NoteGraph(Plain):
     """Notes and the links among them; a notebook shows it as a picture.
 
     `left_out` is how many notes there was no room for, `focus` the one in the centre, '' for none.
@@ -107,10 +107,6 @@ class NoteGraph:
         held = {node.id for node in nodes}
         edges = tuple(edge for edge in self.edges if {edge.source, edge.target} <= held)
         return NoteGraph(tuple(nodes), edges, self.left_out, self.focus if self.focus in held else "")
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON-ready data."""
-        return asdict(self)
 
 
 def read_graph(

@@ -6,13 +6,12 @@ note's ``timestamp``, which reads as it was given.
 
 from __future__ import annotations
 
-from dataclasses import asdict, fields
-from datetime import UTC, datetime
-from enum import StrEnum
+from dataclasses import fields
+from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
 from amem.clock import parse_time
-from amem.note import Fact, Link, MemoryNote, Overturned, Source, plain_fields
+from amem.note import Link, MemoryNote, Source, as_plain, plain_fields
 from amem.storage.rows import plain
 
 if TYPE_CHECKING:
@@ -30,8 +29,8 @@ EXPORT_MARK = "amem"
 
 def note_record(note: MemoryNote) -> dict[str, Any]:
     """Every field of a note but its evolution history, which has a record of its own (``amem history``)."""
-    names = [each.name for each in fields(MemoryNote) if each.name != "evolution_history"]
-    return _fields(note, "id", *(name for name in names if name != "id"))
+    facts = [[fact.subject, fact.predicate, fact.object] for fact in note.facts]
+    return {"id": note.id} | plain_fields(note, "evolution_history") | {"facts": facts}
 
 
 def kept_record(note: MemoryNote, whole: Whole) -> dict[str, Any]:
@@ -49,12 +48,12 @@ def kept_record(note: MemoryNote, whole: Whole) -> dict[str, Any]:
 
 def link_record(link: Link) -> dict[str, Any]:
     """A link with its reason and maker."""
-    return _fields(link, "source", "target", "type", "reason", "confidence", "made_by", "at")
+    return plain_fields(link, "weight")
 
 
 def source_record(source: Source) -> dict[str, Any]:
     """A source, whole, as `source_of` reads it back."""
-    return _fields(source, *(each.name for each in fields(Source)))
+    return plain_fields(source)
 
 
 def source_of(record: Mapping[str, Any]) -> Source:
@@ -81,14 +80,7 @@ def operation_record(operation: Operation) -> dict[str, Any]:
 
 def undo_record(report: UndoReport) -> dict[str, Any]:
     """What an undo or redo did, and what it left alone."""
-    return {
-        "operation": report.operation,
-        "undone": report.undone,
-        "reverted": [{"note": note, "item": item} for note, item in report.reverted],
-        "kept": [asdict(each) for each in report.kept],
-        "settled": [asdict(each) for each in report.settled],
-        "passed_over": report.passed_over,
-    }
+    return plain_fields(report) | {"reverted": [{"note": note, "item": item} for note, item in report.reverted]}
 
 
 def review_record(review: Review) -> dict[str, Any]:
@@ -99,20 +91,8 @@ def review_record(review: Review) -> dict[str, Any]:
 
 def _fields(value: Any, *names: str) -> dict[str, Any]:
     """These fields as JSON has them; ``changes`` with what was before and after under their names."""
-    record = {name: _ready(getattr(value, name)) for name in names}
+    record = {name: as_plain(getattr(value, name)) for name in names}
     if "changes" in record:
         pairs = record["changes"].items()
-        record["changes"] = {field: {"before": _ready(old), "after": _ready(new)} for field, (old, new) in pairs}
+        record["changes"] = {field: {"before": as_plain(old), "after": as_plain(new)} for field, (old, new) in pairs}
     return record
-
-
-def _ready(value: Any) -> Any:
-    if isinstance(value, list | tuple):
-        return [_ready(each) for each in value]
-    if isinstance(value, Fact):
-        return [value.subject, value.predicate, value.object]
-    if isinstance(value, Overturned):
-        return plain_fields(value)
-    if isinstance(value, datetime):
-        return value.isoformat()
-    return str(value) if isinstance(value, StrEnum) else value

@@ -20,7 +20,7 @@ from amem.interop.decoding import decode, elements_of, leads_out, lines_of, obje
 from amem.interop.formats import Format, recognise
 from amem.interop.items import Refused
 from amem.labels import counted
-from amem.note import Message, Role
+from amem.note import Message, Role, as_plain, plain_fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -109,9 +109,8 @@ class SessionReport:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
-        counts = {name: getattr(self, name) for name in ("messages", "known", "episodes", "learnt", "waiting")}
-        problems = [{"where": each.where, "why": each.why} for each in self.refused]
-        return {**counts, "problems": problems, "operations": list(self.operations)}
+        counts = plain_fields(self, "refused", "operations")
+        return counts | {"problems": as_plain(self.refused), "operations": list(self.operations)}
 
 
 def session_files(path: Path, format: Format | None) -> list[tuple[Path, Format]]:

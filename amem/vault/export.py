@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from amem.errors import InvalidInput
+from amem.note import plain_fields
 from amem.vault.folder import OWN, Changed, Folder, Stat
 from amem.vault.look import digest_of
 from amem.vault.names import folded, free_name, stem, title_for
@@ -43,13 +44,7 @@ class ExportReport:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
-        return {
-            "folder": self.folder,
-            "written": self.written,
-            "unchanged": self.unchanged,
-            "removed": self.removed,
-            "problems": [{"path": path, "why": why} for path, why in self.problems],
-        }
+        return plain_fields(self) | {"problems": [{"path": path, "why": why} for path, why in self.problems]}
 
 
 def export_notes(store: Store, zone: tzinfo, folder: Folder, wanted: Filter, *, force: bool) -> ExportReport:
