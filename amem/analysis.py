@@ -275,7 +275,7 @@ class PlannedRewrite:
 class Plan:
     """What will be done, and in words what was refused."""
 
-    links: tuple[PlannedLink, ...]
-    rewrites: tuple[PlannedRewrite, ...]
-    tags: tuple[str, ...] | None
-    dropped: tuple[str, ...]
+    links: tuple[PlannedLink, ...] = ()
+    rewrites: tuple[PlannedRewrite, ...] = ()
+    tags: tuple[str, ...] | None = None
+    dropped: tuple[str, ...] = ()

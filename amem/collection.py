@@ -131,13 +131,11 @@ class Vectorizer:
 
         return text_hash(self.text(note))
 
-    def check(self, session: Session | None = None) -> None:
+    def check(self) -> None:
         """Raise EmbedderMismatch when the collection holds vectors of another model or recipe. Loads no model.
 
-        Asks anew each time, in `session` if there is one: another process may have re-indexed the collection since.
+        Asks anew each time: another process may have re-indexed the collection since.
         """
-        if session is not None:
-            return self._compare(session.vectors.space())
         with self._store.read() as session:
             self._compare(session.vectors.space())
 

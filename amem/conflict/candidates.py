@@ -19,6 +19,10 @@ from amem.storage.rows import time_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from amem.index import DenseLeg
     from amem.language.predicates import Predicates
     from amem.storage.search_tables import Holder
     from amem.storage.store import Session
@@ -256,6 +260,17 @@ class Candidate:
 
     key: int
     cosine: float
+
+
+def nearest(session: Session, dense: DenseLeg, vector: NDArray[np.float32], most: int, scope: Scope) -> list[Candidate]:
+    """The `most` notes nearest to this vector, of those that one of the scope may meet, nearest first."""
+    ((keys, cosines),) = dense.search_many(vector[None], most, allowed=session.notes.met_by(scope))
+    return [Candidate(int(key), float(cosine)) for key, cosine in zip(keys, cosines, strict=True)]
+
+
+def cosines_to(dense: DenseLeg, vector: NDArray[np.float32]) -> Callable[[Sequence[int]], list[float]]:
+    """How alike notes are to one of this vector; nan for those the index does not know."""
+    return lambda keys: dense.cosines(vector, keys).tolist()
 
 
 def unknown_cosines(keys: Sequence[int]) -> list[float]:

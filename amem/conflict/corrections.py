@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from amem.conflict.candidates import Candidate, as_rival, claim_of, ended, unknown_cosines
+from amem.conflict.candidates import as_rival, claim_of, cosines_to, ended, nearest, unknown_cosines
 from amem.conflict.ending import (
     flag_what_leans,
     free,
@@ -420,19 +419,9 @@ class Reweigher:
         if vector is None:
             return self._settler.rivals(session, note, [], unknown_cosines)
         # One more than wanted, since the note is its own nearest.
-        wanted, meeting = self._settings.conflict_neighbours + 1, session.notes.met_by(Scope.of(note.metadata))
-        keys, cosines = self._dense.search_many(vector[None], wanted, allowed=meeting)[0]
-        near = [Candidate(int(key), float(cosine)) for key, cosine in zip(keys, cosines, strict=True)]
+        most = self._settings.conflict_neighbours + 1
+        near = nearest(session, self._dense, vector, most, Scope.of(note.metadata))
         return self._settler.rivals(session, note, near, cosines_to(self._dense, vector))
-
-
-def cosines_to(dense: DenseLeg, vector: NDArray[np.float32]) -> Callable[[Sequence[int]], Sequence[float]]:
-    """How alike notes are to one of this vector; nan for those the index does not know."""
-    return partial(_cosines, dense, vector)
-
-
-def _cosines(dense: DenseLeg, vector: NDArray[np.float32], keys: Sequence[int]) -> list[float]:
-    return [float(cosine) for cosine in dense.cosines(vector, keys)]
 
 
 # Values of one slot that both stand since a person kept one of them: still to be decided.

@@ -69,7 +69,7 @@ def located_terms(text: str, wanted: Collection[str] | None = None) -> Iterator[
     words only those that may have one of the `wanted` terms, where some are given.
     """
     plain, places = _placed(text)
-    begins = None if wanted is None else _beginnings(wanted)
+    begins = None if wanted is None else beginnings(wanted)
     for match in _TOKEN.finditer(plain):
         token, at = match[0], match.start()
         if begins is not None and _lacks(token, begins):
@@ -263,7 +263,7 @@ def search_terms(text: str) -> list[str]:
 
 def held_terms(text: str, wanted: Collection[str]) -> set[str]:
     """Those of the `wanted` terms that `search_terms` has of the text, without a stem for every word of it."""
-    begins = _beginnings(wanted)
+    begins = beginnings(wanted)
     found: set[str] = set()
     for token in words_of(text):
         if not _lacks(token, begins):
@@ -286,7 +286,7 @@ def beginning(terms: Iterable[str]) -> str:
     return longest[: max(1, len(longest) - 2)]
 
 
-def _beginnings(terms: Collection[str]) -> tuple[str, ...]:
+def beginnings(terms: Collection[str]) -> tuple[str, ...]:
     """What a word of plain English begins with that has one of these terms.
 
     The stemmer changes no more than the last two letters of what it leaves of a word: "dying" becomes "die".

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import logging
 from collections import Counter, defaultdict, deque
-from functools import partial
+from dataclasses import dataclass, field
+from functools import cache, partial
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from amem.clock import zone
 from amem.errors import EmbedderMismatch, MissingExtra, MissingModel
 from amem.language import index_terms
 from amem.note import NOBODY, MemoryNote, Scope
@@ -40,65 +40,54 @@ _NOT_SET_UP = (MissingModel, MissingExtra, EmbedderMismatch)
 Embedded = tuple[dict[bytes, "NDArray[np.float32]"], set[bytes]]
 
 
+@dataclass(slots=True)
 class Batch:
-    """Some notes on their way in, and the keys of those that the running transaction has stored."""
+    """Some notes on their way in, and the keys of those that the running transaction has stored.
 
-    def __init__(
-        self,
-        intakes: Sequence[Intake],
-        collection: Collection,
-        canon: Canon,
-    ) -> None:
-        self.entries = list(intakes)
-        self._store = collection.store
-        self._collection = collection
-        self._canon = canon
-        self._settings = collection.settings
-        #: How many of the nearest notes are looked for.
-        self._most = max(self._settings.neighbours, self._settings.conflict_neighbours)
-        for place, entry in enumerate(self.entries):
-            entry.place = place
-        #: What the running transaction has stored: the place of each key, and the keys of each scope.
-        self._stored: dict[int, int] = {}
-        self._keys: defaultdict[Scope, list[int]] = defaultdict(list)
-        #: How alike any two entries are, by their places.
-        self._alike: NDArray[np.float32] | None = None
-        #: Ids of notes that there were links with before they came, or that entries are to be linked with.
-        self._linked: set[str] = set()
-        self._seen = 0
-        #: Whether another process wrote since `prepare`, so that a text may be known now that was not.
-        self.is_behind = True
-        self.started = 0.0
-        self._ahead: Future[Embedded] | None = None
+    `ahead` brings their vectors where they are embedded in another thread. `is_behind` tells whether another process
+    wrote since `prepare`, so that a text may be known now that was not.
+    """
+
+    entries: Sequence[Intake]
+    collection: Collection
+    canon: Canon
+    ahead: Future[Embedded] | None = None
+    is_behind: bool = True
+    started: float = 0.0
+    #: What the running transaction has stored: the place of each key, and the keys of each scope.
+    _stored: dict[int, int] = field(default_factory=dict)
+    _keys: defaultdict[Scope, list[int]] = field(default_factory=lambda: defaultdict(list))
+    #: How alike any two entries are, by their places.
+    _alike: NDArray[np.float32] | None = None
+    #: Ids of notes that there were links with before they came, or that entries are to be linked with.
+    _linked: set[str] = field(default_factory=set)
+    _seen: int = 0
 
     @property
-    def texts(self) -> list[str]:
-        """What of its notes is embedded."""
-        return [self._collection.vectorizer.text(entry.note) for entry in self.entries]
-
-    def embedded_by(self, ahead: Future[Embedded]) -> None:
-        """Say that the texts are being embedded in another thread."""
-        self._ahead = ahead
+    def _most(self) -> int:
+        """How many of the nearest notes are looked for."""
+        return max(self.collection.settings.neighbours, self.collection.settings.conflict_neighbours)
 
     def prepare(self, analyst: Callable[[], Analyst], frequencies: FrequencyCache) -> None:
         """Everything that needs no write lock. Raises when amem is not set up; other failures stay with their note."""
         self.started = perf_counter()
-        with self._store.read() as session:
+        for place, entry in enumerate(self.entries):
+            entry.place = place
+        with self.collection.store.read() as session:
             self._seen = session.counter
             self._find_known_sources(session)
             self._find_repetitions(session)
             wanted = [entry for entry in self.entries if entry.existing is None and not entry.repeats]
             if not wanted:
                 return
-            self._collection.vectorizer.check(session)
             if analyst().local:
                 if len(wanted) > 1:
                     frequencies.read_ahead(session, [entry.note.content for entry in wanted])
                 self._analyse(session, self.entries, analyst(), frequencies)
-            known = self._known(session, wanted) if self._ahead is None else None
+            known = self._known(session, wanted) if self.ahead is None else None
             meeting = self._meeting(session, wanted)
         self._embed(wanted, known)
-        self._collection.dense.refresh(self._seen)
+        self.collection.dense.refresh(self._seen)
         self._find_nearest(meeting)
 
     def prepare_after_all(
@@ -106,11 +95,10 @@ class Batch:
     ) -> None:
         """Prepare an entry, in the transaction that stores it, whose note stands no more that it was to repeat."""
         entry.repeats = False
-        self._collection.vectorizer.check(session)
         if analyst().local:
             self._analyse(session, [entry], analyst(), frequencies)
         self._embed([entry], self._known(session, [entry]))
-        self._collection.vectorizer.keep(session, self.vectors())
+        self.collection.vectorizer.keep(session, self.vectors())
         self._find_nearest(self._meeting(session, [entry]))
 
     def catch_up(self, session: Session) -> None:
@@ -123,7 +111,8 @@ class Batch:
         """Read the notes that the entries are held against, and which have links, at once and not for each entry."""
         session.notes.bare([each.key for entry in self.entries for each in entry.near])
         named = [entry.note.id for entry in self.entries if entry.named]
-        self._linked = {end for link in session.links.around(named) for end in (link.source, link.target)}
+        links = session.links.around(named) if named else ()
+        self._linked = {end for link in links for end in (link.source, link.target)}
         for entry in self.entries:
             self._linked.update(entry.links)
 
@@ -134,7 +123,7 @@ class Batch:
     def vectors(self) -> dict[bytes, NDArray[np.float32]]:
         """What was embedded, by text hash."""
         return {
-            self._collection.vectorizer.hash(entry.note): entry.vector
+            self.collection.vectorizer.hash(entry.note): entry.vector
             for entry in self.entries
             if entry.vector is not None
         }
@@ -149,9 +138,9 @@ class Batch:
         """The notes, of the collection and of this batch so far, that the entry's note is held against."""
         from amem.writing.evolution import best, sharing
 
-        if entry.vector is None or self._settings.neighbours == 0:
+        most = self.collection.settings.neighbours
+        if entry.vector is None or most == 0:
             return []
-        most = self._settings.neighbours
         nearest = self.near(entry)[:most]
         if not nearest:
             return []
@@ -182,7 +171,7 @@ class Batch:
 
         if entry.vector is None or self._alike is None:
             return unknown_cosines(keys)
-        found = self._collection.dense.cosines(entry.vector, np.array(keys, dtype=np.int64)).tolist()
+        found = self.collection.dense.cosines(entry.vector, np.array(keys, dtype=np.int64)).tolist()
         alike = self._alike[entry.place]
         return [
             float(alike[self._stored[key]]) if key in self._stored else cosine
@@ -217,9 +206,9 @@ class Batch:
     def _analyse(
         self, session: Session, entries: Sequence[Intake], analyst: Analyst, frequencies: FrequencyCache
     ) -> None:
-        vocabularies = BatchVocabularies(session, frequencies)
+        vocabulary_of = vocabularies(session, frequencies)
         turns = _Turns(session)
-        default_zone = zone(self._settings.timezone)
+        default_zone = self.collection.zone
         for entry in entries:
             if entry.existing is not None:
                 continue
@@ -227,31 +216,31 @@ class Batch:
             before = turns.before(entry)
             if entry.repeats:
                 continue
-            vocabulary = vocabularies.of(note)
+            vocabulary = vocabulary_of(Scope.of(note.metadata))
             try:
                 entry.analysis = analyst.analyze(draft_of(note, default_zone, before), vocabulary)
             except Exception as error:  # whatever an analyst does, the note is kept
                 _log.warning("analysis of a note failed: %s", error)
                 entry.error = f"analysis: {error}"
             else:
-                fill_in(note, entry.analysis, entry.given, default_zone, self._canon)
+                fill_in(note, entry.analysis, entry.given, default_zone, self.canon)
                 note.analyst = analyst.name
             if entry is not entries[-1]:
                 vocabulary.include(note.content, note.tags)
 
     def _known(self, session: Session, wanted: Sequence[Intake]) -> Known:
-        vectorizer = self._collection.vectorizer
+        vectorizer = self.collection.vectorizer
         return vectorizer.known(session, [vectorizer.text(entry.note) for entry in wanted])
 
     def _embed(self, wanted: Sequence[Intake], known: Known | None) -> None:
-        ahead = self._ahead if known is None else None
+        ahead = self.ahead if known is None else None
         try:
             # What failed for all that were embedded together is tried again for these alone.
             if ahead is not None and ahead.exception() is None:
                 vectors, fresh = ahead.result()
             else:
-                texts = [self._collection.vectorizer.text(entry.note) for entry in wanted]
-                vectors, fresh = self._collection.vectorizer.embed(texts, known)
+                texts = [self.collection.vectorizer.text(entry.note) for entry in wanted]
+                vectors, fresh = self.collection.vectorizer.embed(texts, known)
         except _NOT_SET_UP:
             raise
         except Exception as error:  # the notes are kept; their vectors follow with the next enrichment
@@ -259,11 +248,11 @@ class Batch:
             for entry in wanted:
                 entry.error = entry.error or f"embedding: {error}"
             return
-        for entry in wanted:
-            hashed = self._collection.vectorizer.hash(entry.note)
+        hashes = [self.collection.vectorizer.hash(entry.note) for entry in wanted]
+        for entry, hashed in zip(wanted, hashes, strict=True):
             entry.vector, entry.fresh = vectors[hashed], hashed in fresh
         # A text that comes again in a later batch is not embedded again.
-        fresh.difference_update([self._collection.vectorizer.hash(entry.note) for entry in wanted])
+        fresh.difference_update(hashes)
 
     @staticmethod
     def _meeting(session: Session, wanted: Sequence[Intake]) -> list[tuple[list[Intake], NDArray[np.int64] | None]]:
@@ -288,7 +277,7 @@ class Batch:
             asked = {entry.place: entry.vector for entry in entries if entry.vector is not None}
             if not asked:
                 continue
-            found = self._collection.dense.search_many(np.stack(list(asked.values())), most, allowed=allowed)
+            found = self.collection.dense.search_many(np.stack(list(asked.values())), most, allowed=allowed)
             for entry, (keys, cosines) in zip(map(self.entries.__getitem__, asked), found, strict=True):
                 entry.near = [Candidate(int(key), float(cosine)) for key, cosine in zip(keys, cosines, strict=True)]
 
@@ -318,10 +307,11 @@ class Ahead:
         while self._batches and len(self._begun) < 2:
             some, self._batches = self._batches[: self._many], self._batches[self._many :]
             future = self._aside.submit(
-                self._collection.vectorizer.embed, [text for batch in some for text in batch.texts]
+                self._collection.vectorizer.embed,
+                [self._collection.vectorizer.text(entry.note) for batch in some for entry in batch.entries],
             )
             for batch in some:
-                batch.embedded_by(future)
+                batch.ahead = future
             self._begun.append(len(some))
             if sum(len(batch.entries) for batch in some) * 2 <= _TOGETHER:
                 self._many *= 2
@@ -414,20 +404,9 @@ class StoreVocabulary:
             return session.text.tags()
 
 
-class BatchVocabularies:
+def vocabularies(session: Session, frequencies: FrequencyCache) -> Callable[[Scope], BatchVocabulary]:
     """What is stored, plus what a batch has brought so far: a vocabulary for each scope that its notes are of."""
-
-    def __init__(self, session: Session, cache: FrequencyCache) -> None:
-        self._session = session
-        self._cache = cache
-        self._held: dict[Scope, BatchVocabulary] = {}
-
-    def of(self, note: MemoryNote) -> BatchVocabulary:
-        """That of the scope that the note is of."""
-        scope = Scope.of(note.metadata)
-        if scope not in self._held:
-            self._held[scope] = BatchVocabulary(self._session, self._cache, scope)
-        return self._held[scope]
+    return cache(partial(BatchVocabulary, session, frequencies))
 
 
 class BatchVocabulary:
@@ -449,7 +428,7 @@ class BatchVocabulary:
 
     def document_frequency(self, terms: Sequence[str]) -> Mapping[str, int]:
         stored = self._cache.look_up(self._session, terms, self._stored_total)
-        return {term: n + self._terms[term] for term, n in stored.items()}
+        return {term: n + self._terms[term] for term, n in stored.items()} if self._added else stored
 
     def tags(self) -> Mapping[str, int]:
         if self._stored_tags is None:

@@ -29,10 +29,6 @@ if TYPE_CHECKING:
     from amem.writing.enrich import Enricher
 
 
-#: Fields that a whole note handed to ``update`` may carry changed; the rest of it amem keeps itself.
-_EDITABLE = frozenset(VERSIONED) - {"status", "superseded_by", "overturned", "enrichment", "analyst", "at"}
-
-
 @dataclass(frozen=True, slots=True)
 class Editor:
     """Changes notes of one collection, each call one operation that can be undone."""
@@ -308,17 +304,7 @@ class Editor:
 
 def _changed(note: MemoryNote, now: MemoryNote) -> dict[str, Any]:
     """Fields of a note object that differ from what is stored; what amem keeps itself is refused by `clean`."""
-    kept = (
-        "status",
-        "superseded_by",
-        "overturned",
-        "enrichment",
-        "analyst",
-        "recorded_at",
-        "retrieval_count",
-        "last_accessed",
-    )
-    names = (*sorted(_EDITABLE), "links", *kept)
+    names = (*sorted({*VERSIONED} - {"at"}), "links", "recorded_at", "retrieval_count", "last_accessed")
     return {name: getattr(note, name) for name in names if getattr(note, name) != getattr(now, name)}
 
 

@@ -8,7 +8,7 @@ rewrites come one note after the other, in order, so that each sees what those b
 from __future__ import annotations
 
 import logging
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -106,19 +106,13 @@ class Enricher:
         they wait.
         """
         raw = [receipt for receipt in stored if receipt.stored]
-        finished: dict[str, Receipt] = {}
         owner = self.worker.owner.one_more()
-        try:
-            with closing(self._each(self._claims(raw, owner), owner)) as receipts:
-                for task, receipt in receipts:
-                    if isinstance(receipt, Receipt):
-                        finished[task.id] = receipt
-                    elif task.stored is not None:
-                        finished[task.id] = replace(task.stored, dropped=(_DELETED,))
-                    if progress is not None:
-                        progress(len(stored) - len(raw) + len(finished), len(stored))
-        except Cancelled:
-            _log.info("%d notes wait for their analysis: it was called off", len(raw) - len(finished))
+        finished: dict[str, Receipt] = {}
+        with closing(self._until_called_off(self._each(self._claims(raw, owner), owner))) as receipts:
+            for task, receipt in receipts:
+                finished[task.id] = receipt
+                if progress is not None:
+                    progress(len(stored) - len(raw) + len(finished), len(stored))
         self._count(finished.values())
         return [finished.get(receipt.id, receipt) if receipt.stored else receipt for receipt in stored]
 
@@ -138,20 +132,13 @@ class Enricher:
             for id in changed:
                 if session.jobs.claim(ENRICH_JOB, id, owner, seconds=LEASE_SECONDS) is not None:
                     tasks.append(Task(id, owner, operation))
+        tasks = [*self._claims(raw, owner), *tasks]
         finished: dict[str, Receipt] = {}
         cost = Cost()
-        try:
-            tasks = [*self._claims(raw, owner), *tasks]
-            together = self.thinker.takes_many
-            with closing(self._all(tasks, owner, again) if together else self._each(tasks, owner)) as receipts:
-                for task, receipt in receipts:
-                    if isinstance(receipt, Receipt):
-                        finished[task.id] = receipt
-                        cost += receipt.cost if task.stored is None else Cost()
-                    elif task.stored is not None:
-                        finished[task.id] = replace(task.stored, dropped=(_DELETED,))
-        except Cancelled:
-            _log.info("%d notes wait for their analysis: it was called off", len(tasks) - len(finished))
+        each = self._all(tasks, owner, again) if self.thinker.takes_many else self._each(tasks, owner)
+        for task, receipt in self._until_called_off(each):
+            finished[task.id] = receipt
+            cost += receipt.cost if task.stored is None else Cost()
         return [finished.get(receipt.id, receipt) if receipt.stored else receipt for receipt in stored], cost
 
     def revise(self, id: str, operation: int) -> None:
@@ -207,6 +194,20 @@ class Enricher:
         except StorageError as error:  # the notes are written; figures are no reason to fail
             _log.warning("what %d notes cost could not be written down: %s", len(costs), error)
 
+    def _until_called_off(
+        self, receipts: Generator[tuple[Task, Receipt | NoteNotFound], None, None]
+    ) -> Generator[tuple[Task, Receipt], None, None]:
+        """What came of each task, of a note that was deleted meanwhile the receipt it had, until it is called off."""
+        try:
+            with closing(receipts):
+                for task, receipt in receipts:
+                    if isinstance(receipt, Receipt):
+                        yield task, receipt
+                    elif task.stored is not None:
+                        yield task, replace(task.stored, dropped=(_DELETED,))
+        except Cancelled:
+            _log.info("the other notes wait for their analysis: it was called off")
+
     # -- one note after the other ------------------------------------------------------------------------------
 
     def _claims(self, stored: Iterable[Receipt], owner: str) -> Iterator[Task]:
@@ -222,8 +223,7 @@ class Enricher:
 
     def _each(self, tasks: Iterable[Task], owner: str) -> Generator[tuple[Task, Receipt | NoteNotFound], None, None]:
         """Each task with what came of it, in order. Whatever ends this early, the owner's jobs are given back."""
-        finished = False
-        try:
+        with self._held_by(owner):
             for task, future in ahead(lambda task: self.thinker.analyze(task.id), tasks, self.at_once()):
                 try:
                     thought = future.result()
@@ -235,18 +235,12 @@ class Enricher:
                 outcome, enrichment = self._commit(thought, task)
                 seconds = thought.seconds + perf_counter() - started
                 yield task, receipt_of(thought, outcome, enrichment, task.stored, seconds)
-            finished = True
-        finally:
-            if not finished and owner:
-                with self.collection.store.write() as session:
-                    session.jobs.give_back(owner)
 
     def _all(
         self, tasks: Sequence[Task], owner: str, again: int
     ) -> Generator[tuple[Task, Receipt | NoteNotFound], None, None]:
         """As `_each`, with one call for up to `MOST_TOGETHER` notes. Calls after the first may not be asked again."""
-        finished = False
-        try:
+        with self._held_by(owner):
             for start in range(0, len(tasks), MOST_TOGETHER):
                 some = {task.id: task for task in tasks[start : start + MOST_TOGETHER]}
                 for thought in self.thinker.think_together(list(some), again if start == 0 else 0):
@@ -255,11 +249,17 @@ class Enricher:
                     yield task, receipt_of(thought, outcome, enrichment, task.stored, thought.seconds)
                 for task in some.values():
                     yield task, NoteNotFound(f"no note {task.id!r}")
-            finished = True
-        finally:
-            if not finished:
+
+    @contextmanager
+    def _held_by(self, owner: str) -> Iterator[None]:
+        """Give the owner's jobs back when anything ends the block early."""
+        try:
+            yield
+        except BaseException:
+            if owner:
                 with self.collection.store.write() as session:
                     session.jobs.give_back(owner)
+            raise
 
     # -- committing: quick, in one transaction -----------------------------------------------------------------
 
@@ -291,9 +291,8 @@ class Enricher:
                 enrichment,
                 f"{short_id(note.id)} was waiting",
                 parent=task.parent,
-                vectorizer=self.collection.vectorizer,
+                collection=self.collection,
                 settler=self.settler,
-                settings=self.collection.settings,
             )
         return outcome, enrichment
 

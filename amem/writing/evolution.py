@@ -13,7 +13,7 @@ from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
 from amem.analysis import Evolution, Neighbour, Plan, PlannedLink, PlannedRewrite, Rewrite
-from amem.clock import local_time, zone
+from amem.clock import local_time
 from amem.conflict.candidates import NEAR_DUPLICATE, Candidate
 from amem.conflict.settling import NOBODY_ASKED, Opinions, Settled, Settler, from_links
 from amem.errors import InvalidInput, StaleNote
@@ -26,7 +26,7 @@ from amem.writing.fields import ANALYSED, BY_RULES, analysis_of, draft_of, label
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping, Sequence
 
-    from amem.collection import Vectorizer
+    from amem.collection import Collection, Vectorizer
     from amem.note import Enrichment, MemoryNote, Receipt
     from amem.protocols import Analyst, Vocabulary
     from amem.settings import Settings
@@ -302,7 +302,7 @@ class Proposal:
     `prompts` names what a model was asked for it; `opinions` are its verdicts on the neighbours.
     """
 
-    plan: Plan | None = None
+    plan: Plan = field(default_factory=Plan)
     twin: tuple[str, float] | None = None
     prompts: str = ""
     opinions: Opinions = NOBODY_ASKED
@@ -314,8 +314,7 @@ def evolve(
     candidates: Sequence[Candidate],
     analyst: Analyst,
     vocabulary: Vocabulary,
-    vectorizer: Vectorizer,
-    settings: Settings,
+    collection: Collection,
 ) -> Proposal:
     """Ask the analyst, and hold its answer against the guards; of the new note itself only tags change.
 
@@ -325,18 +324,32 @@ def evolve(
     shown = show(session, candidates, note)
     if not shown.neighbours:
         return Proposal()
-    draft = draft_of(note, zone(settings.timezone))
+    draft = draft_of(note, collection.zone)
     try:
         evolution = analyst.evolve(draft, analysis_of(note), shown.neighbours, vocabulary)
     except Exception as error:
         _log.warning("evolution of a note failed: %s", error)
         entry.error = f"evolution: {error}"
         evolution = Evolution()
-    planned = plan(evolution, shown.notes, shown.owned, settings)
-    if planned.tags and "tags" not in entry.given:
-        note.tags = with_hashtags(note, planned.tags)
-    planned, opinions = from_links(planned, analyst.name, evolution.prompt, shown.cosines, settings.conflict_cosine)
-    twin = shown.twin(settings.near_duplicate) if vectorizer.can_read(note) else None
+    proposal = _proposal(evolution, shown, shown.owned, note, analyst.name, collection)
+    if proposal.plan.tags and "tags" not in entry.given:
+        note.tags = with_hashtags(note, proposal.plan.tags)
+    return proposal
+
+
+def _proposal(
+    evolution: Evolution,
+    shown: Shown,
+    owned: Mapping[str, Mapping[str, str]],
+    note: MemoryNote,
+    by: str,
+    collection: Collection,
+) -> Proposal:
+    """What the guards leave of an answer `by` an analyst, and apart from it a model's verdicts on the neighbours."""
+    settings = collection.settings
+    planned = plan(evolution, shown.notes, owned, settings)
+    planned, opinions = from_links(planned, by, evolution.prompt, shown.cosines, settings.conflict_cosine)
+    twin = shown.twin(settings.near_duplicate) if collection.vectorizer.can_read(note) else None
     return Proposal(planned, twin, evolution.prompt, opinions)
 
 
@@ -375,21 +388,19 @@ class Outcome:
 
 def carry_out(
     session: Session,
-    plan: Plan,
+    proposal: Proposal,
     note: MemoryNote,
     *,
-    twin: tuple[str, float] | None,
     made_by: str,
     parent: int,
-    vectorizer: Vectorizer,
-    settings: Settings,
-    prompts: str = "",
+    collection: Collection,
     linked: bool = True,
 ) -> Outcome:
-    """Do what the plan says, as one operation set off by `parent`; `twin` is the (id, cosine) of a near-duplicate.
+    """Do what is proposed, as one operation set off by `parent`.
 
-    `prompts` names what a model was asked for it; `linked` tells whether a person may have linked the note by now.
+    `linked` tells whether a person may have linked the note by now.
     """
+    plan, twin = proposal.plan, proposal.twin
     outcome = Outcome(dropped=list(plan.dropped))
     if linked and (plan.links or twin):
         theirs = linked_by_person(session, note.id)
@@ -397,7 +408,7 @@ def carry_out(
         plan, twin = replace(plan, links=kept), None if twin is not None and twin[0] in theirs else twin
     if not (plan.links or plan.rewrites or twin):
         return outcome
-    operation = session.begin("evolve", made_by, f"{note.id[:8]} arrived", parent=parent, prompts=prompts)
+    operation = session.begin("evolve", made_by, f"{note.id[:8]} arrived", parent=parent, prompts=proposal.prompts)
     # A link that says that both say the same says all that a near-duplicate's would.
     supported = {planned.target for planned in plan.links if planned.type is LinkType.SUPPORTS}
     links = [] if twin is None or twin[0] in supported else [_near_duplicate(note.id, *twin, session)]
@@ -408,9 +419,9 @@ def carry_out(
     outcome.links += session.links.put_all(links, operation)
     for rewrite in plan.rewrites:
         if rewrite.why_wait:
-            outcome.queued.append(_queue(session, rewrite, made_by, operation, settings))
+            outcome.queued.append(_queue(session, rewrite, made_by, operation, collection.settings))
         else:
-            _rewrite(session, rewrite, operation, vectorizer, outcome)
+            _rewrite(session, rewrite, operation, collection.vectorizer, outcome)
     return outcome
 
 
@@ -421,20 +432,19 @@ def write_down(
     cause: str,
     *,
     parent: int | None,
-    vectorizer: Vectorizer,
+    collection: Collection,
     settler: Settler,
-    settings: Settings,
 ) -> Outcome:
     """What was thought of a stored note: its free fields as one operation, below it what evolved and was overturned."""
     note, shown, evolution = thought.note, thought.shown, thought.evolution
     if any(each.id not in session.notes.keys_of([each.id]) for each in shown.notes.values()):
         # Whatever it says may quote what was destroyed.
         shown, evolution = Shown([], {}, {}), Evolution(dropped=("what evolves: a note that was shown is purged",))
+    vectorizer = collection.vectorizer
     vectorizer.keep(session, thought.vectors)
     owned = session.notes.owned_fields([note.id, *(each.id for each in shown.notes.values())])
-    planned = plan(evolution, shown.notes, owned, settings)
     by = thought.evolver or thought.analyst
-    planned, opinions = from_links(planned, by, evolution.prompt, shown.cosines, settings.conflict_cosine)
+    proposal = _proposal(evolution, shown, owned, note, by, collection)
     changes: dict[str, Any] = {"enrichment": str(enrichment)}
     asked = [thought.analysis.prompt] if thought.analysis is not None else []
     if thought.analysis is not None:
@@ -447,24 +457,14 @@ def write_down(
             traced[BY_RULES] = filled
         if traced != held:
             changes["metadata"] = traced
-        if planned.tags and "tags" in free:
-            changes["tags"] = with_hashtags(note, planned.tags)
+        if proposal.plan.tags and "tags" in free:
+            changes["tags"] = with_hashtags(note, proposal.plan.tags)
             asked.append(evolution.prompt)
     prompts = ", ".join(filter(None, asked))
     operation = session.begin("enrich", thought.analyst or "amem", cause, parent=parent, prompts=prompts)
     session.notes.change(note.id, changes, operation)
     readdress(session, note.id, vectorizer)
-    outcome = carry_out(
-        session,
-        planned,
-        note,
-        twin=shown.twin(settings.near_duplicate) if vectorizer.can_read(note) else None,
-        made_by=by,
-        parent=operation,
-        vectorizer=vectorizer,
-        settings=settings,
-        prompts=evolution.prompt,
-    )
+    outcome = carry_out(session, proposal, note, made_by=by, parent=operation, collection=collection)
     outcome.operation = operation
     now, key = session.notes.get_many([note.id], history=False, usage=False), session.notes.keys_of([note.id])
     if now and now[note.id].status is Status.ACTIVE:
@@ -476,7 +476,7 @@ def write_down(
             thought.cosines,
             parent=operation,
             owned=owned[note.id],
-            opinions=opinions,
+            opinions=proposal.opinions,
         )
     return outcome
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, tzinfo
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from amem import checks
@@ -98,7 +98,7 @@ def clean_content(value: Any, settings: Settings) -> str:
 
 def clean(fields: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
     """Checked values of the note fields that may be set from outside. Raises UnknownField or InvalidInput."""
-    return {name: _cleaner(name)(name, value, settings) for name, value in fields.items()}
+    return {name: _cleaned(name, value, settings) for name, value in fields.items()}
 
 
 def as_timestamp(value: Any, settings: Settings) -> tuple[str, datetime]:
@@ -125,86 +125,67 @@ def labels(name: str, value: Any) -> list[str]:
     return list(found.values())
 
 
-def _cleaner(name: str) -> Callable[[str, Any, Settings], Any]:
-    try:
-        return _CLEANERS[name]
-    except KeyError:
-        if name in _KEPT_BY_AMEM:
-            raise UnknownField(f"{name!r} is kept by amem and cannot be set") from None
-        raise UnknownField(
-            f"a note has no field {name!r}", hint=f"the fields are {', '.join(sorted(_CLEANERS))}"
-        ) from None
+def _cleaned(name: str, value: Any, settings: Settings) -> Any:
+    if name in _CLEANERS:
+        return _CLEANERS[name](name, value)
+    if name in _BY_SETTINGS:
+        return _BY_SETTINGS[name](value, settings)
+    if name in _KEPT_BY_AMEM:
+        raise UnknownField(f"{name!r} is kept by amem and cannot be set")
+    raise UnknownField(
+        f"a note has no field {name!r}", hint=f"the fields are {', '.join(sorted((*_CLEANERS, *_BY_SETTINGS)))}"
+    )
 
 
-def _line(name: str, value: Any, settings: Settings) -> str:
+def _line(name: str, value: Any) -> str:
     text = checks.text(name, value).strip()
     checks.short(name, text)
     return text
 
 
-def _optional_line(name: str, value: Any, settings: Settings) -> str | None:
-    return None if value is None else _line(name, value, settings) or None
+def _optional_line(name: str, value: Any) -> str | None:
+    return None if value is None else _line(name, value) or None
 
 
-def _labels(name: str, value: Any, settings: Settings) -> list[str]:
-    return labels(name, value)
-
-
-def _ids(name: str, value: Any, settings: Settings) -> list[str]:
+def _ids(name: str, value: Any) -> list[str]:
     return [checks.identifier(f"one of the {name}", each) for each in labels(name, value)]
 
 
-def _facts(name: str, value: Any, settings: Settings) -> list[Fact]:
+def _facts(value: Any, settings: Settings) -> list[Fact]:
     if isinstance(value, str) or not isinstance(value, list | tuple):
-        raise InvalidInput(f"{name} must be a list of (subject, predicate, object), not {checks.shown(value)}")
-    return list(dict.fromkeys(_fact(name, each, settings) for each in value))
+        raise InvalidInput(f"facts must be a list of (subject, predicate, object), not {checks.shown(value)}")
+    return list(dict.fromkeys(_fact(each, settings) for each in value))
 
 
-def _fact(name: str, value: Any, settings: Settings) -> Fact:
+def _fact(value: Any, settings: Settings) -> Fact:
     given = value
     holds, times = True, {}
     if isinstance(value, Fact):
         value = asdict(value)
     if isinstance(value, Mapping) and _TRIPLE <= value.keys() <= _TRIPLE | {"holds", *_FACT_TIMES}:
-        holds = _flag("holds", value.get("holds", True), settings)
-        times = {each: _moment(each, value.get(each), settings) for each in _FACT_TIMES}
+        holds = checks.flag("holds", value.get("holds", True))
+        times = {each: _moment(value.get(each), settings) for each in _FACT_TIMES}
         value = (value["subject"], value["predicate"], value["object"])
     if isinstance(value, str) or not isinstance(value, list | tuple) or len(value) != 3:
-        raise InvalidInput(f"one of the {name} is not a subject, a predicate and an object: {checks.shown(given)}")
-    subject, predicate, object_ = (" ".join(checks.text(name, each).split()) for each in value)
+        raise InvalidInput(f"one of the facts is not a subject, a predicate and an object: {checks.shown(given)}")
+    subject, predicate, object_ = (" ".join(checks.text("facts", each).split()) for each in value)
     # Of what ended it need not be known what it was: "Ana quit her job".
     if not subject or not predicate or (holds and not object_):
-        raise InvalidInput(f"one of the {name} lacks its subject, predicate or object: {checks.shown(given)}")
+        raise InvalidInput(f"one of the facts lacks its subject, predicate or object: {checks.shown(given)}")
     if max(map(len, (subject, predicate, object_))) > _LONGEST_LABEL:
-        raise InvalidInput(f"a part of one of the {name} is too long; at most {_LONGEST_LABEL} characters are allowed")
+        raise InvalidInput(f"a part of one of the facts is too long; at most {_LONGEST_LABEL} characters are allowed")
     return Fact(subject, predicate, object_, holds, **times)
 
 
-def _share(name: str, value: Any, settings: Settings) -> float:
-    return checks.number(name, value, 0.0, 1.0)
-
-
-def _flag(name: str, value: Any, settings: Settings) -> bool:
-    return checks.flag(name, value)
-
-
-def _whole(name: str, value: Any, settings: Settings) -> int | None:
+def _whole(name: str, value: Any) -> int | None:
     return None if value is None else checks.whole(name, value)
 
 
-def _moment(name: str, value: Any, settings: Settings) -> datetime | None:
+def _moment(value: Any, settings: Settings) -> datetime | None:
     return None if value is None else as_timestamp(value, settings)[1]
 
 
-def _kind(name: str, value: Any, settings: Settings) -> Kind:
-    return checks.member(name, value, Kind)
-
-
-def _layer(name: str, value: Any, settings: Settings) -> Layer:
-    return checks.member(name, value, Layer)
-
-
-def _metadata(name: str, value: Any, settings: Settings) -> dict[str, Any]:
+def _metadata(name: str, value: Any) -> dict[str, Any]:
     if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
         raise InvalidInput(f"{name} must be a dictionary with text keys, not {checks.shown(value)}")
     try:
@@ -213,38 +194,30 @@ def _metadata(name: str, value: Any, settings: Settings) -> dict[str, Any]:
         raise InvalidInput(f"{name} is nested too deeply") from None
     except (TypeError, ValueError) as error:
         raise InvalidInput(f"{name} must be JSON-ready: {error}") from error
-    if not _same(kept, value):
+    if kept != value:
         raise InvalidInput(f"{name} must be JSON-ready: tuples and non-text keys would change on the way")
     checks.text(name, json.dumps(kept, ensure_ascii=False))
     return kept
 
 
-def _same(kept: Any, value: Any) -> bool:
-    if isinstance(value, float) and math.isnan(value):
-        return False
-    return bool(kept == value)
-
-
-def _timestamp(name: str, value: Any, settings: Settings) -> str:
-    return as_timestamp(value, settings)[0]
-
-
-_CLEANERS: Mapping[str, Callable[[str, Any, Settings], Any]] = {
-    "content": lambda name, value, settings: clean_content(value, settings),
-    "keywords": _labels,
-    "tags": _labels,
-    "entities": _labels,
-    "links": _ids,
+_BY_SETTINGS: Mapping[str, Callable[[Any, Settings], Any]] = {
+    "content": clean_content,
     "facts": _facts,
-    "context": _line,
-    "category": _line,
-    "timestamp": _timestamp,
-    "kind": _kind,
-    "layer": _layer,
-    "importance": _share,
-    "pinned": _flag,
+    "timestamp": lambda value, settings: as_timestamp(value, settings)[0],
     "valid_from": _moment,
     "valid_to": _moment,
+}
+_CLEANERS: Mapping[str, Callable[[str, Any], Any]] = {
+    "keywords": labels,
+    "tags": labels,
+    "entities": labels,
+    "links": _ids,
+    "context": _line,
+    "category": _line,
+    "kind": partial(checks.member, of=Kind),
+    "layer": partial(checks.member, of=Layer),
+    "importance": partial(checks.number, least=0.0, most=1.0),
+    "pinned": checks.flag,
     "metadata": _metadata,
     "speaker": _optional_line,
     "conversation_id": _optional_line,

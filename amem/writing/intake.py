@@ -266,8 +266,7 @@ def admit(
     for position, item in enumerate(items):
         try:
             intake = take_in(item, actor=actor, settings=settings, clock=clock)
-            _refuse_unknown(intake, store, settings, brought, named)
-            _refuse_across(intake, store)
+            _refuse_wrong_names(intake, store, settings, brought, named)
             intake.note.facts = canon.given(intake.note.facts, intake.note.speaker)
             if intake.named:
                 _refuse_taken_id(intake, store, taken, named.setdefault(intake.note.id, intake))
@@ -281,17 +280,22 @@ def admit(
     return intakes
 
 
-def _refuse_unknown(
+def _refuse_wrong_names(
     intake: Intake, store: Store, settings: Settings, brought: Mapping[str, str], named: Mapping[str, Intake]
 ) -> None:
-    """Refuse a note that names a source or a note that is neither stored nor brought by an item before it."""
-    if not intake.sources and intake.derived_from is None:
+    """Refuse a note that names a source or a note that is neither stored nor brought by an item before it.
+
+    Nor may it be linked to, or derived from, a note of another user, agent or session.
+    """
+    origin = intake.derived_from
+    linked = [*intake.links, *([] if origin is None else [origin])]
+    if not intake.sources and not linked:
         return
     with store.read() as session:
         stored = session.sources.keys_of(intake.sources)
-        origin = intake.derived_from
-        if origin is not None and origin not in named and not session.notes.keys_of([origin]):
-            raise InvalidInput(f"no note {origin!r} to derive another from")
+        scopes = session.notes.scopes_of(linked)
+    if origin is not None and origin not in named and origin not in scopes:
+        raise InvalidInput(f"no note {origin!r} to derive another from")
     kinds = {**brought, **{id: kind for id, (_, kind) in stored.items()}, **{s.id: s.kind for s in _brings(intake)}}
     for id in intake.sources:
         if id not in kinds:
@@ -299,14 +303,6 @@ def _refuse_unknown(
     if intake.sources and intake.source is None:
         intake.reliability = believe([kinds[id] for id in intake.sources] + [s.kind for s in intake.gathers], settings)
 
-
-def _refuse_across(intake: Intake, store: Store) -> None:
-    """Refuse a note that is to be linked to, or derived from, one of another user, agent or session."""
-    ids = [*intake.links, *([] if intake.derived_from is None else [intake.derived_from])]
-    if not ids:
-        return
-    with store.read() as session:
-        scopes = session.notes.scopes_of(ids)
     own = Scope.of(intake.note.metadata)
     for id, scope in scopes.items():
         if scope != own:

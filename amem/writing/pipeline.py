@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from amem.analysis import Draft
 from amem.note import Cost, Enrichment, Link, LinkType, Receipt, Scope
 from amem.storage.rows import time_text
-from amem.writing.batch import Ahead, Batch, BatchVocabularies, FrequencyCache, StoreVocabulary
+from amem.writing.batch import Ahead, Batch, FrequencyCache, StoreVocabulary, vocabularies
 from amem.writing.fields import ENRICH_JOB, clean_content, with_places
 from amem.writing.intake import NewNote, admit
 
@@ -146,12 +146,12 @@ class Pipeline:
             if vectors := batch.vectors():
                 self.collection.vectorizer.keep(session, vectors)
             batch.read_around(session)
-            vocabularies = BatchVocabularies(session, self.frequencies)
+            vocabulary_of = vocabularies(session, self.frequencies)
             receipts = []
             for entry in batch.entries:
-                note = entry.note
-                with session.within(Scope.of(note.metadata)):
-                    receipts.append(self._write(session, entry, batch, vocabularies.of(note), run))
+                scope = Scope.of(entry.note.metadata)
+                with session.within(scope):
+                    receipts.append(self._write(session, entry, batch, vocabulary_of(scope), run))
             if run.at_last is not None:
                 run.at_last(session, receipts)
         each = (perf_counter() - batch.started) / len(batch.entries)
@@ -169,7 +169,7 @@ class Pipeline:
             self._attach(session, entry, existing, run)
             held = session.notes.get_many([existing], history=False)[existing]
             return Receipt(existing, "duplicate", held.enrichment, held.analyst)
-        from amem.writing.evolution import Outcome, Proposal, carry_out, evolve
+        from amem.writing.evolution import Proposal, carry_out, evolve
 
         analyst = run.analyst()
         if entry.repeats:
@@ -179,9 +179,7 @@ class Pipeline:
         proposal = Proposal()
         if analyst.local and entry.analysis is not None:
             near = batch.candidates(session, entry)
-            proposal = evolve(
-                session, entry, near, analyst, vocabulary, self.collection.vectorizer, self.collection.settings
-            )
+            proposal = evolve(session, entry, near, analyst, vocabulary, self.collection)
         # c. The note itself, with what came with it.
         if "facts" not in entry.given and note.facts:
             note.facts = with_places(session, note, self.canon.predicates())
@@ -197,20 +195,15 @@ class Pipeline:
         self._keep_what_came_with(session, entry, batch, key, operation, run)
         self._attach(session, entry, note.id, run)
         # d. What evolution planned, by its guards (evolution.py).
-        outcome = Outcome()
-        if proposal.plan is not None:
-            outcome = carry_out(
-                session,
-                proposal.plan,
-                note,
-                twin=proposal.twin,
-                made_by=analyst.name,
-                parent=operation,
-                vectorizer=self.collection.vectorizer,
-                settings=self.collection.settings,
-                prompts=proposal.prompts,
-                linked=batch.may_be_linked(entry),
-            )
+        outcome = carry_out(
+            session,
+            proposal,
+            note,
+            made_by=analyst.name,
+            parent=operation,
+            collection=self.collection,
+            linked=batch.may_be_linked(entry),
+        )
         # e. What the note puts an end to (conflict/settling.py).
         if analyst.local and entry.analysis is not None:
             outcome.settled = self.settler().settle(

@@ -5,9 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from amem.clock import zone
-from amem.conflict.candidates import Candidate, as_rival
-from amem.conflict.corrections import cosines_to
+from amem.conflict.candidates import as_rival, cosines_to, nearest
 from amem.conflict.settling import ONLY_A_PART, RULES, Settler
 from amem.note import Conflict, Label, LinkType, Scope, Verdict
 from amem.writing.batch import FrequencyCache, StoreVocabulary
@@ -44,7 +42,7 @@ def try_out(
     settings, clock = collection.settings, collection.clock
     given: dict[str, Any] = {"metadata": scope.ids} | ({} if speaker is None else {"speaker": speaker})
     note = take_in(NewNote(text, time, None, given), actor="user", settings=settings, clock=clock).note
-    local = zone(settings.timezone)
+    local = collection.zone
     analysis = rules.analyze(draft_of(note, local), StoreVocabulary(store, FrequencyCache(), scope))
     fill_in(note, analysis, {"speaker"} if speaker else set(), local, canon)
     note.id = ""
@@ -52,10 +50,7 @@ def try_out(
     vector = next(iter(vectors.values()))
     dense.refresh()
     with store.read() as session:
-        meeting = session.notes.met_by(Scope.of(note.metadata))
-    keys, cosines = dense.search_many(vector[None], settings.conflict_neighbours, allowed=meeting)[0]
-    near = [Candidate(int(key), float(cosine)) for key, cosine in zip(keys, cosines, strict=True)]
-    with store.read() as session:
+        near = nearest(session, dense, vector, settings.conflict_neighbours, Scope.of(note.metadata))
         rivals = settler.rivals(session, note, near, cosines_to(dense, vector))
         weighed = settler.weigher.weigh(session, as_rival(session, _LAST, note, {}), rivals)
     found = [each.conflict for each in weighed]

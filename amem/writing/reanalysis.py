@@ -9,15 +9,12 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from time import perf_counter
 from typing import TYPE_CHECKING, TypeVar
 
-import numpy as np
-
 from amem.analysis import Analysis, Described, Draft, Evolution, Neighbour
-from amem.clock import zone
-from amem.conflict.candidates import Candidate, unknown_cosines
+from amem.conflict.candidates import Candidate, cosines_to, nearest, unknown_cosines
 from amem.errors import BudgetSpent, Cancelled, MissingExtra, MissingModel, NoteNotFound, ServiceUnavailable, with_hint
 from amem.labels import short_id
 from amem.llm.guarded import spent_by
@@ -31,6 +28,7 @@ if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Mapping, Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from amem.collection import Collection
@@ -117,7 +115,7 @@ class Thinker:
             if note.conversation_id is not None and note.ordinal is not None:
                 with session.within(Scope.of(note.metadata)):
                     previous = tuple(session.notes.previous_turns(note.conversation_id, note.ordinal, PREVIOUS_TURNS))
-        return Thought(note, draft_of(note, zone(self.collection.settings.timezone), previous), owned=owned)
+        return Thought(note, draft_of(note, self.collection.zone, previous), owned=owned)
 
     def _take_over(self, thought: Thought, analysis: Analysis) -> None:
         """Write the analysis into the note; what the model left out comes from the rules, and the note says so."""
@@ -127,7 +125,7 @@ class Thinker:
             by_rules = self.fallback().analyze(thought.draft, self._vocabulary.of(note))
             analysis = replace(analysis, **{name: getattr(by_rules, name) for name in reasons})
         thought.analysis = analysis
-        fill_in(note, analysis, thought.owned, zone(self.collection.settings.timezone), self.canon)
+        fill_in(note, analysis, thought.owned, self.collection.zone, self.canon)
         if "facts" not in thought.owned and note.facts:
             with self.collection.store.read() as session:
                 note.facts = with_places(session, note, self.canon.predicates())
@@ -235,26 +233,24 @@ class Thinker:
     def _show_the_same(self, thoughts: Sequence[Thought]) -> None:
         """Have every thought see the same old notes under the same handles: the best of those that are near to any."""
         found: dict[int, float] = {}
-        vectors = {}
+        seen = set()
         together = [thought.note.id for thought in thoughts]
         for thought in thoughts:
             vector = self._embed(thought)
             if vector is None or thought.note.status is not Status.ACTIVE:
                 continue  # one that was taken back meanwhile changes nothing around it
-            vectors[thought.note.id] = vector
+            seen.add(thought.note.id)
             by_rules = self.fallback().analyze(thought.draft, self._vocabulary.of(thought.note))
-            nearest = self._nearest(thought, vector, (*by_rules.entities, *by_rules.keywords), together)
-            for each, rank in zip(nearest, range(len(nearest)), strict=True):
+            near = self._nearest(thought, vector, (*by_rules.entities, *by_rules.keywords), together)
+            for rank, each in enumerate(near):
                 # The first of every note before the second of any.
-                found[each.key] = min(found.get(each.key, len(nearest)), rank - min(1.0, each.cosine) / 2)
+                found[each.key] = min(found.get(each.key, len(near)), rank - min(1.0, each.cosine) / 2)
         chosen = sorted(found, key=lambda key: found[key])[: self.collection.settings.neighbours]
         with self.collection.store.read() as session:
             for thought in thoughts:
-                vector = vectors.get(thought.note.id)
-                if vector is not None and chosen:
-                    cosines = self._cosines(vector, chosen)
-                    candidates = [Candidate(key, cosine) for key, cosine in zip(chosen, cosines, strict=True)]
-                    thought.shown = show(session, candidates, thought.note)
+                if thought.note.id in seen and chosen:
+                    candidates = map(Candidate, chosen, thought.cosines(chosen))
+                    thought.shown = show(session, list(candidates), thought.note)
 
     def _ask(
         self, thought: Thought, step: str, question: Callable[[Analyst], _T], stand_in: bool
@@ -305,9 +301,9 @@ class Thinker:
 
     def _neighbours(self, thought: Thought, vector: NDArray[np.float32]) -> list[Neighbour]:
         names = (*thought.note.entities, *thought.note.keywords)
-        nearest = self._nearest(thought, vector, names, [thought.note.id])
+        near = self._nearest(thought, vector, names, [thought.note.id])
         with self.collection.store.read() as session:
-            thought.shown = show(session, nearest, thought.note)
+            thought.shown = show(session, near, thought.note)
         return thought.shown.neighbours
 
     def _nearest(
@@ -321,20 +317,14 @@ class Thinker:
         # More than wanted, since the note itself is stored already and is its own nearest.
         wanted = max(self.collection.settings.neighbours, self.collection.settings.conflict_neighbours)
         scope = Scope.of(thought.note.metadata)
-        with self.collection.store.read() as session:
-            meeting = session.notes.met_by(scope)
-        keys, cosines = self.collection.dense.search_many(vector[np.newaxis], wanted + len(exclude), allowed=meeting)[0]
-        nearest = [Candidate(int(key), float(cosine)) for key, cosine in zip(keys, cosines, strict=True)]
         most = self.collection.settings.neighbours
-        thought.cosines = partial(self._cosines, vector)
+        thought.cosines = cosines_to(self.collection.dense, vector)
         with self.collection.store.read() as session, session.within(scope):
+            found = nearest(session, self.collection.dense, vector, wanted + len(exclude), scope)
             out = session.notes.keys_of(exclude)
             own = out.get(thought.note.id, -1)
             named = sharing(session, names, thought.cosines, own) if most else []
-        thought.near = [each for each in nearest if each.key != own]
+        thought.near = [each for each in found if each.key != own]
         hidden = set(out.values())
         free = [each for each in thought.near if each.key not in hidden][:most]
         return best(free, [each for each in named if each.key not in hidden], most)
-
-    def _cosines(self, vector: NDArray[np.float32], keys: Sequence[int]) -> list[float]:
-        return [float(cosine) for cosine in self.collection.dense.cosines(vector, np.array(keys, dtype=np.int64))]

@@ -130,12 +130,9 @@ class Reviser:
         cleaned = []
         for each in changes:
             try:
-                values = clean(
-                    {name: value for name, value in each.fields.items() if name != "timestamp"},
-                    self.collection.settings,
-                )
-                if "timestamp" in each.fields:
-                    values["timestamp"], values["at"] = as_timestamp(each.fields["timestamp"], self.collection.settings)
+                values = clean(each.fields, self.collection.settings)
+                if "timestamp" in values:
+                    values["at"] = as_timestamp(values["timestamp"], self.collection.settings)[1]
             except InvalidInput as error:
                 done.refused[each.id] = str(error)
             else:

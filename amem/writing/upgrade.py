@@ -129,8 +129,7 @@ class Upgrader:
                 Enrichment.DONE,
                 f"{short_id(note.id)} was analysed by the {OFFLINE} rules",
                 parent=None,
-                vectorizer=self.collection.vectorizer,
+                collection=self.collection,
                 settler=self.settler,
-                settings=self.collection.settings,
             )
         return True

@@ -153,24 +153,15 @@ class Hand(Protocol):
         ...
 
 
-class Round(Protocol):
-    """`Hand.work` over jobs: those in `tried` are left alone, and those that are tried join it."""
-
-    def __call__(
-        self,
-        owner: str,
-        *,
-        limit: int | None,
-        cancelled: threading.Event | None,
-        tried: set[int],
-        progress: Callable[[int, int], None] | None,
-    ) -> EnrichReport: ...
-
-
 class JobHand:
-    """Does jobs, a `round` at a time; what failed is left in peace for a while. `afterwards` follows what was done."""
+    """Does jobs, a `round` at a time; what failed is left in peace for a while. `afterwards` follows what was done.
 
-    def __init__(self, round: Round, clock: Clock, *, afterwards: Callable[[], object] | None = None) -> None:
+    A round takes what `Hand.work` takes, and `tried`: those jobs are left alone, and those that are tried join them.
+    """
+
+    def __init__(
+        self, round: Callable[..., EnrichReport], clock: Clock, *, afterwards: Callable[[], object] | None = None
+    ) -> None:
         self._round = round
         self._patience = Patience(clock)
         self._afterwards = afterwards

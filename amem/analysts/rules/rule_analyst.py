@@ -26,7 +26,7 @@ from amem.language.lexicon import Sort, is_person, is_place, lexicon, terms_of
 from amem.language.predicates import Predicates, load_predicates
 from amem.language.scripts import Patterns
 from amem.language.statements import facts_in
-from amem.language.terms import beginning
+from amem.language.terms import beginning, beginnings
 from amem.language.times import iso
 from amem.language.word_reading import Reading, names, read, spelled
 from amem.note import Kind, LinkType, Message, Role
@@ -179,7 +179,10 @@ def _shared(
         wanted = {term for terms in held.values() for term in terms}
         theirs = _held(neighbour.content, wanted)
         held = {phrase: terms for phrase, terms in held.items() if terms <= theirs and _literal(phrase, their_text)}
+    starts = beginnings(mine)
     for phrase in (*neighbour.entities, *neighbour.keywords):
+        if phrase.isascii() and phrase.replace(" ", "").isalpha() and not phrase.lower().startswith(starts):
+            continue  # as most do, which need not be cut into terms
         terms = terms_of(phrase)
         if terms and terms <= mine and _literal(phrase, my_text) and not _speaks(neighbour.speaker, phrase):
             held.setdefault(phrase, terms)
