@@ -147,26 +147,15 @@ def replaces(text: str) -> bool:
     )
 
 
-def takes_back(text: str) -> bool:
-    """Whether a text says that what was said before was a mistake."""
-    return any(Cue.RETRACTS in mark.cues for mark in marks(text[:_READ]))
-
-
-@lru_cache(maxsize=1024)
-def forever(text: str) -> bool:
-    """Whether a text tells of what never changes, such as a birthday."""
-    return any(Cue.FOREVER in mark.cues for mark in marks(text[:_READ]))
-
-
 def main(text: str) -> bool:
     """Whether a text names the one of its kind that counts: "our primary database is"."""
     return _MAIN.search(text, 0, _READ) is not None
 
 
 @lru_cache(maxsize=1024)
-def now(text: str) -> bool:
-    """Whether a text says that something is so now, and was not before."""
-    return any(Cue.NOW in mark.cues for mark in marks(text[:_READ]))
+def cues_of(text: str) -> frozenset[Cue]:
+    """Every cue of a text."""
+    return frozenset(cue for mark in marks(text[:_READ]) for cue in mark.cues)
 
 
 def _latin(reading: Reading) -> Iterator[Mark]:

@@ -213,7 +213,9 @@ def _of(old: Fact, new: Fact, earlier: Claim, later: Claim, predicates: Predicat
     if not said_so and may_overtake(_telling(old, earlier), _telling(new, later)):
         wording = _UNCLEAR_CHANGE if old.holds else _UNCLEAR_END
         return Verdict(Label.CONTRADICTS, DIFFER, _why_of(wording, new, old, later.content, predicates), SLOT)
-    if not said_so and (_disagree(earlier, later) or all(cues.forever(each.content) for each in (earlier, later))):
+    if not said_so and (
+        _disagree(earlier, later) or all(Cue.FOREVER in cues.cues_of(each.content) for each in (earlier, later))
+    ):
         return Verdict(Label.CONTRADICTS, DIFFER, why_differing(old, new, later.content, predicates), SLOT)
     confidence = SAID_SO if said_so else IMPLIED
     asked = new.valid_from is None and _only_asked_for(later.content, new.object)
@@ -244,7 +246,7 @@ def _may_be_same(old: Fact, new: Fact, earlier: Claim, later: Claim) -> bool:
 def _is_so_now(new: Fact, later: Claim, predicates: Predicates) -> bool:
     """Whether something is said to run elsewhere now, or to have another name: it has one host, and one name."""
     once = new.predicate == _NAME or predicates.role(new.object) in HOSTS
-    return once and cues.now(later.content)
+    return once and Cue.NOW in cues.cues_of(later.content)
 
 
 def _disagree(earlier: Claim, later: Claim) -> bool:
@@ -271,9 +273,9 @@ def _is_all(claim: Claim, overturned: list[Fact], predicates: Predicates) -> boo
 _COUPLE = "couple"
 _COUPLES = word_list("couples")
 _GONE = _pattern("gone")
+_WENT = _pattern("went")
 #: "Luna's phone died", not "Luna's died".
 _POSSESSES = _pattern("possesses")
-_WENT = _pattern("went")
 
 
 def judge_by_bond(earlier: Claim, later: Claim) -> Verdict | None:
@@ -300,33 +302,22 @@ def _parts(old: Statement, bond: Bond, new: Statement) -> bool:
     keys = keys_of(bond, old)
     own = {USER, WE, *old.people} - keys
     told = {*new.about, *new.people} - own
-    met = told & keys
-    parted = new.poles.get(_COUPLE, 0) < 0
-    two = bond.role in _COUPLES or not bond.role
-    if bond.name and met <= {bond.role} and bond.role not in _COUPLES:
-        return False  # of two dogs "our dog died" tells which only by its name
-    if not met:
-        # "We broke up", 离婚了
-        return parted and bond.ours and two and bool(bond.role) and not told and new.people <= {USER, WE}
+    parted = new.poles.get(_COUPLE, 0) < 0 and (bond.role in _COUPLES or not bond.role)
+    if not told & keys:
+        return parted and bond.ours and bool(bond.role) and not told  # "We broke up", 离婚了
     rest = {key for key, weight in new.about.items() if key not in keys | own and weight > _LITTLE}
-    over = new.ended or bool(new.cues & OVER) or (parted and two)
-    only_them = not new.people & own and not new.people - keys and not _POSSESSES.search(new.text)
-    only_them = only_them and f"{bond.name}的" not in new.text
-    opens = old.text.startswith(bond.text)
-    if bond.had or not opens:
-        if only_them and _GONE.search(new.around) and new.poles.get("alive", -1) < 0:
-            return True
-        if _WENT.search(new.text) and not rest and not bond.had:
-            return True
-    if parted and two and not rest:
-        return True
-    if over and bond.role in new.about and new.negative:
-        return not rest  # "Karin is not my boss any more"
-    if not over or not only_them or opens or bond.had:
+    over = new.ended or bool(new.cues & OVER)
+    if (parted or (over and bond.role in new.about and new.negative)) and not rest:
+        return True  # "Karin is not my boss any more"
+    # "Luna's phone died", 团团的妈妈
+    if new.people - keys or _POSSESSES.search(new.text) or f"{bond.name}的" in new.text:
         return False
+    opens = old.text.startswith(bond.text)
+    went = not bond.had and not rest and _WENT.search(new.text)
+    if (bond.had or not opens) and (went or _GONE.search(new.around)):
+        return True
     # "Sami left Nokia", where I work with Sami
-    shared_ = rest & old.about.keys()
-    return rest <= old.about.keys() and (bool(shared_) or bool(opposed(old, new)))
+    return over and not opens and not bond.had and bool(rest) and rest <= old.about.keys()
 
 
 # Why two notes do not go together, in the language of the later one.

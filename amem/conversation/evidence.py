@@ -11,8 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from amem.conflict.clause_parts import THIRD
-from amem.conflict.cues import now as tells_what_is_now
-from amem.conflict.cues import replaces, takes_back
+from amem.conflict.cues import Cue, cues_of, replaces
 from amem.conflict.statements import read
 from amem.language import index_terms, query_terms
 from amem.language.asking import (
@@ -288,7 +287,7 @@ class Evidence:
 
     def corrects(self, hit: Hit) -> bool:
         """Whether a hit holds all that is asked, and says that something is not as it was said."""
-        return self.holds(hit.id) >= ALL and takes_back(hit.content)
+        return self.holds(hit.id) >= ALL and Cue.RETRACTS in cues_of(hit.content)
 
     def changes(self, hit: Hit, best: Hit, *, quoted: bool) -> bool:
         """Whether a later note holds so much of what is asked, and says that something changed or is one of few: its
@@ -304,7 +303,7 @@ class Evidence:
             return False
         if tells_instead(hit.content):
             return True
-        return not signs.read and (signs.few >= _FEW or replaces(hit.content) or tells_what_is_now(hit.content))
+        return not signs.read and (signs.few >= _FEW or replaces(hit.content) or Cue.NOW in cues_of(hit.content))
 
     # What says yes or no.
 
