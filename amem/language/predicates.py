@@ -17,8 +17,6 @@ from amem.language.lexicon import is_everyday, is_place, lexicon
 from amem.language.numerals import CHINESE, MONTHS, WEEKDAYS, WEEKDAYS_CHINESE, digits_of, month_number, weekday_number
 from amem.language.scripts import ENGLISH, Patterns, read_list, word_list
 
-_pattern = Patterns("predicates")
-
 #: Whoever speaks in notes that name no speaker, and "we" with all that is ours.
 USER, WE = "user", "we"
 
@@ -32,16 +30,17 @@ def _in_both(section: str) -> Mapping[str, tuple[str, ...]]:
     return found
 
 
-_SELF, _USER, _US = (frozenset(_in_both("subjects")[name][1:]) for name in ("speaker", "user", "we"))
-
 _HEADS = ("project", "service", "app", "application", "system", "repo", "repository", "team", "项目", "服务", "系统")
-#: "Heron project", "Project Heron", Heron 项目, 苍鹭项目: a proper name beside what it is the name of.
-_HEADED = re.compile(
-    r"(?P<name>[A-Z][a-z][A-Za-z\d_-]*)(?: (?P<head>(?i:" + "|".join(_HEADS[:8]) + r"))"
-    r"|\s*(?:项目|服务|系统|应用|平台|仓库|团队))"
-    r"|(?:[Pp]roject |[Ss]ervice |项目\s*)(?P<after>[A-Z][a-z][A-Za-z\d_-]*)"
-    r"|(?P<zh>[\u4e00-\u9fff]{2,4})项目"
+#: Words and signs of currencies, by the code of each.
+_CURRENCIES = {name: row[0] for name, row in _in_both("currencies").items() if name != row[0]}
+_pattern = Patterns(
+    "predicates",
+    heads="|".join(_HEADS[:8]),
+    sign="|".join(sorted(map(re.escape, _CURRENCIES), key=len, reverse=True)),
+    month="|".join(f"{name[:3]}(?:{name[3:]})?" for name in MONTHS),
+    **{"numerals": CHINESE, "weekdays": "|".join(WEEKDAYS), "weekdays_zh": WEEKDAYS_CHINESE},
 )
+_SELF, _USER, _US = (frozenset(_in_both("subjects")[name][1:]) for name in ("speaker", "user", "we"))
 
 
 #: Relatives and others in Chinese, as a pattern.
@@ -91,7 +90,7 @@ def canonical_subject(name: str, *, speaker: str | None = None, user: str = USER
 
 def bare_name(name: str) -> str:
     """A proper name without the general word beside it, so that "Heron project" and "Heron" are one subject."""
-    found = _HEADED.fullmatch(name)
+    found = _pattern.headed.fullmatch(name)
     if found is None:
         return name
     if found["zh"]:
@@ -401,21 +400,12 @@ _VERSION = re.compile(r"v?\d+(?:\.\w+)*")
 _FORMS = frozenset(["inc", "ltd", "llc", "gmbh", "corp", "corporation", "company", "co", "plc", "ag", "sa"])
 
 
-#: Words and signs of currencies, by the code of each.
-_CURRENCIES = {name: row[0] for name, row in _in_both("currencies").items() if name != row[0]}
-_SIGN = "|".join(sorted(map(re.escape, _CURRENCIES), key=len, reverse=True))
-_MONEY = re.compile(
-    rf"(?:(?P<before>{_SIGN})\s?)?(?P<number>\d[\d.,]*(?:\s?k\b|[十百千万亿]+)?|[{CHINESE}]+)(?:\s?(?P<behind>{_SIGN}))?",
-    re.IGNORECASE,
-)
-
-
 def money_of(text: str) -> tuple[str, str] | None:
     """An amount of money: its number in digits, and the code of its currency ('' where none is named); None for others.
 
     "1,150 euros", "€1150" and 一千一百五十欧元 are one amount.
     """
-    match = _MONEY.fullmatch(text.strip())
+    match = _pattern.money.fullmatch(text.strip())
     number = match and digits_of(match["number"])
     if match is None or number is None or (number[0] == "0" and len(number) > 1 and number[1] != "."):
         return None
@@ -431,27 +421,13 @@ def value_key(value: str) -> str:
     return _in_both("things").get(key, (_written_anew(key),))[0]
 
 
-#: "10 May", "May 10th, 2026", "2026-05-10", 五月十号; "Wednesdays", 周三; "3 pm", "15:00", 下午三点; a number to call.
-_MONTH = "|".join(f"{name[:3]}(?:{name[3:]})?" for name in MONTHS)
-_DAY = re.compile(
-    rf"(?:{'|'.join(WEEKDAYS)},? )?(?:(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<month>{_MONTH})"
-    rf"|(?P<first>{_MONTH}) (?P<second>\d{{1,2}})(?:st|nd|rd|th)?)(?:,? (?P<year>\d{{4}}))?"
-    rf"|(?:(?P<zh_year>\d{{4}})年)?(?P<zh_month>[\d{CHINESE}]{{1,3}})月(?P<zh_day>[\d{CHINESE}]{{1,3}})[日号]"
-    r"|(?P<iso>\d{4})-(?P<iso_month>\d{1,2})-(?P<iso_day>\d{1,2})"
-)
-_WEEKDAY = re.compile(
-    rf"(?:on )?(?P<en>{'|'.join(WEEKDAYS)})s?|(?:每个?)?(?:周|星期|礼拜)(?P<zh>[{WEEKDAYS_CHINESE}天])"
-)
-_CLOCK = re.compile(
-    r"(?:at )?(?P<hour>\d{1,2})(?::(?P<minute>\d\d))?(?: ?(?P<half>[ap])\.?m\.?| o'clock)?"
-    rf"|(?P<part>早上|上午|中午|下午|傍晚|晚上)?(?P<zh_hour>[\d{CHINESE}]{{1,3}})点(?:(?P<zh_half>半)|(?P<zh_minute>[\d{CHINESE}]{{1,3}})分?)?"
-)
+#: A number to call.
 _DIALLED = re.compile(r"\+?[\d ()/.-]{6,}")
 
 
 def _day_of(key: str) -> tuple[str, str, str] | None:
     """The year ('' where none is named), month and day of a value that is a date."""
-    match = _DAY.fullmatch(key)
+    match = _pattern.day.fullmatch(key)
     if match is None:
         return None
     month = match["month"] or match["first"]
@@ -464,9 +440,9 @@ def _written_anew(key: str) -> str:
     """A value that is a day, a weekday, a time of day or a telephone number in one spelling; others as they are."""
     if (day := _day_of(key)) is not None:
         return "-".join(filter(None, day))
-    if match := _WEEKDAY.fullmatch(key):
+    if match := _pattern.weekday.fullmatch(key):
         return WEEKDAYS[weekday_number(match["en"] or match["zh"])]
-    match = _CLOCK.fullmatch(key)
+    match = _pattern.clock.fullmatch(key)
     if match and not key.isdecimal() and (hour := digits_of(match["hour"] or match["zh_hour"])) is not None:
         minute = "30" if match["zh_half"] else digits_of(match["minute"] or match["zh_minute"] or "0") or "0"
         late = match["half"] == "p" or match["part"] in ("下午", "傍晚", "晚上")

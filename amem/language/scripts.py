@@ -130,11 +130,12 @@ def word_list(section: str) -> frozenset[str]:
 class Patterns:
     """The patterns of a section of ``words/patterns.txt``, as attributes, each compiled when it is first asked for.
 
-    Raises KeyError for no such section or name.
+    `parts` stand for what is in braces, beside the patterns of the section and the word lists. Raises KeyError for no
+    such section or name.
     """
 
-    def __init__(self, section: str) -> None:
-        self._section = section
+    def __init__(self, section: str, **parts: str) -> None:
+        self._section, self._parts = section, parts
 
     def __getattr__(self, name: str) -> re.Pattern[str]:
         if name.startswith("__"):
@@ -159,6 +160,8 @@ class Patterns:
         own = _patterns()[self._section]
 
         def written_out(found: re.Match[str]) -> str:
+            if found[1] in self._parts:
+                return self._parts[found[1]]
             if found[1] in own:
                 return self.text(found[1])
             return "|".join(sorted(word_list(found[1]), key=lambda word: (-len(word), word)))

@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING
 
 from amem.language import is_cjk
 from amem.language.lexicon import is_everyday, is_person, lexicon
-from amem.language.predicates import KIN_ZH
 from amem.language.scripts import Patterns, read_list, word_list
 from amem.language.statements import chinese, english
-from amem.language.statements.chinese import SURNAMES
 from amem.language.statements.clauses import Cast, stated
 from amem.language.statements.objects import fits
 from amem.language.statements.tense import Scene, with_its_times
@@ -31,8 +29,6 @@ _pattern = Patterns("statements")
 
 #: More than this nobody states in one note; a pasted list of people would.
 _MOST = 24
-#: 小敏：, 妈妈：, 周老师：, 木子：, but not 新店签约：.
-_SPEAKER_ZH = re.compile(rf"[\u4e00-\u9fff]{{1,2}}|[小老阿{SURNAMES}][\u4e00-\u9fff]{{1,3}}|{KIN_ZH}")
 
 
 def facts_in(draft: Draft, predicates: Predicates) -> tuple[Fact, ...]:
@@ -155,7 +151,7 @@ def _names_somebody(label: str) -> bool:
     """Whether what stands before a colon names who speaks: not "Update", not 决定."""
     first = label.split()[0]
     if is_cjk(first):
-        return _SPEAKER_ZH.fullmatch(first) is not None and first not in lexicon().chinese
+        return _pattern.speaker_zh.fullmatch(first) is not None and first not in lexicon().chinese
     return is_person(first) or (first[0].isupper() and not is_everyday(first))
 
 

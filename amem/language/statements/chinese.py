@@ -183,23 +183,12 @@ def listed(text: str) -> list[str]:
 
 # Whom a clause is about: what stands before its verb, without the words that only say when and how.
 
-SURNAMES = "".join(word_list("surnames"))
-_GIVEN = _pattern.text("given")
-_KIN_END = re.compile(rf"(?:{KIN_ZH})$")
-#: What is used as something is ours, whatever it is: 缓存换成了 Redis.
-_USED_AS = "(?:数据库|缓存|编辑器|聊天工具|云服务|操作系统|消息队列|队列|框架|包管理器|编程语言|云|CI|数据)"
-_ROLE_NOUN = re.compile(rf"(?:(?P<mine>我的)|我们的?|项目的?|公司的?)?主?{_USED_AS}")
-#: Kelpie 的数据库, Heron 缓存: of one thing's by its name.
-_ROLE_OF = re.compile(rf"(?P<owner>(?!我)[^，]{{1,20}}?)(?:的|(?<=[A-Za-z\d])\s?)主?{_USED_AS}")
+_SURNAMES = "".join(word_list("surnames"))
 _SELF = words("我 本人 我自己 俺 我家 我们家 咱家")
 _US = words(
     "我们 咱们 我们团队 我们组 我们小组 我们部门 团队 项目 公司 我们公司 我们项目 大家 本项目 该项目 这个项目 我司"
 )
 _OF_ALL = words("生产环境 线上 生产 云 工作 内部 公司内部 项目 团队 公司")
-
-
-#: 和女儿豆豆住在拱墅区: whoever else does so.
-_IN_COMPANY = re.compile(rf"(?:和|跟|与|同|带着?)我?们?的?(?:{KIN_ZH}|家人|孩子们?)[^，的]{{0,4}}")
 
 
 def subject_in(before: str, scene: Scene, *, told: bool = False) -> Subject | None:
@@ -214,7 +203,7 @@ def subject_in(before: str, scene: Scene, *, told: bool = False) -> Subject | No
             break
     if GAP in text:
         return None
-    text = "" if _IN_COMPANY.fullmatch(text) else text
+    text = "" if _pattern.in_company.fullmatch(text) else text
     if not text:
         if scene.subject is None and scene.opening and told and not scene.others:
             scene.subject = scene.cast.me  # a diary leaves 我 out
@@ -251,7 +240,7 @@ def _named(text: str, scene: Scene) -> Subject | None:
         return scene.cast.third(text)
     if text in ("用户",):
         return Subject(USER, True)
-    if text in _names(scene.predicates) and not _KIN_END.search(text):
+    if text in _names(scene.predicates) and not _pattern.kin_end.search(text):
         return None  # 职位是…, 工位在…: what they are of was said before, or is not said
     if part := _pattern.part_of.fullmatch(text):
         if part["whole"]:
@@ -260,9 +249,9 @@ def _named(text: str, scene: Scene) -> Subject | None:
         return scene.cast.meet(Subject(name, False))
     if kin := _pattern.kin_named.fullmatch(text):
         return scene.cast.meet(Subject(kin["name"], True, noun=kin["kin"]))
-    if role := _ROLE_NOUN.fullmatch(text):
+    if role := _pattern.role_noun.fullmatch(text):
         return scene.cast.me if role["mine"] else Subject(WE, True)
-    if of := _ROLE_OF.fullmatch(text):
+    if of := _pattern.role_of.fullmatch(text):
         return _named(of["owner"].strip(), scene)
     if joined := re.match(r"(我们?)(?:和|跟|与)", text):
         return scene.cast.me if joined[1] == "我" else Subject(WE, True)
@@ -270,15 +259,15 @@ def _named(text: str, scene: Scene) -> Subject | None:
         return _owned(text, scene)
     if _pattern.thing.fullmatch(text) and not _pattern.no_name.search(text):
         return scene.cast.meet(Subject(canonical_subject(text), False))
-    if not (_pattern.name.fullmatch(text) or _KIN_END.fullmatch(text)) or _pattern.no_name.search(text):
+    if not (_pattern.name.fullmatch(text) or _pattern.kin_end.fullmatch(text)) or _pattern.no_name.search(text):
         return None
     if text.isascii() or text[0].isascii():
         return scene.cast.meet(Subject(text, True if is_person(text.split()[0]) else None))
-    if _KIN_END.fullmatch(text):
+    if _pattern.kin_end.fullmatch(text):
         if _of_another(text, scene):
             return None
         return scene.cast.meet(Subject(canonical_subject(f"我{text}", speaker=scene.cast.speaker), True, noun=text))
-    if _KIN_END.search(text):
+    if _pattern.kin_end.search(text):
         return scene.cast.meet(Subject(text, True))
     known = lexicon().chinese.get(text)
     return None if known is not None else scene.cast.meet(Subject(text, None))
@@ -333,13 +322,13 @@ def _owned(text: str, scene: Scene) -> Subject | None:
         if third is None:
             return None
         owner = third.name
-    kin = _KIN_END.search(what) is not None
+    kin = _pattern.kin_end.search(what) is not None
     if owner in ("我们", "我们家", "我家"):
         if kin:
             owner = "我"
         else:
             return scene.cast.meet(Subject(canonical_subject(f"我们的{what}"), False))
-    if owner == "我" or kin or _KIN_END.search(owner):
+    if owner == "我" or kin or _pattern.kin_end.search(owner):
         return scene.cast.meet(
             Subject(canonical_subject(f"{owner}的{what}", speaker=scene.cast.speaker), kin, noun=what)
         )
@@ -353,9 +342,6 @@ _NO_NAMES = ("家", "叫", "名字")
 _ELSEWHERE = ("works_at", "deadline", "date", "version")
 _DIGITS = re.compile(r"\+?\d[\d\s-]{4,20}\d")
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
-_TITLES = _pattern.text("titles")
-#: 陈老师 is who somebody is, and no trade.
-_BY_SURNAME = re.compile(rf"[{SURNAMES}](?:{_TITLES})")
 
 
 def turned(text: str, predicates: Predicates) -> str:
@@ -407,13 +393,9 @@ def apposed_in(row: Predicate, name: str) -> str:
     return "" if row.value != "person" or plain else name
 
 
-#: Where somebody with a title works: 浙大口腔的吴医生.
-_FROM_PRACTICE = re.compile(rf"^[^，的是]{{2,12}}的(?=[\u4e00-\u9fff]{{1,3}}(?:{_TITLES}|医师|护士)$)")
-
-
 def _person_of_role(text: str, predicates: Predicates) -> str:
     """A person: 老陈, 陈大夫, 浙大口腔的吴医生, Ana."""
-    text = _FROM_PRACTICE.sub("", text)
+    text = _pattern.from_practice.sub("", text)
     titled = _pattern.person.match(text)
     if surname := re.match(r"姓(?!什|啥)(?P<o>[\u4e00-\u9fff])", text):
         return surname[0]
@@ -437,15 +419,6 @@ def _names(predicates: Predicates) -> tuple[str, ...]:
 
 
 # Allergies in other words: 我花生过敏, 芒果没事了.
-
-#: What is not what somebody is allergic to: a part of the body, a season, a manner.
-_CAUSE = _pattern.text("cause")
-_WHO = _pattern.text("who")
-_ALLERGIC_WHEN = _pattern.text("allergic_when")
-_OF_THING = re.compile(rf"{_WHO}{_ALLERGIC_WHEN}{_CAUSE}(?:也|都|还是?|严重|现在|已经)*(?P<not>不再|不)?(?:会)?过敏了?")
-#: Who finds an allergy out is not who has it: 医生确诊花生过敏.
-_PRACTICE = _pattern.text("practice")
-_CARER = re.compile(rf"(?:{_PRACTICE})$")
 
 
 def allergy_turned(clause: str, scene: Scene) -> str:
@@ -479,7 +452,7 @@ def allergy_turned(clause: str, scene: Scene) -> str:
     named = _pattern.by_name.fullmatch(bare)  # 女儿豆豆花生过敏
     if named is None or not named["who"] or named["who"] in lexicon().chinese:
         named = None
-    found = named or _OF_THING.fullmatch(clause) or _pattern.by_name.fullmatch(clause)
+    found = named or _pattern.of_thing.fullmatch(clause) or _pattern.by_name.fullmatch(clause)
     if found is None or not (found["who"] or scene.subject):
         return clause
     return f"{found['who']}对{found['o']}{'不' if found['not'] else ''}过敏"
@@ -505,7 +478,7 @@ def _medicine_changed(text: str, scene: Scene) -> list[Fact]:
     new = scene.predicates.known("takes_medication", trimmed(found["o"])) if found else ""
     if found is None or not new or _pattern.planned.search(found["who"]):
         return []
-    old, whose = "", re.sub(rf"(?:{_PRACTICE})?(?:给|帮)?$", "", found["who"]) or found["to"] or ""
+    old, whose = "", _pattern.by_doctor.sub("", found["who"]) or found["to"] or ""
     for at in range(len(moved := found["x"] or whose)):
         if old := scene.predicates.known("takes_medication", moved[at:]):
             owner = moved[:at].removesuffix("的")
@@ -516,7 +489,7 @@ def _medicine_changed(text: str, scene: Scene) -> list[Fact]:
     unnamed = not whose and scene.subject is None and (before is not None or by_doctor)
     subject = None if unnamed else subject_in(whose.removesuffix("的"), scene, told=True)
     name = subject.name if subject else before.subject if before and unnamed else ""
-    if not name or (subject is not None and subject.person is False) or _CARER.search(name):
+    if not name or (subject is not None and subject.person is False) or _pattern.carer.search(name):
         return []
     old = old or (before.object if before is not None and before.subject == name else "")
     scene.medicine = Fact(name, "takes_medication", new)
@@ -538,9 +511,6 @@ def _given_up(clause: str, scene: Scene) -> str:
 
 # What takes whose place. What place that is, such a sentence often leaves to other notes.
 
-_DID_ZH = _pattern.text("did_zh")
-_INSTEAD_ZH = re.compile(rf"{_DID_ZH}(?:就|于是)?换(?:成了?|了|为)(?:一?[部台辆个])?\s?(?P<y>[^，]+)")
-
 
 def _thing_zh(text: str, scene: Scene) -> str:
     if latin := latin_in(text, scene.predicates):
@@ -554,7 +524,7 @@ def _takeover(text: str, scene: Scene) -> list[Fact]:
     """Who or what takes whose place: 从6月1日起由韩梅接手, 旧尼康坏了，换成佳能."""
     if replaced := _pattern.replaced_zh.fullmatch(text):
         return instead(_thing_zh(replaced["x"], scene), _thing_zh(replaced["y"], scene), text, scene)
-    if scene.broken and (newer := _INSTEAD_ZH.fullmatch(text)):
+    if scene.broken and (newer := _pattern.instead_zh.fullmatch(text)):
         return instead(scene.broken, _thing_zh(newer["y"], scene), text, scene)
     if broke := _pattern.broke_zh.fullmatch(text):
         scene.broken = _thing_zh(broke["x"], scene)
@@ -655,12 +625,6 @@ def made_of_thing(shape: Shape, parts: dict[str, str], before: str, scene: Scene
     return found
 
 
-#: 妈妈给我介绍了个对象，是医生: what the next clause tells is told of whom this one brings in.
-_BROUGHT_IN = re.compile(
-    rf"(?<!换)了?(?<!换了)一?[个位名](?:[^，]{{1,8}}的)?(?:{KIN_ZH}|对象|[^，]{{0,4}}人|[男女][生孩]|小伙子?|姑娘|学生|家教|租客|{TRADES_ZH.pattern})$"
-)
-
-
 def _known(shape: Shape, value: str, subject: Subject, scene: Scene) -> list[Fact]:
     """What the table lists for the predicate, since the verb alone says too little (有哮喘, 有时间)."""
     value = trimmed(value)
@@ -694,8 +658,8 @@ def _cut(kind: str, text: str, scene: Scene) -> str:
             return person_in(text, scene.predicates)
         case "title" | "trade":
             title = phrase_in(text)
-            by_surname = title[:1] in SURNAMES and TRADES_ZH.fullmatch(title[1:])  # 秦主任
-            return title if TRADES_ZH.search(title) and not (by_surname or _BY_SURNAME.fullmatch(title)) else ""
+            by_surname = title[:1] in _SURNAMES and TRADES_ZH.fullmatch(title[1:])  # 秦主任
+            return title if TRADES_ZH.search(title) and not (by_surname or _pattern.by_surname.fullmatch(title)) else ""
         case "food":
             thing = phrase_in(text)
             return "" if _pattern.no_food.search(thing) else thing
@@ -751,7 +715,7 @@ def _tools(shape: Shape, subject: Subject, value: str, parts: dict[str, str], sc
 def _is_thing(parts: dict[str, str], table: Predicates) -> bool:
     """Whether what is moved is what uses a tool, and no tool itself: 把 Heron 迁到, 把缓存从 A 换成, 把 Jira 换成."""
     moved = parts.get("x", "")
-    if parts.get("x2") or re.search(rf"{_USED_AS}$", moved):
+    if parts.get("x2") or _pattern.named_by_use.search(moved):
         return True
     tool = tool_in(moved, table, known=True)
     return not tool or (bool(parts.get("move") or parts.get("host")) and not table.is_technology(tool))
@@ -792,7 +756,7 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
             scene.lead = lead  # 去年三月，我搬到了……
         found += mine
         scene.heard = clause.text
-        if _BROUGHT_IN.search(clause.text):
+        if _pattern.brought_in.search(clause.text):
             scene.subject, scene.others = None, True
         if mine and scene.of_speaker:
             scene.others = False
@@ -869,7 +833,7 @@ def _of_role(text: str, scene: Scene) -> list[Fact]:
     moved = match["is"] in ("在", "位于") or (match["change"] or "").startswith("搬")
     if moved and row.value not in ("place", "room", "address", "date", "school"):
         return []  # 我老公在华为上班, 我的车在修, 我的教练搬到上海了
-    if match["o"].startswith("姓") and _KIN_END.fullmatch(match["role"]) and not row.hangs_on:
+    if match["o"].startswith("姓") and _pattern.kin_end.fullmatch(match["role"]) and not row.hangs_on:
         return []  # 老公姓陈: nobody calls a relative so
     apposed = match["apposed"] is not None
     value = apposed_in(row, match["name"]) if apposed else value_in(row, match["o"], scene)
@@ -895,7 +859,7 @@ def _of_role(text: str, scene: Scene) -> list[Fact]:
     fact = Fact(name, row.name, value)
     if row.value == "person" and not match["not"]:
         named = "" if apposed or row.hangs_on or value[0] == "姓" else value
-        kin = _KIN_END.fullmatch(match["role"]) is not None and not row.hangs_on
+        kin = _pattern.kin_end.fullmatch(match["role"]) is not None and not row.hangs_on
         _go_on_with(f"{who.removesuffix('的') or '我'}的{match['role']}" if kin else "", named, scene)
     found = [fact]
     if row.name == "lives_in":
@@ -928,7 +892,7 @@ def _as_told(text: str, scene: Scene) -> str:
         return text
     if (of := _pattern.cared_for.fullmatch(report["who"])) and report["whose"] != "我":
         return f"{of['whose']}{text[report.end() :]}"  # what the doctor says is said of the patient
-    if _CARER.search(report["who"]) and report["whose"] != "我":
+    if _pattern.carer.search(report["who"]) and report["whose"] != "我":
         return text[report.start("whose") :]
     subject = subject_in(report["who"], scene) if report["whose"] != "它" else None
     mine = subject is not None and subject.first
@@ -939,15 +903,8 @@ def _as_told(text: str, scene: Scene) -> str:
 
 def _introduce(text: str, scene: Scene) -> None:
     """A clause that states nothing known may still say whom the next is about (王芳是我的同事)."""
-    found = re.match(
-        r"(?P<who>[\w .]{1,20}?|(?!.*[和跟与给])[\u4e00-\u9fff]{2,4}?)(?:是|在|说|告诉|今天|昨天|上周|去年|[吃喝]了?)",
-        text,
-    )
-    # 爸爸血压有点高，开始吃……; 我胃不好，不能……
-    ill = "肠?胃|血[压糖脂]|嗓子|牙|皮肤|心脏|尿酸|膝盖|腰"
-    found = found or re.match(rf"(?P<who>(?:我的?)?(?>{KIN_ZH})(?!的|们|家|圈|和|跟|与)|我(?=的?(?:{ill})))", text)
-    found = found or re.match("(?P<who>[他她])(?![们的说])", text)
-    if found is None and (called := re.match(rf"(?P<who>[小老阿]{_GIVEN})(?=[\u4e00-\u9fff]{{2}})", text)):
+    found = _pattern.introduced.match(text) or _pattern.relative_or_ill.match(text)
+    if found is None and (called := _pattern.called.match(text)):
         found = None if called["who"] in lexicon().chinese else called  # 阿杰转正，工资4500
     if found and not _pattern.before_or_after.match(text, found.end("who")):
         subject_in(found["who"], scene)
@@ -985,7 +942,7 @@ def _stated(shape: Shape, match: re.Match[str], before: str, text: str, scene: S
     else:
         told = _pattern.told.search(text) is not None or (shape.predicate == "lives_in" and _between_towns(parts))
         subject = subject_in(before, scene, told=told)
-        if subject is None or (scene.predicates.is_safety(shape.predicate) and _CARER.search(subject.name)):
+        if subject is None or (scene.predicates.is_safety(shape.predicate) and _pattern.carer.search(subject.name)):
             return None  # who finds out what somebody has does not have it
         brought_in = _pattern.gained.search(scene.heard) or (not subject.noun and "是" in scene.heard)
         if shape.predicate == "named" and not before.strip() and (subject.first or brought_in):

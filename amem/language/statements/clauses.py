@@ -27,10 +27,6 @@ GAP = "\ufffc"
 _PASTED = re.compile(r"```.*?(?:```|\Z)|^[ \t]*>[^\n]*$", re.DOTALL | re.MULTILINE)
 _BREAK = _pattern("break")
 
-_ITEM = r"(?:(?!过敏|[对不我但而])[^，,。；;、！!]){1,12}"
-#: The commas of 对花生、芒果还有虾过敏 part no clauses.
-_LIST_ZH = re.compile(rf"对{_ITEM}(?:[、，,]{_ITEM})+(?:不|不再)?过敏")
-
 
 @dataclass(frozen=True, slots=True)
 class Clause:
@@ -86,7 +82,7 @@ def _unquoted(found: re.Match[str]) -> str:
 
 def _clauses(sentence: str) -> Iterator[Clause]:
     start, opener = 0, ""
-    lists = [each.span() for each in _LIST_ZH.finditer(sentence)]
+    lists = [each.span() for each in _pattern.list_zh.finditer(sentence)]
     for found in _BREAK.finditer(sentence):
         if any(first < found.start() < last for first, last in lists):
             continue
@@ -117,10 +113,6 @@ _WORK = words("work office job company firm moment place new")
 _NO_NOUNS = ENGLISH | _CALENDAR | words("everyone everybody nobody someone something everything nothing people")
 
 
-_MENTION = re.compile(
-    rf"\b(?P<whose>[Mm]y|[Oo]ur|[Hh]is|[Hh]er|[Tt]heir|[A-Z][\w-]+['’]s) (?:new )?(?P<kin>{'|'.join(sorted(_KIN))})\b"
-    r"|\b(?P<title>(?:Mr|Mrs|Ms|Dr|Prof)\.? [A-Z][\w-]+)|\b(?P<name>[A-Z][\w-]+)"
-)
 #: "Dad rang", "my sister", "her".
 _RELATIVE = re.compile(
     rf"\b(?:(?i:{'|'.join(sorted(_PARENTS))}|he|she|him|her)|(?:[Mm]y|[Oo]ur) (?:\w+ )?(?:{'|'.join(sorted(_KIN))}))\b"
@@ -190,7 +182,7 @@ class Cast:
         """
         if alone and _pattern.spoken_to.fullmatch(clause):
             return
-        for found in _MENTION.finditer(clause):
+        for found in _pattern.mention.finditer(clause):
             if found["kin"]:
                 if found["whose"].casefold() in ("my", "our"):
                     self.people.setdefault(f"{self.me.name}'s {found['kin']}", _GENDER.get(found["kin"], ""))

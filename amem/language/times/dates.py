@@ -8,7 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from amem.language.numerals import CARDINALS, CHINESE, MONTHS, ORDINALS, SPELLED, month_number, value_of, weekday_number
-from amem.language.scripts import read_list
+from amem.language.scripts import Patterns, read_list
 from amem.language.times.relative import (
     STEPS,
     WHICH,
@@ -33,19 +33,9 @@ if TYPE_CHECKING:
 
 #: In a regular expression: the month, by its name or the first three letters of it.
 MONTH = rf"(?:{'|'.join(f'{name[:3]}(?:{name[3:]})?' if name != 'may' else 'may' for name in MONTHS)})\b\.?"
-_DAY = r"(?P<{}>\d{{1,2}})(?:st|nd|rd|th)?"
-_DATES = (
-    re.compile(r"(?<![\w./-])(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})(?![\w-]|\.\w)"),
-    re.compile(rf"\b{_DAY.format('day')} (?:of )?(?P<name>{MONTH}),? (?P<year>\d{{4}})\b", re.IGNORECASE),
-    re.compile(rf"\b(?P<name>{MONTH}) (?:{_DAY.format('day')},? )?(?P<year>\d{{4}})\b", re.IGNORECASE),
-    re.compile(r"\b(?:in|since|during|from) (?P<year>(?:19|20)\d\d)\b(?![-/.]?\d|s\b)", re.IGNORECASE),
-    re.compile(
-        r"(?<!\d)(?P<year>\d{4})年(?:(?P<month>\d{1,2})月(?:(?P<day>\d{1,2})[日号])?|(?!\d{1,2}月|度|款|版|级|代|的))"
-    ),
-)
+_pattern = Patterns("times/dates", month=MONTH, full="|".join(MONTHS), which_year=WHICH_YEAR)
 #: What each of them holds: most texts name no year, which is soon seen.
 FOUR_DIGITS = re.compile(r"\d{4}")
-_TODAY = re.compile(r"\btoday\b(?!['’])|\bthis morning\b|今天|今日(?!头条)|今早", re.IGNORECASE)
 
 
 def mentions(text: str, today: date) -> list[Named]:
@@ -59,14 +49,16 @@ def mentions(text: str, today: date) -> list[Named]:
 def _present(text: str, today: date) -> Iterator[Named]:
     if text.isascii() and not holds(text, ("today", "this morning")):
         return
-    for match in _TODAY.finditer(text):
+    for match in _pattern.today.finditer(text):
         yield Named(match.start(), match.end(), Span(today, "day"), relative=True)
 
 
 def _absolute(text: str) -> Iterator[Named]:
-    for pattern in _DATES if FOUR_DIGITS.search(text) else ():
-        for match in pattern.finditer(text):
-            yield Named(match.start(), match.end(), _date(match.groupdict()))
+    if FOUR_DIGITS.search(text) is None:
+        return
+    english = _pattern.iso_date, _pattern.day_month_year, _pattern.month_day_year, _pattern.in_year
+    for match in chain.from_iterable(pattern.finditer(text) for pattern in (*english, _pattern.date_zh)):
+        yield Named(match.start(), match.end(), _date(match.groupdict()))
 
 
 def _date(parts: dict[str, str | None]) -> Span | None:
@@ -83,42 +75,11 @@ def _date(parts: dict[str, str | None]) -> Span | None:
 
 # Months, days and weekdays that are named without their year, or their week: the most recent ones.
 
-_FULL = "|".join(MONTHS)
-#: Beside a day a month may be short.
-_DAYED = rf"{_FULL}|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)"
-_BARE_MONTH = rf"(?P<month>(?:{_FULL})|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?)"
-_BARE = re.compile(
-    rf"\b(?:(?:in|since|from|until|till|to|through|during|as of|of) (?:early |late |mid-?)?|(?P<last>last ))"
-    rf"{_BARE_MONTH}\b(?! \d)"
-    rf"|\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<of>{_DAYED})\b(?!,? \d{{4}})"
-    rf"|\b(?P<of_day>{_DAYED}) (?P<its_day>\d{{1,2}})(?:st|nd|rd|th)?\b(?!,? \d{{4}})"
-    r"|\b(?:until|till|to|through) (?P<bare_year>(?:19|20)\d\d)\b(?![-/.]?\d)"
-    r"|\b(?:on|since|until|till|this past) (?P<weekday>(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b"
-    rf"|(?<![\d年])(?:(?P<year>{WHICH_YEAR}|(?:19|20)\d\d年)的?)?(?P<zh>\d{{1,2}}|十[一二]?|[一二三四五六七八九])月份?"
-    r"(?:(?P<zh_day>\d{1,2}|[二三]?十[一二三四五六七八九]?|[一二三四五六七八九])[日号])?"
-    r"|(?<![上下这本个])(?:周|星期|礼拜)(?P<zh_weekday>[一二三四五六日天])",
-    re.IGNORECASE,
-)
-#: "between 1 and 10 October", "October 1-10": a day that leaves its month to the other one.
-_RANGE = r" ?(?:and|to|until|till|through|-|–|—) ?(?:the )?"
-_NTH = r"\d{1,2}(?:st|nd|rd|th)?"
-_SHARED = (
-    re.compile(
-        rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?{_RANGE}{_NTH}(?: of)? (?P<month>{_DAYED})\b(?:,? (?P<year>\d{{4}})\b)?",
-        re.IGNORECASE,
-    ),
-    re.compile(
-        rf"\b(?P<month>{_DAYED}) {_NTH}{_RANGE}(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?! of\b)"
-        r"(?:,? (?P<year>\d{4})\b)?",
-        re.IGNORECASE,
-    ),
-)
-
 
 def bare(text: str, today: date) -> Iterator[Named]:
     """Months, days and weekdays that are named alone, in order, without a span for one that is no date."""
     yield from _sharing(text, today)
-    for match in _BARE.finditer(text):
+    for match in _pattern.bare.finditer(text):
         name = next(
             name for name in ("month", "of", "of_day", "bare_year", "weekday", "zh", "zh_weekday") if match[name]
         )
@@ -134,7 +95,7 @@ def bare(text: str, today: date) -> Iterator[Named]:
 
 def _sharing(text: str, today: date) -> Iterator[Named]:
     """Days whose month stands at another day."""
-    for match in chain.from_iterable(pattern.finditer(text) for pattern in _SHARED):
+    for match in chain(_pattern.shared_before.finditer(text), _pattern.shared_after.finditer(text)):
         month, year = month_number(match["month"]), match["year"]
         try:
             day = int(match["day"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from calendar import monthrange
 from dataclasses import dataclass
@@ -11,9 +10,10 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from amem.language.numerals import SPELLED, WEEKDAYS, weekday_number
-from amem.language.scripts import read_list
+from amem.language.scripts import Patterns, read_list
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
 #: Which one after the present year, week, month or quarter a word means; a year by itself or with its 年.
@@ -178,31 +178,24 @@ for _section, _line in read_list("festivals.txt"):
         _ITSELF[_name] = int(_itself or 0)
 _LATIN = "|".join(name.replace("'", "['’]?") for name in _FESTIVALS if name.isascii())
 _HAN = "|".join(name for name in _FESTIVALS if not name.isascii())
-_YEAR = r"(?:19|20)\d\d"
-_ENGLISH_FESTIVALS = re.compile(
-    r"\b(?:(?P<which>last|this) |(?:(?P<day_of>day of)|at|over|on|during|around|since|until|before|after|by|and"
-    rf"|between|to|of|from) (?:the )?)(?P<festival>{_LATIN})"
-    r"(?P<itself> (?:day|sunday|itself|morning|afternoon|evening|night)\b)?"
-    rf"(?: (?:holidays?|break|vacation|weekend)\b)?(?: (?:of )?(?P<year>{_YEAR}))?\b"
-    r"(?! (?:tree|part|card|gift|present|dinner|song|movie|costume|market|egg|decoration))",
-    re.IGNORECASE,
-)
-_CHINESE_FESTIVALS = re.compile(
-    rf"(?:(?P<year>{_YEAR})年的?|(?P<which>{WHICH_YEAR}|上个?|这个?)的?)?(?P<festival>{_HAN})节?"
-    r"(?P<itself>的?(?:那一?[天日晚]|当[天日晚]|夜里?(?![市宵])|晚上?(?!会)|早上|[上中下]午))?"
-    r"(?=(?P<after>期间|的?时候?|假期|长假|放假|那[几阵]|之?[前后]|以[前后来]|[我你他她咱谁]|去|在|回|[？?，,]|到|和|有(?:什么|哪|没有))?)"
+
+
+_pattern = Patterns(
+    "times/relative",
+    **{"festivals": _LATIN, "festivals_zh": _HAN, "weekdays": "|".join(WEEKDAYS)},
+    **{"which": WHICH, "which_year": WHICH_YEAR},
 )
 
 
 def festivals(text: str, today: date) -> Iterator[Named]:
     """Each festival that is named as a time; one without a year is the most recent that has begun."""
-    for match in _ENGLISH_FESTIVALS.finditer(text):
+    for match in _pattern.english_festivals.finditer(text):
         named = match["festival"].casefold().replace("’", "'")
         name = next(each for each in _FESTIVALS if each.replace("'", "") == named.replace("'", ""))
         which = (match["which"] or "").casefold()
         start = match.start("which") if which else match.start("festival")
         yield _named(match, start, name, which, today)
-    for match in _CHINESE_FESTIVALS.finditer(text):
+    for match in _pattern.chinese_festivals.finditer(text):
         told = match["year"] or match["which"] or match["itself"] or match["after"]
         if told or match["festival"].startswith("大年") or match["festival"].endswith(("假", "期")):
             yield _named(match, match.start(), match["festival"], match["which"] or "", today)
@@ -241,16 +234,6 @@ def _chinese_calendar() -> Mapping[int, tuple[date, ...]]:
 # Seasons, by the northern calendar: spring is March to May.
 
 _FIRST_MONTH = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12, "春": 3, "夏": 6, "秋": 9, "冬": 12}
-_ENGLISH_SEASONS = re.compile(
-    rf"\b(?:(?P<which>last|this|past|next) |(?:in|over|during|since|until|before|after|by|and|to|of|from)"
-    rf" (?:(?:the|early|late) ){{0,2}})?(?P<season>spring|summer|autumn|fall|winter)"
-    rf"(?:(?: of)? (?P<year>{_YEAR}))?\b(?! (?:camp|school|intern|job|house|part|sale|break|term|semester|collection))",
-    re.IGNORECASE,
-)
-_CHINESE_SEASONS = re.compile(
-    rf"(?:(?P<year>{_YEAR})年的?|(?P<which>{WHICH_YEAR}|上个?|这个?)的?)?(?P<season>[春夏秋冬])[天季]"
-    r"(?P<after>(?:的?时候|里|期间|时|[我你他她它咱]|之?前|之?后|以[前后来]|[？?，,]))?"
-)
 
 
 def seasons(text: str, today: date) -> Iterator[Named]:
@@ -258,18 +241,18 @@ def seasons(text: str, today: date) -> Iterator[Named]:
 
     "Last summer" is the most recent that is over, one without a year the most recent that has begun.
     """
-    for pattern in (_ENGLISH_SEASONS, _CHINESE_SEASONS):
+    for pattern in (_pattern.english_seasons, _pattern.chinese_seasons):
         for match in pattern.finditer(text):
             month = _FIRST_MONTH[match["season"].casefold()]
             which = (match["which"] or "").casefold()
             if match["year"]:
-                start = match.start("season") if pattern is _ENGLISH_SEASONS else match.start()
+                start = match.start("season") if pattern is _pattern.english_seasons else match.start()
                 yield _season(match, start, int(match["year"]), month)
-            elif pattern is _ENGLISH_SEASONS and which:
+            elif pattern is _pattern.english_seasons and which:
                 yield _season(match, match.start("which"), _year(today, month, which), month, relative=True)
-            elif pattern is _CHINESE_SEASONS and which:
+            elif pattern is _pattern.chinese_seasons and which:
                 yield _season(match, match.start(), _year(today, month, which), month, relative=True)
-            elif _is_a_time(match, pattern is _ENGLISH_SEASONS):
+            elif _is_a_time(match, pattern is _pattern.english_seasons):
                 yield _season(match, match.start("season"), _year(today, month, ""), month, bare=True)
 
 
@@ -296,7 +279,7 @@ def _season(
     match: re.Match[str], start: int, year: int, month: int, *, bare: bool = False, relative: bool = False
 ) -> Named:
     end = match.end("year") if match["year"] and match.end("year") > match.end("season") else match.end("season")
-    end += match.re is _CHINESE_SEASONS
+    end += match.re is _pattern.chinese_seasons
     try:
         return Named(start, end, Span(date(year, month, 1), "month", 3), bare=bare, relative=relative)
     except ValueError:
@@ -306,26 +289,8 @@ def _season(
 # Relative words of time ("yesterday", "上周五") resolved against the day they were said; never a guess.
 
 _NUMBERS = SPELLED | {"a": 1, "an": 1, "a couple of": 2}
-_NUMBER = r"\d{1,2}|an?|a couple of|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
-_ENGLISH = re.compile(
-    r"\b(?:(?P<day>the day before yesterday|the day after tomorrow|yesterday|tomorrow|last night)"
-    rf"|(?P<count>{_NUMBER}) (?P<unit>day|week|month|year)s? (?P<ago>ago)"
-    r"|the (?P<before_last>week|month|year|weekend) before last"
-    r"(?=[,.;:?!]|\s*$| (?:i|we|you|he|she|they|did|was|were)\b)"
-    r"|(?<!the )(?P<which>last|this|next) (?P<span>week|month|year|weekend)"
-    rf"|last (?P<weekday>{'|'.join(WEEKDAYS)}))\b",
-    re.IGNORECASE,
-)
 #: Each of what it finds holds one of these.
 MARKS = ("yesterday", "tomorrow", "last ", "before last", " ago", "this ", "next ")
-_COUNT_ZH = r"\d{1,2}|十[一二]|[一二两三四五六七八九十]"
-_CHINESE = re.compile(
-    r"(?P<day>大前天|大后天|前天|昨天|昨晚|昨夜|明天|明早|明晚|后天)"
-    rf"|(?<!\d)(?P<count>{_COUNT_ZH})个?(?P<unit>天|周|星期|月|年)(?P<ago>前|之前|以前)"
-    rf"|(?P<week>{WHICH})个?(?:周|星期|礼拜)(?P<weekday>[一二三四五六日天](?![个些种次])|末)?"
-    rf"|(?P<month>{WHICH})个?月(?![底初中末])"
-    rf"|(?P<year>{WHICH_YEAR})"
-)
 #: Words for a day, in days from the one they are said on.
 _OFFSETS = {
     "the day before yesterday": -2,
@@ -353,15 +318,15 @@ def with_dates(text: str, said: date | None) -> str:
             return match[0]
         return f"{match[0]}（{meant.written(True)}）" if chinese else f"{match[0]} ({meant.written(False)})"
 
-    text = _ENGLISH.sub(lambda match: dated(match, _english, False), text)
-    return _CHINESE.sub(lambda match: dated(match, _chinese, True), text)
+    text = _pattern.english.sub(lambda match: dated(match, _english, False), text)
+    return _pattern.chinese.sub(lambda match: dated(match, _chinese, True), text)
 
 
 def relative(text: str, said: date) -> Iterator[Named]:
     """Each relative word of time, without a span where it leaves the date open."""
     if text.isascii() and not holds(text, MARKS):
         return
-    for pattern, read in ((_ENGLISH, _english), (_CHINESE, _chinese))[: 1 if text.isascii() else 2]:
+    for pattern, read in ((_pattern.english, _english), (_pattern.chinese, _chinese))[: 1 if text.isascii() else 2]:
         for match in pattern.finditer(text):
             yield Named(match.start(), match.end(), _resolved(match, read, said), relative=True)
 
