@@ -327,8 +327,7 @@ class Chats(Part):
 
     def _set(self, keys: Sequence[int], **values: Any) -> None:
         sets = ", ".join(f"{name} = :{name}" for name in values)
-        sql = f"UPDATE turns SET {sets} WHERE key IN :keys"
-        self._session.change(sql, keys=keys, **values)
+        self._session.change(f"UPDATE turns SET {sets} WHERE key IN :keys", keys=keys, **values)
 
     def _turns(self, where: str, *, recalled: bool = True, **asked: Any) -> list[Turn]:
         return self._session.readable(

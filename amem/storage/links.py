@@ -68,7 +68,6 @@ _TOPICS = (
     f" UNION ALL SELECT id, id, content FROM notes WHERE kind = '{Kind.TOPIC}' AND id IN :ids ORDER BY 2 DESC"
 )
 _CHANGED = "FROM link_changes AS c JOIN operations AS o ON o.id = c.operation"
-_TYPES = "type IN :types"
 #: Each direction by an index of its own, which one condition with an OR would not use.
 _BEHIND = (
     "SELECT found.* FROM ("
@@ -229,8 +228,7 @@ class Links(Part):
 
         A link with both ends among them is there twice.
         """
-        rows = self._session.records(_TIES, ids=ids, most=most)
-        return self._session.readable(rows, link_label, Tie.of)
+        return self._session.readable(self._session.records(_TIES, ids=ids, most=most), link_label, Tie.of)
 
     def topics_of(self, ids: Sequence[str]) -> dict[str, tuple[str, str]]:
         """Id and text of the topic that each of these notes is part of, of several the first by id; none for others."""
@@ -336,7 +334,7 @@ class Links(Part):
             for end in ("s", "t")
         )
         sql = "SELECT source, target, confidence * weight FROM links"
-        sql += f" JOIN notes AS s ON s.id = source JOIN notes AS t ON t.id = target WHERE {_TYPES} AND {own}"
+        sql += f" JOIN notes AS s ON s.id = source JOIN notes AS t ON t.id = target WHERE type IN :types AND {own}"
         return [(one, other, float(weight)) for one, other, weight in self._session.rows(sql, types=types)]
 
     def leading_to(self, targets: Sequence[str], type: LinkType) -> dict[str, dict[str, str]]:
@@ -350,7 +348,7 @@ class Links(Part):
 
     def ends_changed(self, since: datetime, *, but: str, types: Sequence[LinkType] = tuple(LinkType)) -> set[str]:
         """Notes at either end of a link (of these types) added or removed since then, by any action `but` this one."""
-        sql = f"SELECT source, target {_CHANGED} WHERE o.at >= :since AND o.action <> :but AND {_TYPES}"
+        sql = f"SELECT source, target {_CHANGED} WHERE o.at >= :since AND o.action <> :but AND type IN :types"
         rows = self._session.rows(sql, since=since, but=but, types=types)
         return {end for ends in rows for end in ends}
 
@@ -371,7 +369,7 @@ class Links(Part):
 
     def undone(self, targets: Sequence[str], types: Sequence[LinkType]) -> set[frozenset[str]]:
         """The ends of links of these types to one of these notes that were added by what somebody undid."""
-        sql = f"SELECT source, target {_CHANGED} WHERE target IN :targets AND {_TYPES}"
+        sql = f"SELECT source, target {_CHANGED} WHERE target IN :targets AND type IN :types"
         sql += " AND after IS NOT NULL AND o.undone_by IS NOT NULL"
         return {frozenset(ends) for ends in self._session.rows(sql, targets=targets, types=types)}
 

@@ -70,8 +70,6 @@ def _offset(moment: datetime | int, zone: tzinfo) -> timedelta:
 Order = Literal["time", "recorded", "strength", "recalls", "importance"]
 ORDERS: tuple[Order, ...] = get_args(Order)
 
-_USED = "SELECT note, recalls FROM usage WHERE recalls > 0"
-
 
 def ordered(session: Session, wanted: Filter, order: Order) -> Keys:
     """All that pass the filter: the latest, strongest, most recalled or most important first; of equals the newest."""
@@ -91,7 +89,7 @@ def ordered(session: Session, wanted: Filter, order: Order) -> Keys:
 
 
 def _recalls(session: Session, keys: Keys) -> NDArray[np.int64]:
-    used = columns(session, _USED, whole=("note", "recalls"))
+    used = columns(session, "SELECT note, recalls FROM usage WHERE recalls > 0", whole=("note", "recalls"))
     by_key = np.zeros(max(keys.max(initial=0), used["note"].max(initial=0)) + 1, dtype=np.int64)
     by_key[used["note"]] = used["recalls"]
     return by_key[keys]

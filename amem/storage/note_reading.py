@@ -47,9 +47,6 @@ _GONE = (
 )
 #: Whoever holds what is no JSON is passed over: SQLite's functions for JSON would stop for all rows.
 _JSON = "CASE WHEN json_valid({0}) THEN {0} END"
-_IN_KEYS = "key IN :keys"
-_BY_KEYS = f"SELECT * FROM notes WHERE {_IN_KEYS}"
-_BY_IDS = "SELECT * FROM notes WHERE id IN :ids"
 _SAME = (
     "SELECT key, id FROM notes WHERE normal = :normal AND status = 'active'"
     # What sums an episode up says nothing of its own, even in the very words of one of its messages.
@@ -73,7 +70,6 @@ _ORDERS = {
 _OWNED = " UNION ALL ".join(
     f"SELECT key FROM notes WHERE json_extract(metadata, '$.{name}') IS NOT NULL" for name in SCOPES
 )
-_ANY_OWNED = f"SELECT EXISTS ({_OWNED})"
 #: So many notes are remembered in one transaction.
 _REMEMBERED = 1_024
 _METADATA = "SELECT id, metadata FROM notes WHERE id IN :ids"
@@ -161,7 +157,7 @@ class NoteReading(Part):
         """
         held: dict[int, Any] = {}
         found: dict[str, MemoryNote]
-        for row in self._session.records(_BY_IDS, ids=dict.fromkeys(ids)):
+        for row in self._session.records("SELECT * FROM notes WHERE id IN :ids", ids=dict.fromkeys(ids)):
             held[row["key"]] = row
         stands = held if known_at is None else stood(self._session, held, known_at)
         rows = {row["id"]: row for row in stands.values() if deleted or row["status"] != Status.DELETED}
@@ -252,7 +248,7 @@ class NoteReading(Part):
     def any_owned(self) -> bool:
         """Whether any note says whose it is."""
         if self._owned is None:
-            self._owned = bool(self._session.value(_ANY_OWNED))
+            self._owned = bool(self._session.value(f"SELECT EXISTS ({_OWNED})"))
         return self._owned
 
     def met_by(self, scope: Scope) -> NDArray[np.int64] | None:
@@ -278,15 +274,13 @@ class NoteReading(Part):
     def passes(self, key: int, wanted: Filter) -> bool:
         """Whether this note passes the filter; quick, however many do."""
         where, values = conditions(wanted)
-        found = self._session.column(f"SELECT key FROM notes WHERE key = :this AND {where}", this=key, **values)
-        return bool(found)
+        return bool(self._session.column(f"SELECT key FROM notes WHERE key = :this AND {where}", this=key, **values))
 
     def keys_of(self, ids: Sequence[str]) -> dict[str, int]:
         """Integer keys of these ids, whatever their status."""
         if not ids:
             return {}
-        sql = "SELECT id, key FROM notes WHERE id IN :ids"
-        return dict(self._session.rows(sql, ids=ids))
+        return dict(self._session.rows("SELECT id, key FROM notes WHERE id IN :ids", ids=ids))
 
     def key_of(self, id: str) -> int:
         """The note's integer key, whatever its status. Raises NoteNotFound."""
@@ -301,7 +295,7 @@ class NoteReading(Part):
 
     def ids_of(self, keys: Sequence[int]) -> dict[int, str]:
         """Ids of these integer keys."""
-        return dict(self._session.rows(f"SELECT key, id FROM notes WHERE {_IN_KEYS}", keys=keys))
+        return dict(self._session.rows("SELECT key, id FROM notes WHERE key IN :keys", keys=keys))
 
     def recorded_after(self, moment: datetime) -> list[str]:
         """Ids of notes, not deleted, that arrived after this moment and are of the time at which they arrived."""
@@ -313,7 +307,7 @@ class NoteReading(Part):
         """Notes by key, without what other tables say of them, each with its owned fields (see `owned_fields`)."""
         wanted = dict.fromkeys(map(int, keys))
         if missing := [key for key in wanted if key not in self._read]:
-            rows = self._session.records(_BY_KEYS, keys=missing)
+            rows = self._session.records("SELECT * FROM notes WHERE key IN :keys", keys=missing)
             if len(self._read) > _REMEMBERED:
                 self._read = {key: self._read[key] for key in wanted if key in self._read}
             self._session.readable(rows, lambda row: f"note {row['id']}", self._remember)
@@ -325,13 +319,12 @@ class NoteReading(Part):
 
     def columns(self, keys: Sequence[int], names: Sequence[str]) -> dict[int, tuple[Any, ...]]:
         """Named raw columns of these keys, for code that ranks many notes and hydrates few."""
-        sql = f"SELECT {', '.join(('key', *names))} FROM notes WHERE {_IN_KEYS}"
+        sql = f"SELECT {', '.join(('key', *names))} FROM notes WHERE key IN :keys"
         return {key: tuple(row) for key, *row in self._session.rows(sql, keys=keys)}
 
     def of_scope(self, keys: Sequence[int]) -> set[int]:
         """Those of these notes that are of the session's scope."""
-        sql = f"SELECT key FROM notes WHERE {_IN_KEYS} AND {in_scope()}"
-        return set(self._session.column(sql, keys=keys))
+        return set(self._session.column(f"SELECT key FROM notes WHERE key IN :keys AND {in_scope()}", keys=keys))
 
     def within(self, since: datetime | None, until: datetime | None, limit: int) -> NDArray[np.int64]:
         """Keys of notes that speak of that time or began to be so in it, whatever their status; at most twice `limit`.
@@ -388,8 +381,7 @@ class NoteReading(Part):
 
     def disguised(self) -> list[tuple[str, str]]:
         """Ids of the scope that hold control characters or marks of direction, and each note's status."""
-        sql = f"SELECT id, status FROM notes WHERE {in_scope()} ORDER BY key"
-        rows = self._session.rows(sql)
+        rows = self._session.rows(f"SELECT id, status FROM notes WHERE {in_scope()} ORDER BY key")
         return [(id, status) for id, status in rows if not is_plain_name(id)]
 
     def shortened(self, ids: Sequence[str], length: int) -> dict[str, str]:
@@ -432,7 +424,7 @@ class NoteReading(Part):
 
     def replacing(self, keys: Sequence[int]) -> set[int]:
         """Those of these notes that superseded another, which still is superseded."""
-        sql = f"SELECT key FROM notes AS n WHERE {_IN_KEYS} AND EXISTS"
+        sql = "SELECT key FROM notes AS n WHERE key IN :keys AND EXISTS"
         sql += " (SELECT 1 FROM notes AS e WHERE e.superseded_by = n.id AND e.status = 'superseded')"
         return set(self._session.column(sql, keys=keys))
 
@@ -506,8 +498,7 @@ class NoteReading(Part):
 
         Analysis replaces neither; what a person edited, machines may only propose to change.
         """
-        sql = "SELECT id, edited FROM notes WHERE id IN :ids"
-        rows = self._session.rows(sql, ids=ids)
+        rows = self._session.rows("SELECT id, edited FROM notes WHERE id IN :ids", ids=ids)
         return {id: self._session.past(f"note {id}", partial(json.loads, text)) or {} for id, text in rows}
 
 

@@ -262,8 +262,7 @@ class Notes(NoteReading):
         deleted = note.status is Status.DELETED
         roles = [role for field, role in _TERMS.items() if deleted or field in fields]
         if roles:
-            sql = "DELETE FROM note_terms WHERE note = :key AND role IN :roles"
-            self._session.change(sql, key=key, roles=roles)
+            self._session.change("DELETE FROM note_terms WHERE note = :key AND role IN :roles", key=key, roles=roles)
         if deleted:
             self._session.text.remove(key)
         else:

@@ -132,7 +132,6 @@ _TRACES = ("versions", "link_changes", "corroborations", "reviews", "decisions",
 _LEFT = " OR ".join(
     ["action = 'purge'", *(f"EXISTS (SELECT 1 FROM {each} WHERE operation = operations.id)" for each in _TRACES)]
 )
-_THESE = "IN :these"
 #: An operation with all that it set off.
 _FAMILY = (
     "WITH RECURSIVE family(id) AS (VALUES (:id) UNION ALL"
@@ -217,7 +216,7 @@ class Operations(Part):
 
     def of(self, ids: Sequence[int]) -> list[Operation]:
         """Those of these operations that there are, in this order."""
-        found = self._described(self._session.records(f"SELECT * FROM operations WHERE id {_THESE}", these=ids))
+        found = self._described(self._session.records("SELECT * FROM operations WHERE id IN :these", these=ids))
         held = {each.id: each for each in found}
         return [held[id] for id in ids if id in held]
 
@@ -272,7 +271,7 @@ class Operations(Part):
         Purge leaves nothing.
         """
         these = [*self.standing(id), *self.undone_by(id)]
-        sql = f"SELECT id FROM operations WHERE id {_THESE} AND ({_LEFT}) LIMIT 1"
+        sql = f"SELECT id FROM operations WHERE id IN :these AND ({_LEFT}) LIMIT 1"
         return bool(self._session.column(sql, these=these))
 
     def standing(self, id: int) -> list[int]:
@@ -293,7 +292,7 @@ class Operations(Part):
 
     def taken_back(self, action: str, actor: str, keys: Sequence[int]) -> set[int]:
         """Those of the notes (by key) that an undone operation of this action and actor had changed."""
-        sql = f"SELECT v.note FROM versions AS v JOIN operations AS o ON o.id = v.operation WHERE v.note {_THESE}"
+        sql = "SELECT v.note FROM versions AS v JOIN operations AS o ON o.id = v.operation WHERE v.note IN :these"
         sql += " AND o.undone_by IS NOT NULL AND o.action = :action AND o.actor = :actor"
         return set(self._session.column(sql, these=keys, action=action, actor=actor))
 
@@ -301,7 +300,7 @@ class Operations(Part):
         """By note key the newest operation that made the note or changed one of these fields, and its action."""
         said = " OR ".join(["v.version = 1", *(f"json_type(v.changes, '$.{name}') IS NOT NULL" for name in fields)])
         sql = "SELECT v.note, o.id, o.action FROM versions AS v JOIN operations AS o ON o.id = v.operation"
-        sql += f" WHERE v.note {_THESE} AND ({said}) ORDER BY v.id"
+        sql += f" WHERE v.note IN :these AND ({said}) ORDER BY v.id"
         rows = self._session.rows(sql, these=keys)
         return {note: (operation, action) for note, operation, action in rows}
 
@@ -328,7 +327,7 @@ class Operations(Part):
 
     def mark_undone(self, ids: Sequence[int], by: int) -> None:
         """Note that these were taken back by operation `by`."""
-        self._session.change(f"UPDATE operations SET undone_by = :by WHERE id {_THESE}", by=by, these=ids)
+        self._session.change("UPDATE operations SET undone_by = :by WHERE id IN :these", by=by, these=ids)
 
     def mark_redone(self, by: int) -> None:
         """Note that what operation `by` had taken back stands again."""
@@ -396,10 +395,10 @@ class Operations(Part):
         created: dict[int, list[str]] = {}
         touched = "SELECT v.operation, n.id, v.version FROM versions AS v JOIN notes AS n ON n.key = v.note"
         for operation, id, version in self._session.rows(
-            f"{touched} WHERE v.operation {_THESE} ORDER BY v.id", these=these
+            f"{touched} WHERE v.operation IN :these ORDER BY v.id", these=these
         ):
             (created if version == 1 else notes).setdefault(operation, []).append(id)
-        linked = f"SELECT operation, count(*) FROM link_changes WHERE operation {_THESE} GROUP BY operation"
+        linked = "SELECT operation, count(*) FROM link_changes WHERE operation IN :these GROUP BY operation"
         links = dict(self._session.rows(linked, these=these))
         read = partial(_operation, notes=notes, created=created, links=links)
         return self._session.readable(rows, lambda row: f"operation {row['id']}", read)

@@ -120,7 +120,6 @@ _UNSAID = "what it rested on was purged"
 _SUMMARY = "notes.kind = 'episode' AND json_extract(notes.metadata, '$.episode') IS NOT NULL"
 #: Notes whose text is made of others; all else speak in their own words.
 _MADE = f"(notes.kind = 'topic' OR {_SUMMARY})"
-_OF_MINE = "IN :mine"
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,8 +251,8 @@ class _Purge:
     def _first_heard(self) -> int:
         """The operation that brought the first of the notes, or of the messages that they came from."""
         sql = (
-            f"SELECT operation FROM versions WHERE version = 1 AND note {_OF_MINE} UNION SELECT s.operation"
-            f" FROM sources AS s JOIN note_sources AS held ON held.source = s.key WHERE held.note {_OF_MINE}"
+            "SELECT operation FROM versions WHERE version = 1 AND note IN :mine UNION SELECT s.operation"
+            " FROM sources AS s JOIN note_sources AS held ON held.source = s.key WHERE held.note IN :mine"
         )
         return min(self._session.column(sql, mine=self._mine), default=0)
 
@@ -263,35 +262,35 @@ class _Purge:
         sql = "SELECT id FROM operations WHERE id >= :since AND cause IN :causes"
         found = self._session.column(sql, causes=causes, since=self._since)
         accepted = "SELECT d.operation FROM decisions AS d JOIN reviews AS r ON r.id = d.review"
-        accepted += f" WHERE d.state = 'accepted' AND r.operation {_OF_MINE}"
+        accepted += " WHERE d.state = 'accepted' AND r.operation IN :mine"
         return frozenset([*found, *self._session.column(accepted, mine=found)])
 
     def _messages(self) -> dict[int, bool]:
         """The messages that the notes share with others, by key; True for one that is another note's very text."""
-        sql = f"SELECT source, max(NOT gathered) FROM note_sources WHERE note NOT {_OF_MINE} AND source IN"
-        sql += f" (SELECT source FROM note_sources WHERE note {_OF_MINE}) GROUP BY source"
+        sql = "SELECT source, max(NOT gathered) FROM note_sources WHERE note NOT IN :mine AND source IN"
+        sql += " (SELECT source FROM note_sources WHERE note IN :mine) GROUP BY source"
         return {source: bool(own) for source, own in self._session.rows(sql, mine=self._mine)}
 
     def _said(self) -> tuple[list[str], list[str]]:
         """Every text that the notes ever had, and the messages that only they came from; and the names in them."""
         texts: list[str] = []
         names: list[str] = []
-        rows = self._session.rows(f"SELECT content, context, entities FROM notes WHERE key {_OF_MINE}", mine=self._mine)
+        rows = self._session.rows("SELECT content, context, entities FROM notes WHERE key IN :mine", mine=self._mine)
         for content, context, entities in rows:
             texts += (content, context)
             names += json.loads(entities)
-        for changes in self._session.column(f"SELECT changes FROM versions WHERE note {_OF_MINE}", mine=self._mine):
+        for changes in self._session.column("SELECT changes FROM versions WHERE note IN :mine", mine=self._mine):
             held = json.loads(changes)
             texts += [text for name in ("content", "context") for text in held.get(name, ()) if text]
         own = "SELECT s.key, s.text FROM sources AS s JOIN note_sources AS held ON held.source = s.key"
-        rows = self._session.rows(f"{own} WHERE held.note {_OF_MINE}", mine=self._mine)
+        rows = self._session.rows(f"{own} WHERE held.note IN :mine", mine=self._mine)
         texts += [text for key, text in rows if key not in self._sources]
         return list(dict.fromkeys(texts)), list(dict.fromkeys(names))
 
     def _told_by_others(self) -> set[tuple[str, ...]]:
         """The quotes that other notes hold in their own words, which a third note may have from there."""
         shared: set[tuple[str, ...]] = set()
-        sql = f"SELECT id, content, metadata FROM notes WHERE NOT {_MADE} AND key NOT {_OF_MINE}"
+        sql = f"SELECT id, content, metadata FROM notes WHERE NOT {_MADE} AND key NOT IN :mine"
         for id, text, metadata in self._session.rows(sql, mine=self._mine):
             if self._met(metadata) and (found := self._every.found_in(text)):
                 shared.update(found)
@@ -326,14 +325,14 @@ class _Purge:
         sql = (
             "SELECT notes.id FROM links JOIN operations AS o ON o.id = links.operation"
             " JOIN notes ON notes.id = links.target WHERE links.type = 'derived_from' AND o.action = 'compress'"
-            f" AND notes.status = 'archived' AND links.source {_OF_MINE}"
+            " AND notes.status = 'archived' AND links.source IN :mine"
         )
         return [id for id in dict.fromkeys(self._session.column(sql, mine=self._ids)) if id not in self._gone]
 
     def _pages(self) -> set[int]:
         """The topics that one of the notes ever belonged to, by key."""
         ever = " UNION ".join(
-            f"SELECT target FROM {table} WHERE type = 'part_of' AND source {_OF_MINE}"
+            f"SELECT target FROM {table} WHERE type = 'part_of' AND source IN :mine"
             for table in ("links", "link_changes")
         )
         sql = f"SELECT key FROM notes WHERE kind = 'topic' AND id IN ({ever})"
@@ -341,10 +340,10 @@ class _Purge:
 
     def _summaries(self) -> set[int]:
         """The notes of episodes that share a message with one of the notes, by key; none with another episode's."""
-        sql = f"SELECT key FROM notes WHERE key {_OF_MINE} AND NOT ({_SUMMARY})"
+        sql = f"SELECT key FROM notes WHERE key IN :mine AND NOT ({_SUMMARY})"
         mine = self._session.column(sql, mine=self._mine)
         sql = f"SELECT notes.key FROM notes JOIN note_sources AS held ON held.note = notes.key WHERE {_SUMMARY}"
-        sql += f" AND held.source IN (SELECT source FROM note_sources WHERE note {_OF_MINE})"
+        sql += " AND held.source IN (SELECT source FROM note_sources WHERE note IN :mine)"
         return set(self._session.column(sql, mine=mine)) - set(self._keys)
 
     def _cut_messages(self) -> None:
@@ -384,14 +383,14 @@ class _Purge:
     def _flags_and_proposals(self) -> None:
         """Flags and proposals that name one of the notes, or that its arrival brought."""
         session, done = self._session, self.done
-        done.count("flags", session.change(f"DELETE FROM flags WHERE because {_OF_MINE}", mine=self._ids))
+        done.count("flags", session.change("DELETE FROM flags WHERE because IN :mine", mine=self._ids))
         reviews = session.rows("SELECT id, operation, changes FROM reviews")
         named = [
             key
             for key, operation, changes in reviews
             if operation in self._arrivals or any(id in changes for id in self._gone)
         ]
-        done.count("proposals", session.change(f"DELETE FROM reviews WHERE id {_OF_MINE}", mine=named))
+        done.count("proposals", session.change("DELETE FROM reviews WHERE id IN :mine", mine=named))
 
     # -- what stays, without their words -------------------------------------------------------------------------
 
@@ -492,8 +491,7 @@ class _Purge:
     def _concerned(self) -> set[int]:
         """The keys of all notes of which something may have to be rewritten."""
         found = self._topics | self._episodes
-        sql = f"SELECT note FROM versions WHERE operation {_OF_MINE}"
-        found.update(self._session.column(sql, mine=self._arrivals))
+        found.update(self._session.column("SELECT note FROM versions WHERE operation IN :mine", mine=self._arrivals))
         if self._quotes:
             each = "SELECT notes.key, metadata, kind FROM notes"
             filled = f"quotes_purged({', '.join(_FILLED)}) OR {_MADE} AND quotes_purged(content)"

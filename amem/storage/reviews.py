@@ -114,11 +114,8 @@ class Reviews(Part):
 
     def concerned(self, operations: Sequence[int]) -> list[int]:
         """Ids of the items that these operations proposed or decided, oldest first."""
-        these = "IN :these"
-        sql = (
-            f"SELECT id FROM reviews WHERE operation {these} UNION SELECT review FROM decisions WHERE operation {these}"
-        )
-        return sorted(self._session.column(sql, these=operations))
+        sql = "SELECT id FROM reviews WHERE operation IN :by UNION SELECT review FROM decisions WHERE operation IN :by"
+        return sorted(self._session.column(sql, by=operations))
 
     def supersessions(self, limit: int) -> list[Link]:
         """The links that say of a superseded note what took its place, the newest first."""

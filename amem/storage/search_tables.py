@@ -277,8 +277,7 @@ class FullText(Part):
 
     def _most_used(self, role: str, limit: int = -1, *, active: bool = False) -> dict[str, int]:
         if self._session.is_shared or role == "keyword" or active:
-            statement = _ROLE_SCOPED.format(_STANDING[active])
-            return dict(self._session.rows(statement, role=ROLE[role], limit=limit))
+            return dict(self._session.rows(_ROLE_SCOPED.format(_STANDING[active]), role=ROLE[role], limit=limit))
         return dict(self._session.rows(f"{_ROLE} ORDER BY notes DESC, term LIMIT :limit", role=ROLE[role], limit=limit))
 
 

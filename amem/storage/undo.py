@@ -154,12 +154,11 @@ class UndoReport:
 _FINAL = ("purge", "reindex")
 #: Settings of the collection are nothing that a bare undo is about.
 _PASSED = ("reindex",)
-_THESE = "IN :these"
 #: What was changed by accepting proposals of some operations, where the acceptance stands.
 _ACCEPTED = (
     "SELECT n.id, v.changes, v.operation FROM reviews AS r JOIN decisions AS d ON d.review = r.id"
     " JOIN operations AS o ON o.id = d.operation JOIN versions AS v ON v.operation = d.operation AND v.note = r.note"
-    f" JOIN notes AS n ON n.key = v.note WHERE r.operation {_THESE} AND d.state = 'accepted' AND o.undone_by IS NULL"
+    " JOIN notes AS n ON n.key = v.note WHERE r.operation IN :these AND d.state = 'accepted' AND o.undone_by IS NULL"
     " ORDER BY v.id"
 )
 #: What tells of a change whether it counts.
@@ -306,10 +305,10 @@ class _Reversal:
         """Set the fields of all notes that were touched to what follows."""
         these = {note for (note,) in self._rows("versions", "note")}
         versions: dict[int, list[dict[str, Any]]] = defaultdict(list)
-        sql = f"SELECT v.*, {_BY} FROM versions AS v JOIN operations AS o ON o.id = v.operation WHERE v.note {_THESE}"
+        sql = f"SELECT v.*, {_BY} FROM versions AS v JOIN operations AS o ON o.id = v.operation WHERE v.note IN :these"
         for row in self._session.records(f"{sql} ORDER BY v.id", these=these):
             versions[row["note"]].append(row)
-        for row in self._session.records(f"SELECT * FROM notes WHERE key {_THESE} ORDER BY key", these=these):
+        for row in self._session.records("SELECT * FROM notes WHERE key IN :these ORDER BY key", these=these):
             self._note(row, NoteHistory(versions[row["key"]]))
 
     def _note(self, row: Mapping[str, Any], told: NoteHistory) -> None:
@@ -397,7 +396,7 @@ class _Reversal:
     def changed_meanwhile(self) -> None:
         """Name the links and flags of notes that are there again which were changed while these were away."""
         sql = "SELECT * FROM link_changes WHERE operation BETWEEN :first AND :last"
-        sql += f" AND (source {_THESE} OR target {_THESE}) ORDER BY id"
+        sql += " AND (source IN :these OR target IN :these) ORDER BY id"
         since = min(self._back.values(), default=0) + 1
         first: dict[tuple[str, str, str], Any] = {}
         for row in self._session.records(sql, first=since, last=self._own - 1, these=self._back):
@@ -454,7 +453,7 @@ class _Reversal:
             ("corroborations", "who", "witness", "operation"),
         ):
             meant = set(self._rows(table, f"note, {about}", meant=True))
-            sql = f"SELECT * FROM {table} WHERE note {_THESE} ORDER BY {order}"
+            sql = f"SELECT * FROM {table} WHERE note IN :these ORDER BY {order}"
             for row in session.records(sql, these={note for note, _ in meant}):
                 if (row["note"], row[about]) in meant:
                     said = True if item == "witness" else None if row["dismissed"] else row["reason"]
@@ -479,7 +478,7 @@ class _Reversal:
                     self._keep(id, field, operation, _SINCE)
 
     def _standing(self, operations: Collection[int]) -> set[int]:
-        sql = f"SELECT id FROM operations WHERE id {_THESE} AND undone_by IS NULL"
+        sql = "SELECT id FROM operations WHERE id IN :these AND undone_by IS NULL"
         return set(self._session.column(sql, these=operations))
 
     def _moved(self, since: int) -> set[int]:
@@ -498,7 +497,7 @@ class _Reversal:
     def _rows(self, table: str, columns: str, *, meant: bool = False) -> list[Any]:
         """These columns of the rows that the operations wrote."""
         these = sorted(self._meant if meant else self._touched | self._meant)
-        return self._session.rows(f"SELECT {columns} FROM {table} WHERE operation {_THESE}", these=these)
+        return self._session.rows(f"SELECT {columns} FROM {table} WHERE operation IN :these", these=these)
 
     def _is_touched(self, history: Sequence[Change]) -> bool:
         return any(each.operation in self._touched for each in history)

@@ -114,8 +114,7 @@ class Usage(Part):
         """
         if keys is None:
             return self.standings_where("status = 'active' ORDER BY notes.key", {})
-        some = {"keys": keys}
-        return self.standings_where("notes.key IN :keys", some, few=True)
+        return self.standings_where("notes.key IN :keys", {"keys": keys}, few=True)
 
     def standings_where(self, where: str, values: Mapping[str, Any], *, few: bool = False) -> Standings:
         """As `standings` of the notes that meet a condition; of `few` the witnesses are looked up one by one."""

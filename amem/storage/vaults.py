@@ -23,10 +23,8 @@ _STANDING_WITHOUT = (
 _LINKS = "SELECT source, target, type, reason, made_by FROM links WHERE source IN :ids ORDER BY at, key"
 _NAMING = "SELECT vault, note, text, refs FROM vault_files WHERE refs LIKE :like"
 _RELINKED = "SELECT DISTINCT source FROM link_changes WHERE operation > :after"
-_LINKING = "SELECT DISTINCT source FROM links WHERE target IN :ids"
 #: In place of a file's size: its note is being made, and its id is not written into it yet.
 NEW = -1
-_PURGED = "SELECT id FROM tombstones WHERE id IN :ids"
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +149,7 @@ class Vaults(Part):
 
     def linking_to(self, ids: Iterable[str]) -> set[str]:
         """Notes with a link that ends at one of these."""
-        return set(self._session.column(_LINKING, ids=ids))
+        return set(self._session.column("SELECT DISTINCT source FROM links WHERE target IN :ids", ids=ids))
 
     def relinked(self, after: int) -> set[str]:
         """Notes whose links an operation after this one added or took away."""
@@ -159,7 +157,7 @@ class Vaults(Part):
 
     def purged(self, ids: Iterable[str]) -> set[str]:
         """Those of these ids whose notes were destroyed."""
-        return set(self._session.column(_PURGED, ids=ids))
+        return set(self._session.column("SELECT id FROM tombstones WHERE id IN :ids", ids=ids))
 
     def _one(self, column: str, value: str) -> KnownVault | None:
         sql = f"SELECT id, path, counter, operation, synced_ns FROM vaults WHERE {column} = :value"
