@@ -16,12 +16,9 @@ from amem.conflict.statements import read
 from amem.language import index_terms, query_terms
 from amem.language.asking import (
     asked_for,
-    asks_for_a_move,
     asks_for_a_name,
     asks_yes_or_no,
     is_of_another_owner,
-    tells_of_a_move,
-    tells_who,
 )
 from amem.language.predicates import USER, WE
 from amem.language.states import (
@@ -45,7 +42,6 @@ from amem.retrieval.confidence import CALIBRATION
 from amem.retrieval.entailment import (
     Premise,
     Verdict,
-    asks_for_kin,
     deciding,
     deciding_then,
     is_beside,
@@ -101,7 +97,7 @@ class Evidence:
     def __init__(
         self, memory: Memory, question: str, hits: Sequence[Hit], notes: Mapping[str, MemoryNote], now: datetime
     ) -> None:
-        self._memory, self._question, self._now = memory, question, now
+        self._memory, self._question, self.now = memory, question, now
         reading = next((hit.explanation.reading for hit in hits), None)
         others = [] if reading is None else [name for names in reading.translated.values() for name in names]
         #: What is asked with, in either language where some notes are in the other.
@@ -178,7 +174,7 @@ class Evidence:
         is allowed."""
         if asks_how_things_were(self._question):
             return None
-        latest = max(map(self.at, self.known(slot)), default=self._now)
+        latest = max(map(self.at, self.known(slot)), default=self.now)
         for fact in slot:
             own = fact.subject in (USER, WE)
             names = [fact.object, *(name for name in _NAME.findall(fact.object) if name != fact.object)]
@@ -196,9 +192,9 @@ class Evidence:
 
     def planned(self, ids: Sequence[str], period: Period) -> str | None:
         """The later hit that plans a change of what these notes tell until the end of a time that lies ahead."""
-        if period.until is None or period.until <= self._now:
+        if period.until is None or period.until <= self.now:
             return None
-        latest = max(map(self.at, ids), default=self._now)
+        latest = max(map(self.at, ids), default=self.now)
         later = [hit.id for hit in self.hits.values() if self.at(hit.id) > latest and replaces(hit.content)]
         planned = [id for id in later if self.is_near(id) and self._is_ahead(id, period.until)]
         return max(planned, key=self.at, default=None)
@@ -214,11 +210,8 @@ class Evidence:
         lost, or that somebody left where the question is for a person."""
         if asks_how_things_were(self._question):
             return None
-        leaves = asks_who(self._question) and not asks_for_kin(self._question)
         notes = [self.notes[id] for id in told if id in self.hits]
-        if tells_who(self._question) and any(name in self._question for note in notes for name in note.entities):
-            return None  # whoever has left is still who they are
-        latest = max((self.at(note.id) for note in notes), default=self._now)
+        latest = max((self.at(note.id) for note in notes), default=self.now)
         held = {note.id: holding_text(note.content, note.overturned) for note in notes}
         bearing = [each for text in held.values() for each in clauses(text) if self.terms & {*index_terms(each)}]
         # Of whom nothing is told any more it is known that they are gone.
@@ -233,7 +226,7 @@ class Evidence:
                 if not after or note.speaker is not None:
                     continue
                 gone = tells_of_death(note.content, name) or tells_of_loss(note.content, name)
-                if gone or (leaves and tells_of_leaving(note.content, name)):
+                if gone or (asks_who(self._question) and tells_of_leaving(note.content, name)):
                     self.notes[note.id] = note
                     return note.id
         return None
@@ -303,7 +296,7 @@ class Evidence:
             return False
         if tells_instead(hit.content):
             return True
-        return not signs.read and (signs.few >= _FEW or replaces(hit.content) or Cue.NOW in cues_of(hit.content))
+        return not signs.read and (signs.few >= _FEW or replaces(hit.content))
 
     # What says yes or no.
 
@@ -314,16 +307,16 @@ class Evidence:
         ids = sorted(self.hits, key=self.at, reverse=True)
         notes = [self._premise(self.notes[each]) for each in ids]
         bearing = [each in near for each in ids]
-        found = deciding(self._question, notes, self._now, bearing)
+        found = deciding(self._question, notes, self.now, bearing)
         if found is None and wider:
-            found = deciding(wider, notes, self._now, bearing)
+            found = deciding(wider, notes, self.now, bearing)
             found = None if found is None or found[1] is Verdict.YES else found
         return None if found is None else (ids[found[0]], found[1])
 
     def decided_then(self, period: Period) -> tuple[list[str], Verdict | None] | None:
         """The notes, the earliest first, by which what is asked was so in a time or was not, and which of the two; no
         verdict where it changed meanwhile. None where what was noted until its end does not tell."""
-        if period.since is None or period.until is None or period.since > self._now:
+        if period.since is None or period.until is None or period.since > self.now:
             return None
         if not asks_yes_or_no(self._question):
             return None
@@ -335,8 +328,8 @@ class Evidence:
             for note in self._memory.list(then, limit=_LATEST)
             if note.at is not None and note.speaker is None and any(term in note.content.casefold() for term in asked)
         ]
-        notes.sort(key=lambda note: note.at or self._now)
-        told = [Premise(note.content, note.at or self._now) for note in notes]
+        notes.sort(key=lambda note: note.at or self.now)
+        told = [Premise(note.content, note.at or self.now) for note in notes]
         found = deciding_then(self._question.replace(period.words, " "), told, period.since, period.until)
         if found is None:
             return None
@@ -365,29 +358,26 @@ class Evidence:
             note
             for note in every.values()
             if note.at is not None
-            and note.at <= self._now
+            and note.at <= self.now
             and note.speaker is None
             and any(state.ended.search(note.content) or state.stated.search(note.content) for state in states)
         ]
-        telling.sort(key=lambda note: note.at or self._now, reverse=True)
-        place = is_over(self._question, [self._premise(note) for note in telling], self._now)
+        telling.sort(key=lambda note: note.at or self.now, reverse=True)
+        place = is_over(self._question, [self._premise(note) for note in telling], self.now)
         if place is None:
             return None
         over = self.notes.setdefault(telling[place].id, telling[place])
         return None if any(each.since > self.at(over.id) for each in facts) else over.id
 
     def is_past(self, id: str) -> bool:
-        """Whether a question asks if somebody is in a state that lasts for a while, and a hit told of it longer ago, or
-        where somebody moves, and a hit tells of no move."""
-        if asks_for_a_move(self._question) and not tells_of_a_move(self.notes[id].content):
-            return True
+        """Whether a question asks if somebody is in a state that lasts for a while, and a hit told of it longer ago."""
         if not asks_yes_or_no(self._question) or asks_how_things_were(self._question):
             return False
-        ago = self._now - self.at(id)
+        ago = self.now - self.at(id)
         return any(state.lasts is not None and ago > state.lasts for state in states_asked(self._question))
 
     def _premise(self, note: MemoryNote) -> Premise:
-        return Premise(holding_text(note.content, note.overturned), note.at or self._now, tuple(_ended(note)))
+        return Premise(holding_text(note.content, note.overturned), note.at or self.now, tuple(_ended(note)))
 
 
 def _ended(note: MemoryNote) -> list[Fact]:

@@ -83,49 +83,19 @@ def extract(
 
     With `cite`, note number n (from 1) of those that it rests on is cited as ``[n]``.
     """
+    # 1. Read which facts the question asks for, and of what time.
     hits = [hit for hit in hits if hit.id in notes]
     reading = next((hit.explanation.reading for hit in hits), None)
     filled = memory.facts_asked(question, period=None if reading is None else reading.period)
     evidence = Evidence(memory, question, hits, notes, now)
     answer = _Answer(memory, question, evidence, cite=cite)
-    if filled.of_a_guest:
-        # Whatever else was noted of somebody, what harms them has to be said to whoever cooks for them.
-        answer.add_facts(_slots(filled.facts))
-        return answer.extract(Support.STRONG)
-    if filled.period is not None and filled.exact:
-        of_event = reading is not None and reading.event is not None
-        return answer.extract(answer.tell_then(filled, of_event=of_event))
-    if filled.period is None and (ending := evidence.ending(filled.facts)) is not None:
-        answer.quote(ending, answer.words.verdict(Verdict.NO_LONGER, question), doubts=False)
-        return answer.extract(Support.STRONG)
-    whole = of_a_time(question, filled.period, now)
-    if whole is not None:
-        support = answer.tell_time(notes_of_a_time(memory, question, whole, hits, notes, now), whole)
-        return replace(answer.extract(support), by_time=True)
-    if not filled.exact and (done := notes_of_a_deed(memory, question, filled.period)):
-        words = "" if filled.period is None else filled.period.words
-        return replace(answer.extract(answer.tell_list(done, words)), by_time=True)
-    if not filled.exact and (several := notes_of_a_sort(question, filled.period, hits, notes)):
-        return answer.extract(answer.tell_list(several))
-    if filled.period is not None and not filled.exact and answer.tell_whether_then(filled.period):
-        return answer.extract(Support.STRONG)
-    identity: Sequence[str] = ()
-    tells = tells_who(question)
-    if tells is not None and not filled.exact and (identity := [hit.id for hit in hits if tells(hit.content)]):
-        best, support = tuple(identity), Support.STRONG
-    elif filled.topic and not filled.exact:
-        # Only what speaks of the thing that is asked about says yes or no to it.
-        stating = {id for each in (*filled.facts, *filled.ended) for id in each.notes}
-        speaking = [hit for hit in hits if hit.id in stating or filled.topic & set(index_terms(hit.content))]
-        support = min(support, best_support(speaking), key=_ORDER.index) if speaking else Support.NONE
-        best = supporting(speaking) if support is not Support.NONE else ()
-    else:
-        best = supporting(hits) or tuple(hit.id for hit in sorted(hits, key=lambda hit: -hit.confidence))
-    if filled.period is not None and support is Support.STRONG:
-        then = _of_the_time(hits, notes, filled)
-        best = tuple(id for id in best if id in then) or best
-        support = support if best[0] in then else Support.WEAK
+    # 2. Say what answers it whole: facts of a time, the end of a state, or all notes of a time, a deed or a sort.
+    if (whole := answer.tell_whole(filled, of_event=reading is not None and reading.event is not None)) is not None:
+        return whole
+    # 3. Choose the hits to rest on, and see how sure they are.
+    best, support, is_identity = answer.chosen(filled, support)
     asides = _slots(filled.asides)
+    # 4. Where none is sure, look for what was noted of the time, around it, or before something took its place.
     if support is not Support.STRONG and not asides:
         # Whom one met, or where one was, is among what was noted of that time.
         rough = of_a_time(question, filled.period, now, roughly=True)
@@ -142,10 +112,9 @@ def extract(
         inside = best[0] in _of_the_time(hits, notes, filled)
         little = evidence.holds(best[0]) < HELD and not _is_short(filled.period)
         poor, least = little or not inside, HELD if inside else evidence.holds(best[0]) or HELD
-    if poor and not asides and answer.tell_spanning(filled.period):
+    if poor and not asides and (answer.tell_spanning(filled.period) or answer.tell_what_was(filled.period, least)):
         return answer.extract(Support.WEAK)
-    if poor and not asides and answer.tell_what_was(filled.period, least):
-        return answer.extract(Support.WEAK)
+    # 5. Say the facts, or quote the best note.
     far = False
     if support is Support.NONE or not best:
         # An allergy that may be the same in another language is no reason to deny one.
@@ -166,12 +135,11 @@ def extract(
         if filled.period is None and (decided := evidence.decided(best[0], filled.wider)):
             best, lead, support = (decided[0],), answer.words.verdict(decided[1], question), Support.STRONG
         answer.quote(best[0], lead, doubts=not over)
-        support = Support.WEAK if answer.doubted else support
-    else:
-        support = Support.WEAK if answer.doubted else support
+    support = Support.WEAK if answer.doubted and support is Support.STRONG else support
+    # 6. Add what was noted later, what the note lacks, and what must not be overlooked.
     # What was noted later is of another time than one that is asked about, and no reason for what was before.
     causal = reading is not None and Intent.CAUSAL in reading.intents
-    if filled.period is None and not (identity or causal or far):
+    if filled.period is None and not (is_identity or causal or far):
         answer.quote_others(alike=support is not Support.STRONG)
         support = Support.WEAK if answer.doubted and support is Support.STRONG else support
     if filled.period is None and support is Support.STRONG and not causal and answer.quote_leaving():
@@ -204,6 +172,55 @@ class _Answer:
     def extract(self, support: Support) -> Extract:
         text = self.words.semicolon.join(self._clauses) + ("" if self._quoted else self.words.stop)
         return Extract(f"{text[:1].upper()}{text[1:]}", tuple(self._rests), support)
+
+    def tell_whole(self, filled: Filled, *, of_event: bool) -> Extract | None:
+        """Say what answers the question whole, if anything does; `of_event` as for `tell_then`."""
+        memory, question, found, period = self._memory, self._question, self._found, filled.period
+        hits = [*found.hits.values()]
+        if filled.of_a_guest:
+            # Whatever else was noted of somebody, what harms them has to be said to whoever cooks for them.
+            self.add_facts(_slots(filled.facts))
+            return self.extract(Support.STRONG)
+        if period is not None and filled.exact:
+            return self.extract(self.tell_then(filled, of_event=of_event))
+        if period is None and (ending := found.ending(filled.facts)) is not None:
+            self.quote(ending, self.words.verdict(Verdict.NO_LONGER, question), doubts=False)
+            return self.extract(Support.STRONG)
+        whole = of_a_time(question, period, found.now)
+        if whole is not None:
+            of_it = notes_of_a_time(memory, question, whole, hits, found.notes, found.now)
+            return replace(self.extract(self.tell_time(of_it, whole)), by_time=True)
+        if filled.exact:
+            return None
+        if done := notes_of_a_deed(memory, question, period):
+            return replace(self.extract(self.tell_list(done, "" if period is None else period.words)), by_time=True)
+        if several := notes_of_a_sort(question, period, hits, found.notes):
+            return self.extract(self.tell_list(several))
+        if period is not None and self.tell_whether_then(period):
+            return self.extract(Support.STRONG)
+        return None
+
+    def chosen(self, filled: Filled, support: Support) -> tuple[tuple[str, ...], Support, bool]:
+        """The hits that the answer rests on, the best first, how sure they are, and whether they say who somebody is;
+        `support` is that of all hits."""
+        found, tells = self._found, tells_who(self._question)
+        hits = [*found.hits.values()]
+        identity = [] if tells is None or filled.exact else [hit.id for hit in hits if tells(hit.content)]
+        if identity:
+            best, support = tuple(identity), Support.STRONG
+        elif filled.topic and not filled.exact:
+            # Only what speaks of the thing that is asked about says yes or no to it.
+            stating = {id for each in (*filled.facts, *filled.ended) for id in each.notes}
+            speaking = [hit for hit in hits if hit.id in stating or filled.topic & set(index_terms(hit.content))]
+            support = min(support, best_support(speaking), key=_ORDER.index) if speaking else Support.NONE
+            best = supporting(speaking) if support is not Support.NONE else ()
+        else:
+            best = supporting(hits) or tuple(hit.id for hit in sorted(hits, key=lambda hit: -hit.confidence))
+        if filled.period is not None and support is Support.STRONG:
+            then = _of_the_time(hits, found.notes, filled)
+            best = tuple(id for id in best if id in then) or best
+            support = support if best[0] in then else Support.WEAK
+        return best, support, bool(identity)
 
     def say(self, clause: str) -> None:
         self._clauses.append(clause)

@@ -99,11 +99,6 @@ asks_for_a_device = _pattern.says("device")
 asks_for_a_move = _pattern.says("moving")
 
 
-def tells_of_a_move(text: str) -> bool:
-    """Whether a text speaks of moving."""
-    return _pattern.moves.search(text) is not None
-
-
 def speaks_of_oneself(text: str) -> bool:
     """Whether a statement speaks of whoever makes it, "my sister" before its verb aside."""
     return _pattern.first_person.search(_pattern.owned_subject.sub("", text)) is not None

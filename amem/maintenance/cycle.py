@@ -84,6 +84,7 @@ class Cycle:
                 since = _seen(session, cycle)
                 phase_run = PhaseRun(cycle, since, True, cancelled, _changed(session, since), listener=listener)
             return self._through(phase_run, {}).report(cycle, began, dry_run=True)
+        # 1. Claim the run: a new one, or the one that was left in the middle.
         run, resumed = self._claim(cycle, self.owners())
         assert run.owner is not None
         try:
@@ -97,7 +98,9 @@ class Cycle:
                 owner=run.owner,
                 listener=listener,
             )
+            # 2. Go through the phases that are not finished (maintainer.py names them), each a page of notes at a time.
             done = self._through(phase_run, run.progress["phases"])
+            # 3. Write down up to where the collection was seen.
             operation = self._finish(run, done.problems)
         except StorageError as error:
             if cancelled.is_set():  # closed under our hands

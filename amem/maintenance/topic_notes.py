@@ -287,14 +287,12 @@ class Draft:
     made_by: str = ACTOR
 
 
+@dataclass(frozen=True, slots=True)
 class TopicWriter:
     """Drafts and stores topics of one collection; the `analyst` writes pages where it can, else the rules."""
 
-    def __init__(self, collection: Collection, analyst: Callable[[], Analyst]) -> None:
-        self._store = collection.store
-        self._vectorizer = collection.vectorizer
-        self._settings = collection.settings
-        self._analyst = analyst
+    collection: Collection
+    analyst: Callable[[], Analyst]
 
     def draft(
         self,
@@ -311,7 +309,7 @@ class TopicWriter:
         A new one is named by its `mark`, or by what its notes share and unlike
         those `taken`; None when they share nothing that could name it. May `ask` a model; holds no transaction then.
         """
-        with self._store.read() as session:
+        with self.collection.store.read() as session:
             notes = [note for note in notes_of(session, members).values() if note.status is Status.ACTIVE]
             members = [note.id for note in notes]
             ever = session.links.ever_to(known.id, LinkType.PART_OF) if known is not None else set()
@@ -335,16 +333,16 @@ class TopicWriter:
         page, made_by = self._written(page, known, notes) if ask else (page, ACTOR)
         if normalize(page.title) in {normalize(each) for each in taken if each != name}:
             page = replace(page, title=name)
-        with self._store.read() as session:
+        with self.collection.store.read() as session:
             short = session.notes.shortened(list(cited_ids(page)), _SHORT)
-        text = render(page, short.__getitem__, self._settings.max_note_chars)
+        text = render(page, short.__getitem__, self.collection.settings.max_note_chars)
         mark = replace(held or Mark(name), name=name if held and held.declared else page.title, seen=seen)
         shown = tuple(found[:_KEYWORDS])
         return Draft(known, mark.name, text, page.summary, shown, frozenset(members), mark, scope, made_by)
 
     def _written(self, page: Page, known: Known | None, notes: Sequence[MemoryNote]) -> tuple[Page, str]:
         """The page as a model writes it, where there is one; the rules' own when that fails."""
-        writer = self._analyst() if notes else None
+        writer = self.analyst() if notes else None
         if not isinstance(writer, PageWriter):
             return page, ACTOR
         present = "" if known is None else known.note.content
@@ -359,7 +357,9 @@ class TopicWriter:
 
     def embed(self, draft: Draft) -> Vectors:
         """What `put` needs of the embedder, so that no transaction waits for it."""
-        return self._vectorizer.embed([self._vectorizer.text(MemoryNote(draft.text, kind=Kind.TOPIC))])[0]
+        return self.collection.vectorizer.embed(
+            [self.collection.vectorizer.text(MemoryNote(draft.text, kind=Kind.TOPIC))]
+        )[0]
 
     def put(self, session: Session, draft: Draft, vectors: Vectors, operation: int) -> str:
         """Store a draft with its `vectors`; returns the id of the topic's note.
@@ -368,7 +368,7 @@ class TopicWriter:
         """
         if len(session.notes.keys_of(sorted(draft.members))) < len(draft.members):
             raise StaleNote(f"a note of the topic {draft.name} was purged meanwhile", hint="try again")
-        self._vectorizer.keep(session, vectors)
+        self.collection.vectorizer.keep(session, vectors)
         if draft.known is None:
             id = self._insert(session, draft, operation)
         else:
@@ -394,8 +394,8 @@ class TopicWriter:
         session.notes.insert(
             note,
             operation,
-            reliability=self._settings.trust_agent,
-            text_hash=self._vectorizer.hash(note),
+            reliability=self.collection.settings.trust_agent,
+            text_hash=self.collection.vectorizer.hash(note),
             given=("kind", "keywords", "context", "tags", "importance", "entities", "facts", "metadata", "layer"),
         )
         return note.id
@@ -421,7 +421,7 @@ class TopicWriter:
                 reason=f"the notes of the topic {draft.name} have changed",
                 confidence=1.0,
                 made_by=draft.made_by,
-                days=self._settings.review_days,
+                days=self.collection.settings.review_days,
             )
         session.notes.change(
             known.id,
@@ -430,7 +430,7 @@ class TopicWriter:
             expect=known.note.version,
         )
         held = session.notes.get_many([known.id], history=False, usage=False)[known.id]
-        session.notes.address(known.id, self._vectorizer.hash(held))
+        session.notes.address(known.id, self.collection.vectorizer.hash(held))
 
     def _link(self, session: Session, draft: Draft, id: str, operation: int) -> None:
         linked = {link.source: link for link in session.links.to(id) if link.type is LinkType.PART_OF}

@@ -123,23 +123,21 @@ class Words:
         return cosine >= near and not self.terms.isdisjoint(index_terms(note.content))
 
 
+@dataclass(frozen=True, slots=True)
 class Declared:
     """Finds the notes of declared topics in one collection."""
 
-    def __init__(self, collection: Collection) -> None:
-        self._store = collection.store
-        self._dense = collection.dense
-        self._vectorizer = collection.vectorizer
+    collection: Collection
 
     def belonging(self, keys: Sequence[int]) -> dict[str, set[str]]:
         """For each declared topic (by id) those of these notes that belong to it; nothing is loaded without topics."""
-        with self._store.read() as session:
+        with self.collection.store.read() as session:
             topics = [known for known in known_topics(session) if known.mark.declared] if keys else []
         found: dict[str, set[str]] = {}
         for known in topics:
             words = Words.of(known.mark)
             mine = self._of(words, list(keys), known.scope)
-            with self._store.read() as session:
+            with self.collection.store.read() as session:
                 mine -= session.links.taken_away(known.id, LinkType.PART_OF)
             if mine:
                 found[known.id] = mine
@@ -149,11 +147,11 @@ class Declared:
         """Every note of the scope that belongs to a topic of these words."""
         words = Words.of(mark)
         vector = self._vector(words)
-        self._dense.refresh()
-        with self._store.read() as session:
+        self.collection.dense.refresh()
+        with self.collection.store.read() as session:
             allowed = session.notes.met_by(scope)
-        near = self._dense.search(vector, _NEAREST, allowed=allowed)[0].tolist()
-        with self._store.read() as session:
+        near = self.collection.dense.search(vector, _NEAREST, allowed=allowed)[0].tolist()
+        with self.collection.store.read() as session:
             keys = dict.fromkeys([*near, *_holding(session, words.labels)])
         return self._of(words, list(keys), scope)
 
@@ -161,9 +159,9 @@ class Declared:
         if not keys:
             return set()
         vector = self._vector(words)
-        self._dense.refresh()
-        cosines = self._dense.cosines(vector, np.array(keys, dtype=np.int64)).tolist()
-        with self._store.read() as session:
+        self.collection.dense.refresh()
+        cosines = self.collection.dense.cosines(vector, np.array(keys, dtype=np.int64)).tolist()
+        with self.collection.store.read() as session:
             notes = session.notes.bare(keys)
         found: set[str] = set()
         for key, cosine in zip(keys, cosines, strict=True):
@@ -176,10 +174,10 @@ class Declared:
 
     def _vector(self, words: Words) -> NDArray[np.float32]:
         """The vector of a topic's words; kept like those of notes, so that it costs a model once."""
-        vectors, fresh = self._vectorizer.embed([words.text])
-        if fresh and not self._store.read_only:
-            with self._store.write() as session:
-                self._vectorizer.keep(session, vectors)
+        vectors, fresh = self.collection.vectorizer.embed([words.text])
+        if fresh and not self.collection.store.read_only:
+            with self.collection.store.write() as session:
+                self.collection.vectorizer.keep(session, vectors)
         return vectors[text_hash(words.text)]
 
 
@@ -210,32 +208,30 @@ class _Plan:
     names: dict[Scope, list[str]] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
 class TopicPhase:
     """Renews the topics of one collection."""
 
-    def __init__(self, collection: Collection, topic_writer: TopicWriter, declared: Declared) -> None:
-        self._store = collection.store
-        self._settings = collection.settings
-        self._topic_writer = topic_writer
-        self._declared = declared
+    collection: Collection
+    writer: TopicWriter
 
     def run(self, run: PhaseRun) -> PhaseReport:
         """Make, update and put away topics; does nothing at all when nothing was written since the last run."""
-        with self._store.read() as session:
+        with self.collection.store.read() as session:
             if session.counter == run.since:
                 return PhaseReport()
             changed = run.changed(session)
-        grown = self._declared.belonging(changed)
-        with self._store.read() as session:
+        grown = Declared(self.collection).belonging(changed)
+        with self.collection.store.read() as session:
             plan = self._plan(session, run, grown)
         reasons: list[Reason] = []
         for place, (known, members) in enumerate(plan.drafts):
             if run.cancelled.is_set():
                 break
-            with self._store.read() as session:
+            with self.collection.store.read() as session:
                 scope = session.notes.scopes_of(members[:1])[members[0]] if known is None else known.scope
             names = plan.names.setdefault(scope, [])
-            draft = self._topic_writer.draft(members, known, scope=scope, taken=names, ask=not run.dry_run)
+            draft = self.writer.draft(members, known, scope=scope, taken=names, ask=not run.dry_run)
             if draft is not None:
                 names.append(draft.name)
                 with suppress(StaleNote):  # somebody is at it: it is looked at again the next time
@@ -252,15 +248,15 @@ class TopicPhase:
         why = f"{draft.name}: {len(draft.members)} notes" + (" belong together" if known is None else "")
         if run.dry_run:
             return Reason("" if known is None else known.id, "topic", why)
-        vectors = self._topic_writer.embed(draft)
-        with self._store.write() as session:
-            id = self._topic_writer.put(session, draft, vectors, run.begin(session, ACTION, draft.name))
+        vectors = self.writer.embed(draft)
+        with self.collection.store.write() as session:
+            id = self.writer.put(session, draft, vectors, run.begin(session, ACTION, draft.name))
             run.mark(session, {"counts": {"topics_updated": before + 1}})
         return Reason(id, "topic", why)
 
     def _archive(self, run: PhaseRun, known: Known, why: str, before: int) -> None:
-        with self._store.write() as session:
-            self._topic_writer.archive(session, known, run.begin(session, ACTION, f"{known.mark.name}: {why}"))
+        with self.collection.store.write() as session:
+            self.writer.archive(session, known, run.begin(session, ACTION, f"{known.mark.name}: {why}"))
             run.mark(session, {"counts": {"topics_updated": before + 1}})
 
     def _plan(self, session: Session, run: PhaseRun, grown: Mapping[str, set[str]]) -> _Plan:
@@ -313,7 +309,7 @@ class TopicPhase:
         links = session.links.web(TIES)
         last = session.runs.last(CYCLES)
         if last is None or cycle != "nightly":
-            return communities(links, self._settings.topic_size), {known.id: known for known in topics}
+            return communities(links, self.collection.settings.topic_size), {known.id: known for known in topics}
         moved = touched | session.links.ends_changed(last.started_at, but=ACTION)
         near = neighbours(links, moved)
         standing = {known.id: set(known.members) for known in topics if known.note.status is Status.ACTIVE}
@@ -325,7 +321,7 @@ class TopicPhase:
         looked_at = {id for id, notes in standing.items() if id in lost or not moved.isdisjoint(notes)}
         looked_at.update(joined.values())
         free = near.difference(*standing.values())
-        fresh = communities([link for link in links if free.issuperset(link[:2])], self._settings.topic_size)
+        fresh = communities([link for link in links if free.issuperset(link[:2])], self.collection.settings.topic_size)
         groups = [frozenset(_active(session, standing[id])) for id in sorted(looked_at)]
         away = {known.id for known in topics if known.note.status is not Status.ACTIVE}
         return [*groups, *fresh], {known.id: known for known in topics if known.id in looked_at | away}
@@ -334,7 +330,7 @@ class TopicPhase:
         """Whether a community is a topic: of the notes that its name really fits there have to be enough."""
         notes = list(notes_of(session, group).values())
         members = core(notes, labels(session, notes, chinese=is_chinese(notes)))
-        if len(members) < self._settings.topic_size:
+        if len(members) < self.collection.settings.topic_size:
             return False
         plan.drafts.append((None, sorted(members)))
         return True
@@ -369,7 +365,7 @@ class TopicPhase:
 
     def _too_few(self, notes: AbstractSet[str]) -> bool:
         """For a topic to go on half of what makes a new one is enough."""
-        return len(notes) * 2 < self._settings.topic_size
+        return len(notes) * 2 < self.collection.settings.topic_size
 
 
 def _look_again(plan: _Plan, known: Known, active: AbstractSet[str], touched: AbstractSet[str]) -> None:

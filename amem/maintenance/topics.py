@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amem.conflict.corrections import Reweigher, delete
@@ -30,32 +31,28 @@ if TYPE_CHECKING:
 _LONGEST = 1_000
 
 
+@dataclass(frozen=True, slots=True)
 class Topics:
     """Lists the topics of one collection, shows their pages, and takes a person's word for what is one."""
 
-    def __init__(
-        self, collection: Collection, lists: NoteLists, reweigher: Reweigher, analyst: Callable[[], Analyst]
-    ) -> None:
-        self._collection = collection
-        self._store = collection.store
-        self._lists = lists
-        self._reweigher = reweigher
-        self._analyst = analyst
-        self._declared = Declared(collection)
+    collection: Collection
+    lists: NoteLists
+    reweigher: Reweigher
+    analyst: Callable[[], Analyst]
 
     def all(self, *, scope: Scope = EVERYONE) -> list[Topic]:
         """Every topic of the `scope`, the largest first."""
 
         def read() -> list[tuple[Topic, Scope]]:
-            numbers = self._lists.topic_sizes(session)
+            numbers = self.lists.topic_sizes(session)
             found = [
                 (_topic(session, note, mark, numbers.get(note.id, 0)), Scope.of(note.metadata))
                 for note, mark, _ in topic_notes(session)
             ]
             return sorted(found, key=lambda each: (-each[0].notes, each[0].name))
 
-        with self._store.read() as session:
-            every = self._lists.since(session.counter, "topics", read)
+        with self.collection.store.read() as session:
+            every = self.lists.since(session.counter, "topics", read)
         return [topic for topic, whose in every if scope.covers(whose)]
 
     def page(self, name: str, *, scope: Scope = EVERYONE) -> TopicPage:
@@ -63,7 +60,7 @@ class Topics:
 
         Raises NoteNotFound, or AmbiguousId when several begin so.
         """
-        with self._store.read() as session:
+        with self.collection.store.read() as session:
             known = _named(session, name, scope)
             notes = session.notes.get_many(sorted(known.members), history=False, usage=False)
             active = {id: note for id, note in notes.items() if note.status is Status.ACTIVE}
@@ -74,7 +71,7 @@ class Topics:
     def map(self, limit: int = 40, *, scope: Scope = EVERYONE) -> TopicMap:
         """The `limit` largest topics of the `scope` and what holds them together: all of it at a glance."""
         topics = self.all(scope=scope)
-        with self._store.read() as session:
+        with self.collection.store.read() as session:
             every = [topic.id for topic in topics]
             pages = session.notes.count(Filter(kinds=(Kind.TOPIC,), whose=scope))
             return TopicMap(
@@ -93,19 +90,19 @@ class Topics:
             raise InvalidInput(f"what a topic is about may have {_LONGEST:,} characters, not {len(about):,}")
         mark = Mark(wanted, declared=True, about=" ".join(about.split()))
         scope = Scope.of(scope.ids)
-        members = self._declared.all_of(mark, scope)
-        with self._store.read() as session:
+        members = Declared(self.collection).all_of(mark, scope)
+        with self.collection.store.read() as session:
             every = [known for known in known_topics(session) if known.scope == scope]
         same = [known for known in every if normalize(known.mark.name) == normalize(wanted)]
         if same and not same[0].mark.declared:
             raise InvalidInput(f"there is a topic {same[0].mark.name!r} already", hint="choose another name")
-        writer = self._topic_writer()
+        writer = TopicWriter(self.collection, self.analyst)
         known = same[0] if same else None
         draft = writer.draft(sorted(members | (known.by_hand if known else frozenset())), known, mark, scope=scope)
         id = "" if known is None else known.id
         if draft is not None:
             vectors = writer.embed(draft)
-            with self._store.write() as session:
+            with self.collection.store.write() as session:
                 id = writer.put(session, draft, vectors, session.begin("declare", actor, f"topic {wanted}"))
         # By its id, since a redo may have brought another of its name back.
         return self.page(id, scope=scope)
@@ -115,8 +112,8 @@ class Topics:
 
         Raises NoteNotFound, AmbiguousId, or InvalidInput for one that was found by links.
         """
-        self._reweigher.refresh()
-        with self._store.write() as session:
+        self.reweigher.refresh()
+        with self.collection.store.write() as session:
             known = _named(session, name, scope)
             if not known.mark.declared:
                 raise InvalidInput(
@@ -124,42 +121,39 @@ class Topics:
                     hint=f"amem delete {short_id(known.id)} takes its page away for good",
                 )
             operation = session.begin("undeclare", actor, f"topic {known.mark.name}")
-            delete(session, [known.id], operation, self._reweigher)
+            delete(session, [known.id], operation, self.reweigher)
         return known.mark.name
 
     def take_in(self, ids: Sequence[str], parent: int | None) -> None:
         """Let declared topics take in these new notes, below the operation that brought them."""
-        with self._store.read() as session:
+        with self.collection.store.read() as session:
             topics = {known.id: known for known in known_topics(session) if known.mark.declared}
             if not topics:
                 return
             keys = list(session.notes.keys_of(ids).values())
-        writer = self._topic_writer()
-        for id, grown in self._declared.belonging(keys).items():
+        writer = TopicWriter(self.collection, self.analyst)
+        for id, grown in Declared(self.collection).belonging(keys).items():
             draft = writer.draft(sorted(topics[id].members | grown), topics[id], scope=topics[id].scope)
             with suppress(StaleNote):
                 self._put(writer, draft, parent)
 
     def write_again(self, ids: Sequence[str], parent: int) -> None:
         """Write the pages of these topics anew, by rules, from the notes that are left to them."""
-        with self._store.read() as session:
+        with self.collection.store.read() as session:
             topics = [known for known in known_topics(session) if known.id in ids] if ids else []
-        writer = self._topic_writer()
+        writer = TopicWriter(self.collection, self.analyst)
         for known in topics:
             self._put(writer, writer.draft(sorted(known.members), known, scope=known.scope, ask=False), parent)
 
     def phase(self, analyst: Callable[[], Analyst]) -> TopicPhase:
         """The part of maintenance that renews topics."""
-        return TopicPhase(self._collection, TopicWriter(self._collection, analyst), self._declared)
+        return TopicPhase(self.collection, TopicWriter(self.collection, analyst))
 
     def _put(self, writer: TopicWriter, draft: Draft | None, parent: int | None) -> None:
         if draft is not None:
             vectors = writer.embed(draft)
-            with self._store.write() as session:
+            with self.collection.store.write() as session:
                 writer.put(session, draft, vectors, session.begin("topic", ACTOR, draft.name, parent=parent))
-
-    def _topic_writer(self) -> TopicWriter:
-        return TopicWriter(self._collection, self._analyst)
 
 
 def _topic(session: Session, note: MemoryNote, mark: Mark, notes: int) -> Topic:
