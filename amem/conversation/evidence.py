@@ -17,6 +17,7 @@ from amem.language import index_terms, query_terms
 from amem.language.asking import (
     asked_for,
     asks_for_a_name,
+    asks_whether_allowed,
     asks_yes_or_no,
     is_of_another_owner,
 )
@@ -318,8 +319,8 @@ class Evidence:
         verdict where it changed meanwhile. None where what was noted until its end does not tell."""
         if period.since is None or period.until is None or period.since > self.now:
             return None
-        if not asks_yes_or_no(self._question):
-            return None
+        if not asks_yes_or_no(self._question) or asks_whether_allowed(self._question):
+            return None  # "can we deploy on Friday?" is for no day that is over
         # What has been superseded since was so then.
         then = Filter(until=period.until, statuses=(Status.ACTIVE, Status.SUPERSEDED))
         asked = {part for term in self.terms for part in ([term[:_STEM]] if term.isascii() else term)}

@@ -311,6 +311,8 @@ def _same_people(asked: Statement, each: Statement) -> bool:
 def _says(question: str, asked: Statement, each: Statement) -> Verdict | None:
     who = asked.people | {key for key in each.people if key not in asked.about}
     wanted = _telling(asked) - who
+    if each.negative and each.poles.get("allowed") == 1 and "allowed" not in asked.poles:
+        return None  # "we no longer restrict deploys": no "no" to whether we may deploy
     pairs = [each.poles[pair] == sign for pair, sign in asked.poles.items() if pair in each.poles]
     if pairs and len(pairs) == len(asked.poles) and wanted <= each.about.keys():
         if all(pairs) and (Cue.CHANGES in each.cues or not _holds_words(question, each.text)):

@@ -1442,3 +1442,18 @@ def test_a_doubt_says_why_in_the_language_of_the_question(
     found = ask(memory, question)
     assert found.support == "weak"
     assert found.text.endswith(why)
+
+
+@pytest.mark.parametrize("lifted", [None, "We no longer restrict deploys to certain days."])
+@pytest.mark.parametrize("day", ["Friday", "Monday"])
+def test_what_may_be_done_on_a_day_is_not_told_by_what_was_written_before_one_that_is_over(
+    memory: AgenticMemorySystem, lifted: str | None, day: str
+) -> None:
+    rule = {"Deploys only on Tuesdays and Thursdays, never on Fridays.": "2026-04-01"}
+    told(memory, rule | ({lifted: "2026-07-15"} if lifted else {}))
+    assert not ask(memory, f"Can we deploy on {day}?").text.startswith(("Yes", "No:", "No longer"))
+
+
+def test_a_restriction_that_is_lifted_denies_nothing(memory: AgenticMemorySystem) -> None:
+    told(memory, {"我们不再限制周五发布。": "2026-07-15"})
+    assert not ask(memory, "周五可以发布吗？").text.startswith("不")
