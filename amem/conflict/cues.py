@@ -37,7 +37,6 @@ _HANDED_TO = _pattern("handed_to")
 _FROM_ON = _pattern("from_on")
 _UNTIL = _pattern("until")
 _ONCE_MORE = _pattern("once_more")
-_MAIN = _pattern("main")
 #: With one of these a Chinese word denies what the rest of it says.
 DENYING = frozenset("不没未别无")
 #: Nobody reads further for one word.
@@ -145,11 +144,6 @@ def replaces(text: str) -> bool:
         mark.cues & EXPLICIT or any(sign < 0 and is_state(pair) for pair, sign in mark.poles)
         for mark in marks(text[:_READ])
     )
-
-
-def main(text: str) -> bool:
-    """Whether a text names the one of its kind that counts: "our primary database is"."""
-    return _MAIN.search(text, 0, _READ) is not None
 
 
 @lru_cache(maxsize=1024)

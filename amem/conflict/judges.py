@@ -145,7 +145,13 @@ def _meetings(earlier: Claim, later: Claim, predicates: Predicates) -> Iterator[
 
 def _given_up_by_us(old: Fact, new: Fact) -> bool:
     """Whether what a thing of ours uses is given up by us: "We decided on Kafka for the orders", "We dropped Kafka"."""
-    return new.subject == WE and not new.holds and old.holds and old.predicate == "uses" and _is_thing(old.subject)
+    return (
+        new.subject == WE != old.subject
+        and not new.holds
+        and old.holds
+        and old.predicate == "uses"
+        and _is_thing(old.subject)
+    )
 
 
 def _of_namesakes(earlier: Claim, later: Claim, old: Fact, new: Fact) -> bool:
@@ -229,7 +235,7 @@ def _of(old: Fact, new: Fact, earlier: Claim, later: Claim, predicates: Predicat
         return Verdict(Label.SUPERSEDES, confidence, _why_of(_ENDED, old, new, later.content, predicates), SLOT)
     if not old.holds:
         return Verdict(Label.SUPERSEDES, IMPLIED, _why_of(_RESUMED, old, new, later.content, predicates), SLOT)
-    several = predicates.rows[new.predicate].one is not True and not cues.main(later.content)
+    several = predicates.rows[new.predicate].one is not True
     if not said_so and (several or new.predicate == _NAME) and not _is_so_now(new, later, predicates):
         # "We use Redis" and "we use Memcached" may both be so, and who gives another name is somebody else.
         return None
@@ -261,9 +267,7 @@ def _weight(verdict: Verdict) -> tuple[bool, float]:
 def _is_all(claim: Claim, overturned: list[Fact], predicates: Predicates) -> bool:
     """Whether no fact of a note is left when these fall."""
     fallen = {each.predicate for each in overturned}
-    rest = [
-        each for each in claim.facts if each not in overturned and not (not each.holds and each.predicate in fallen)
-    ]
+    rest = [each for each in claim.facts if each not in overturned]
     return all(predicates.hangs_on(each.predicate) in fallen for each in rest)
 
 
@@ -422,10 +426,9 @@ _MOST, _SURE, _PERHAPS = 0.95, 0.85, 0.75
 _OPPOSITE = 0.75
 #: Powers that the least score is raised to: a clear reason needs less, any other more; 0 and 1 stay what they are.
 _CLEAR, _UNCLEAR = 1.5, 0.5
-#: What is planned, or comes on top; what tells of a change; what goes on after a value: "moved to Friday is wrong".
+#: What is planned, or comes on top; what tells of a change.
 _NOT_OUTRIGHT = frozenset({Cue.PLANS, Cue.MORE})
 _NEWS = frozenset({Cue.CHANGES, Cue.RETURNS})
-_VERBS = frozenset({"is", "was", "are", "were", "是"})
 #: Who changes things, whose they may be all the same: "they raised the limit".
 _ANYBODY = frozenset({WE, USER, "they"})
 #: Probability from which what is said to be over, in the same words, is over.
@@ -488,9 +491,7 @@ def _difference(old: Statement, new: Statement, features: Mapping[str, float], p
 def _came_about(old: Statement, new: Statement) -> bool:
     """Whether what was sought or awaited is there, or who had no car bought one."""
     told = new.frame is None or new.frame.verb != "be"
-    lacked = old.negative and not new.negative and told and new.people <= old.people
-    lacked = lacked and cover(old.about, new.about) == 1.0
-    return (old.pending and new.achieved) or lacked
+    return (old.pending and new.achieved) or (old.negative and told and cover(old.about, new.about) == 1.0)
 
 
 def _ends_in_le(statement: Statement) -> bool:
@@ -605,8 +606,6 @@ def _outright(best: Difference) -> bool:
     old, new = best.old, best.new
     if new.cues & _NOT_OUTRIGHT or not best.explicit or not old.said or new.people - old.people - _ANYBODY:
         return False
-    if new.negative and new.cues & _NEWS and not new.cues & OVER:
-        return False  # "they never moved it"
     if Cue.ENDS in new.cues and DENIAL.search(new.text):
         return False  # "the concert was not cancelled"
     if limited(new.around):
@@ -616,7 +615,7 @@ def _outright(best: Difference) -> bool:
     value = new.target.union(*(each.units for each in new.values))
     more = {key: weight for key, weight in new.about.items() if key not in value}
     just_this = cover(more, old.about) == 1.0 if more else True
-    return just_this and value.isdisjoint(_VERBS) and cover(old.about, new.about) >= _NEARLY_ALL
+    return just_this and cover(old.about, new.about) >= _NEARLY_ALL
 
 
 def _says_over(best: Difference) -> bool:
@@ -635,14 +634,9 @@ def _label(best: Difference, earlier: Claim, later: Claim) -> Label:
 def _fallen(earlier: Claim, best: Difference) -> tuple[str, ...]:
     """The statement that fell, in the words of the note; of a sentence the clause that has most in common."""
     old, new = best.old, best.new
-    beside = _beside(earlier, best)
-    if beside is not None:
-        return (beside.text,)
     said = [each for each in stated(earlier.content) if each.sentence == old.sentence and each.about]
     if said and old not in said:  # its heading, or what only goes on with another
         old = max(said, key=lambda each: (overlap(each.about, new.about), shared(each.about, new.about)))
-        if len(said) > 1 and not shared(old.about, new.about):
-            return ()
     found = quote(earlier.content, old)
     return () if found is None else (found,)
 
