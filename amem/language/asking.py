@@ -131,14 +131,9 @@ def tells_who(question: str) -> Callable[[str], bool] | None:
 
 QUANTITY = _pattern("quantity")
 NUMBER = _pattern("number")
-#: What a number counts that is no price.
-_NO_PRICE = (
-    r"minutes?|hours?|days?|weeks?|months?|years?|degrees?|km|kg|g|ml|cm|mg|%|January|February|March|April|May|June|July"
-    r"|August|September|October|November|December|am|pm|[月日号点分天岁度个人公厘次年级]"
-)
 #: Kinds of detail that questions ask for, and what a note holds that has one.
 _LINES = [
-    line.partition("  ")[2].replace("{NUMBER}", NUMBER.pattern).replace("{NO_PRICE}", _NO_PRICE)
+    line.partition("  ")[2].replace("{NUMBER}", NUMBER.pattern).replace("{NO_PRICE}", _pattern.text("no_price"))
     for _, line in read_list("details.txt")
 ]
 _DETAILS = tuple(

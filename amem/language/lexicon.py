@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from amem.language import index_terms, is_cjk
-from amem.language.scripts import ENGLISH, read_list, word_list
+from amem.language.scripts import ENGLISH, Patterns, read_list, word_list
 from amem.note import Kind
 
 if TYPE_CHECKING:
@@ -207,10 +207,7 @@ def _themes() -> tuple[tuple[Theme, ...], dict[str, tuple[tuple[int, int], ...]]
 
 # The turns of phrase by which a note shows its kind, in English and Chinese, strongest kind first.
 
-_OFTEN = r"(?: really| absolutely| also| just| still| both| always| actually)*"
-_WHAT = r"\b(?! (?:that|it|this|your|the idea|to (?:see|hear|know|ask|invite|book)|how)\b)"
-
-
+_pattern = Patterns("lexicon")
 _PIECE = re.compile(r"\\.|\[[^\]]*\]|[()|]|[^\\\[()|]+")
 
 
@@ -231,7 +228,7 @@ def _any(*patterns: str) -> re.Pattern[str]:
 def _cues() -> dict[Kind, re.Pattern[str]]:
     listed: defaultdict[str, list[str]] = defaultdict(list)
     for section, line in read_list("kinds.txt"):
-        listed[section].append(line.replace("<often>", _OFTEN).replace("<what>", _WHAT))
+        listed[section].append(line.replace("<often>", _pattern.text("often")).replace("<what>", _pattern.text("what")))
     return {Kind(kind): _any(*patterns) for kind, patterns in listed.items()}
 
 
@@ -246,9 +243,6 @@ def cue_in(text: str, kind: Kind) -> bool:
 
 # English words that an affix denies.
 
-_AFFIXED = re.compile(
-    r"(?:non-?|un)(?P<un>[a-z]{3,})|(?:in|im|ir|il|dis)(?P<other>[a-z]{4,})|(?P<thing>[a-z]{3,})(?:-free|less)"
-)
 _ADJECTIVES = word_list("denied adjectives")
 _NOT_AFFIXED = word_list("no affix")
 
@@ -257,7 +251,7 @@ _NOT_AFFIXED = word_list("no affix")
 def denied_by_affix(word: str) -> str | None:
     """The stem of what an English word denies by its affix: "unheated", "dairy-free"; None where it denies nothing."""
     folded = word.casefold()
-    match = _AFFIXED.fullmatch(folded)
+    match = _pattern.affixed.fullmatch(folded)
     if match is None or folded in _NOT_AFFIXED:
         return None
     if match["thing"]:

@@ -19,10 +19,8 @@ from amem.language.terms import contract
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-_pattern = Patterns("word_reading")
+_pattern = Patterns("word_reading", cjk=CJK)
 
-_SURNAMES = _pattern.text("surnames")
-_FULL_NAME = re.compile(rf"[{_SURNAMES}][{CJK}]{{1,2}}")
 #: What a word that the lexicon does not have is good for, by the first letter of Jieba's mark; others are nouns.
 _BY_MARK = {
     **dict.fromkeys("rpcuyeoh", Sort.STOP),
@@ -31,13 +29,6 @@ _BY_MARK = {
     "t": Sort.TIME,
 }
 
-_PART = rf"[^\W_{CJK}]+"
-_WORD = re.compile(
-    rf"[{CJK}]+"
-    rf"|https?://[^\s{CJK}<>\"，。）)]+"
-    rf"|(?<![\w.])[.~]{{0,2}}(?:/[\w.\-]*[\w\-])++/?"
-    rf"|(?:(?<!_)_++)?{_PART}(?:(?:['’.\-+@&]|_+){_PART})*(?:\+\+|\#(?!\w)|%)?"
-)
 _QUOTES = frozenset("\"'“‘「『(（")
 _COLONS = frozenset(":：")
 #: Longer "words" are data (base64, a row of hashes), which says nothing to a reader.
@@ -105,7 +96,7 @@ def read(text: str) -> Reading:
     found: list[Word] = []
     at, last, end = 0, len(sentences) - 1, 0
     place = -1
-    for match in _WORD.finditer(text):
+    for match in _pattern.word.finditer(text):
         token, start = match[0], match.start()
         while at < last and start >= sentences[at][1]:
             at += 1
@@ -191,7 +182,11 @@ def _persons(run: str, listed: Sequence[tuple[str, str]]) -> dict[int, set[str]]
         found[match.start()].add(match[0])
     start = 0
     for text, mark in rjieba.tag(run, hmm=True):
-        if mark.startswith("nr") and _FULL_NAME.fullmatch(text) and (len(text) == 2 or (text, mark) not in listed):
+        if (
+            mark.startswith("nr")
+            and _pattern.full_name.fullmatch(text)
+            and (len(text) == 2 or (text, mark) not in listed)
+        ):
             # 林悦会: of three characters the last may be the next word.
             ends = len(text) == 3 and lexicon().chinese.get(text[2], Sort.CONTENT) <= Sort.WEAK
             found[start].add(text[:2] if ends else text)

@@ -104,19 +104,13 @@ _POSSESSIVES = {"my", "our", "his", "her", "their", "its"}
 _SYSTEMS = words("production prod staging ci")
 _PASSING = word_list("passing")
 #: Whose they are goes without saying.
-_PARENTS = words("mum mom dad grandma grandpa granddad grandad gran granny nan nana")
+_PARENTS = word_list("parents")
 _LONGEST = 4
 _FORMER = words("former previous old last past")
 #: "My boss at the new place", "at work": not where one spends free time.
 _WORK = words("work office job company firm moment place new")
 #: No noun phrase without an article holds one of these.
 _NO_NOUNS = ENGLISH | _CALENDAR | words("everyone everybody nobody someone something everything nothing people")
-
-
-#: "Dad rang", "my sister", "her".
-_RELATIVE = re.compile(
-    rf"\b(?:(?i:{'|'.join(sorted(_PARENTS))}|he|she|him|her)|(?:[Mm]y|[Oo]ur) (?:\w+ )?(?:{'|'.join(sorted(_KIN))}))\b"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +204,9 @@ class Cast:
 
     def others_in(self, clause: str) -> bool | None:
         """Whether an English clause names somebody else; None where it names neither that nor who speaks."""
-        if _RELATIVE.search(clause) or any(self._may_be_somebody(found) for found in _pattern.name.finditer(clause)):
+        if _pattern.relative.search(clause) or any(
+            self._may_be_somebody(found) for found in _pattern.name.finditer(clause)
+        ):
             return True
         return False if _pattern.ourselves.search(clause) else None
 

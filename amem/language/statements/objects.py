@@ -301,10 +301,6 @@ def title_in(text: str) -> str:
 #: They name no thing of their own: what "the docs" use is what we use.
 OURS = word_list("all of ours")
 _NO_THINGS = word_list("no thing")
-_SCOPE = _pattern.text("scope")
-_INSIDE_SCOPE = re.compile(rf"(?<![\w-]){_SCOPE}", re.IGNORECASE)
-_ALONE = re.compile(_SCOPE + r"(?P<rest>)", re.IGNORECASE)
-_LEADING = re.compile(rf"{_SCOPE.replace('{0,4}', '{0,4}?')} (?P<rest>(?:we|i)\b.+)", re.IGNORECASE)
 
 
 def scope_in(text: str, scene: Scene, *, named: bool = False) -> str:
@@ -317,18 +313,18 @@ def scope_in(text: str, scene: Scene, *, named: bool = False) -> str:
         first = name.split()[0]
         if not (is_known_place(name) or is_person(first) or date_in(first) or scene.predicates.is_technology(name)):
             return name
-    return next((thing for found in _INSIDE_SCOPE.finditer(text) if (thing := _thing(found, scene))), "")
+    return next((thing for found in _pattern.inside_scope.finditer(text) if (thing := _thing(found, scene))), "")
 
 
 def scope_alone(text: str, scene: Scene) -> str:
     """The thing that a clause without a verb names ("in the mobile app"); '' for any other clause."""
-    found = _ALONE.fullmatch(text)
+    found = _pattern.alone.fullmatch(text)
     return "" if found is None else _thing(found, scene)
 
 
 def led_by_scope(text: str, scene: Scene) -> tuple[str, str]:
     """A clause without the "in the mobile app" before its "we", and the thing named there."""
-    found = _LEADING.fullmatch(text)
+    found = _pattern.leading.fullmatch(text)
     named = _pattern.in_named.match(text[:1].lower() + text[1:]) if found is None else None
     if named is not None and (thing := scope_in(named[0], scene, named=True)):
         rest = text[named.end() :].lstrip(" ,")

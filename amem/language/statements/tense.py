@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from amem.language.statements.clauses import Cast, Subject
 
-_pattern = Patterns("statements/tense")
+_pattern = Patterns("statements/tense", months="|".join(MONTHS))
 
 
 # The shapes in which clauses state facts, from the two tables among the word lists.
@@ -336,7 +336,7 @@ def told(found: Sequence[Fact], group: Group, tense: Tense, aspect: Aspect, scen
     if not when.named and scene.lead:
         when = scene.lead
     going = aspect is not Aspect.STATE and tense is Tense.NOW and bool(group.be)
-    arranged = going and (scene.settled or _ON_A_DAY.search(text) is not None)
+    arranged = going and (scene.settled or _pattern.on_a_day.search(text) is not None)
     if paid or arranged or (tense is Tense.NOW and _pattern.from_a_day.match(text)):
         when = announced_for(when, text, scene.said, lag=MONTH if tense is Tense.NOW else _HALF_A_YEAR)
     # "The landlord raises the rent to 980 from January", "we're moving in October, the lease is signed".
@@ -353,13 +353,6 @@ def told(found: Sequence[Fact], group: Group, tense: Tense, aspect: Aspect, scen
     lost = group.ended or _pattern.no_more.search(text) is not None
     gone = [each for each in stated if lost and each.predicate == "likes" and not each.holds]
     return [*stated, *(replace(each, predicate="prefers") for each in gone)]
-
-
-#: "I'm moving to York on 1 March": as settled as an entry in a diary.
-_ON_A_DAY = re.compile(
-    rf"\bon (?:the )?(?:\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{'|'.join(MONTHS)})|(?:{'|'.join(MONTHS)}) \d{{1,2}})\b",
-    re.IGNORECASE,
-)
 
 
 def announced_for(when: Times, text: str, said: datetime | None, *, lag: timedelta = _HALF_A_YEAR) -> Times:

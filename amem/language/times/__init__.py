@@ -52,7 +52,7 @@ __all__ = [
     "with_dates",
 ]
 
-_pattern = Patterns("times")
+_pattern = Patterns("times", month=MONTH, counts="|".join(filter(str.isascii, SPELLED)))
 
 # Is it about what is to come?
 
@@ -255,12 +255,6 @@ def _counts(text: str, each: Named) -> bool:
 # week, month or year its first day counts, the earliest that is meant. Nothing is taken from what may mean something
 # else: a range, an end ("until 2023"), a plan, a guess, two times, a part of a period ("去年底", "May last year").
 
-#: What names a time but not which one: with it, a week, month or year is only part of what was said.
-_OPEN = re.compile(
-    rf"\b(?:{MONTH}|(?:mon|tues|wednes|thurs|fri|satur|sun)day|spring|summer|autumn|fall|winter)\b"
-    r"|\d{1,2}月|\d{1,2}[日号]|(?:周|星期|礼拜)[一二三四五六日天]|[春夏秋冬][天季]",
-    re.IGNORECASE,
-)
 #: Characters before a time among which its preposition is looked for.
 _NEARBY = 200
 
@@ -304,7 +298,7 @@ def holds_from(text: str, said: datetime) -> datetime | None:
     if len(found) != 1:
         return None
     (span,) = found
-    if span.unit != "day" and _OPEN.search(_without(text, named)):
+    if span.unit != "day" and _pattern.open.search(_without(text, named)):
         return None
     today = said.date()
     try:
@@ -333,10 +327,6 @@ def states_a_time(text: str) -> bool:
 
 #: Characters of what is no time that an error shows.
 _SHOWN = 60
-_AGO = re.compile(
-    rf"(?P<count>\d+|an?|a couple of|{'|'.join(word for word in SPELLED if word.isascii())}) "
-    r"(?P<unit>min(?:ute)?|hour|day|week|month|year)s? ago"
-)
 _MINUTES = {"m": 1, "h": 60, "d": 1_440, "w": 10_080, "min": 1, "minute": 1, "hour": 60}
 _MINUTES |= {"分钟": 1, "小时": 60, "钟头": 60}
 _DAYS = {"day": 1, "week": 7, "天": 1, "周": 7, "星期": 7, "礼拜": 7}
@@ -374,7 +364,7 @@ def _read(said: str, zone: tzinfo, now: datetime) -> datetime | None:
     if match is not None:
         return now - timedelta(minutes=int(match["count"]) * _MINUTES[match["unit"]])
     today = start_of_day(now, zone)
-    match = _AGO.fullmatch(said) or _pattern.ago_zh.fullmatch(said)
+    match = _pattern.ago.fullmatch(said) or _pattern.ago_zh.fullmatch(said)
     if match is not None:
         return _before(now, today, _number(match["count"]), match["unit"])
     match = _pattern.month.fullmatch(said)
