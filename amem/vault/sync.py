@@ -19,8 +19,8 @@ from amem.vault.folder import Folder
 from amem.vault.look import look_at
 from amem.vault.pages import Refs
 from amem.vault.state import Memory, State, SyncReport
-from amem.vault.to_files import Aside, ToFiles
-from amem.vault.to_notes import Asking, ToNotes
+from amem.vault.to_files import ToFiles
+from amem.vault.to_notes import carry_out, edits_asked, fresh_notes, gone_notes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -89,17 +89,15 @@ class Vault:
     def _steps(self, dry_run: bool, progress: Progress | None) -> SyncReport:
         # 1. What is in the folder, and what of it changed since both sides agreed.
         state = self._state(dry_run)
-        aside = Aside(state)
         # 2. What files ask of notes.
-        asking = Asking(state, aside)
         notes = state.notes([*state.look.seen, *state.look.missing])
-        created = asking.fresh(notes)
-        edits = asking.edits(notes, state.index())
-        gone = asking.gone(notes)
+        created = fresh_notes(state, notes)
+        edits = edits_asked(state, notes, state.index())
+        gone = gone_notes(state, notes)
         # 3. The notes, as one operation.
-        ToNotes(state).carry_out(created, edits, gone)
+        carry_out(state, created, edits, gone)
         # 4. The files: what notes say now, with all that analysis and links have made of them meanwhile.
-        ToFiles(state, aside, progress).carry_out(edits)
+        ToFiles(state, progress).carry_out(edits)
         return state.report
 
     def _state(self, dry_run: bool) -> State:

@@ -22,50 +22,46 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 
-class Aside:
-    """Writes files that are nobody's note."""
+def keep_aside(state: State, id: str, seen: Seen, edit: Edit) -> None:
+    """Keep what a person wrote beside the file, which becomes what the note says."""
+    path = _beside(state, seen, id)
+    fields = ", ".join(edit.conflicts)
+    state.report.conflicts.append(
+        Step("conflict", seen.path, id, f"both changed its {fields}; the file's words are in {path}")
+    )
+    state.report.waiting.append(path)
 
-    def __init__(self, state: State) -> None:
-        self._state = state
 
-    def keep(self, id: str, seen: Seen, edit: Edit) -> None:
-        """Keep what a person wrote beside the file, which becomes what the note says."""
-        path = self._beside(seen, id)
-        fields = ", ".join(edit.conflicts)
-        self._state.report.conflicts.append(
-            Step("conflict", seen.path, id, f"both changed its {fields}; the file's words are in {path}")
-        )
-        self._state.report.waiting.append(path)
+def set_aside(state: State, id: str, seen: Seen, why: str) -> None:
+    """Keep a changed file whose note is no longer there under another name."""
+    path = _beside(state, seen, id)
+    state.report.conflicts.append(Step("conflict", seen.path, id, f"{why}; the file's words are in {path}"))
+    state.report.waiting.append(path)
+    del state.look.seen[id]
+    if not state.dry:
+        state.folder.destroy(seen.path, expect=seen.stat)
+        state.done.append((replace(state.known[id], gone=True), state.base_text(id)))
 
-    def set_aside(self, id: str, seen: Seen, why: str) -> None:
-        """Keep a changed file whose note is no longer there under another name."""
-        path = self._beside(seen, id)
-        self._state.report.conflicts.append(Step("conflict", seen.path, id, f"{why}; the file's words are in {path}"))
-        self._state.report.waiting.append(path)
-        del self._state.look.seen[id]
-        if not self._state.dry:
-            self._state.folder.destroy(seen.path, expect=seen.stat)
-            self._state.done.append((replace(self._state.known[id], gone=True), self._state.base_text(id)))
 
-    def _beside(self, seen: Seen, id: str) -> str:
-        """Write the file under a name that says what it is, unless a killed sync did; returns the path."""
-        file = seen.file.with_front({"id": None})
-        page = replace(file, entries=file.with_front({CONFLICT_OF: id}).entries)
-        data = page.encoded
-        day = self._state.clock.now().astimezone(self._state.zone)
-        wanted = f"{stem(seen.path)} (conflict of amem {day:%Y-%m-%d})"
-        name, number = wanted, 1
-        while True:
-            path = in_folder_of(seen.path, name)
-            if self._state.dry or not self._state.folder.is_there(path):
-                break
-            if path in self._state.look.waiting and self._state.folder.read(path) == data:
-                return path  # written by a sync that was killed before it could say so
-            number += 1
-            name = f"{wanted} {number}"
-        if not self._state.dry:
-            self._state.folder.write(path, data, expect=None)
-        return path
+def _beside(state: State, seen: Seen, id: str) -> str:
+    """Write the file under a name that says what it is, unless a killed sync did; returns the path."""
+    file = seen.file.with_front({"id": None})
+    page = replace(file, entries=file.with_front({CONFLICT_OF: id}).entries)
+    data = page.encoded
+    day = state.clock.now().astimezone(state.zone)
+    wanted = f"{stem(seen.path)} (conflict of amem {day:%Y-%m-%d})"
+    name, number = wanted, 1
+    while True:
+        path = in_folder_of(seen.path, name)
+        if state.dry or not state.folder.is_there(path):
+            break
+        if path in state.look.waiting and state.folder.read(path) == data:
+            return path  # written by a sync that was killed before it could say so
+        number += 1
+        name = f"{wanted} {number}"
+    if not state.dry:
+        state.folder.write(path, data, expect=None)
+    return path
 
 
 #: The time of a file that is to be read again in any case.
@@ -75,9 +71,8 @@ _UNKNOWN = -1
 class ToFiles:
     """Changes the files. `progress` hears (files looked at, of how many)."""
 
-    def __init__(self, state: State, aside: Aside, progress: Callable[[int, int | None], None] | None) -> None:
+    def __init__(self, state: State, progress: Callable[[int, int | None], None] | None) -> None:
         self._state = state
-        self._aside = aside
         self._progress = progress
         self._failed: set[str] = set()
         #: Notes whose file needs no further word.
@@ -180,7 +175,7 @@ class ToFiles:
         digest = digest_of(data)
         now = seen.digest if seen is not None else known.digest if known is not None and there is not None else b""
         if id in self._state.conflicts and seen is not None:
-            self._aside.keep(id, seen, self._state.conflicts[id])
+            keep_aside(self._state, id, seen, self._state.conflicts[id])
         if digest != now or there is None:
             if id not in self._told and not (self._state.dry and seen is not None):
                 self._state.report.to_files.append(Step("written" if there is None else "updated", path, id))
