@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from amem.server_call import watch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 
 # Environment variables for the length of an import, for libraries that read them at no other time.
@@ -22,13 +22,22 @@ if TYPE_CHECKING:
 @contextmanager
 def defaults(**variables: str) -> Iterator[None]:
     """Set those `variables` that are not set yet, and take them away again afterwards."""
-    added = {name: value for name, value in variables.items() if name not in os.environ}
-    os.environ.update(added)
+    with _environment({name: value for name, value in variables.items() if name not in os.environ}):
+        yield
+
+
+@contextmanager
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
     try:
         yield
     finally:
-        for name in added:
-            os.environ.pop(name, None)
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
 # LiteLLM: quiet and at home.
@@ -55,22 +64,13 @@ def import_litellm() -> Any:
     if loaded is not None and getattr(loaded, "suppress_debug_info", False):
         return loaded
     with _importing:
-        before = {name: os.environ.get(name) for name in QUIET}
-        os.environ.update(QUIET)
-        try:
-            with warnings.catch_warnings():
-                # Deprecations between LiteLLM and pydantic are not the caller's to mend.
-                warnings.simplefilter("ignore")
-                import litellm
+        with _environment(QUIET), warnings.catch_warnings():
+            # Deprecations between LiteLLM and pydantic are not the caller's to mend.
+            warnings.simplefilter("ignore")
+            import litellm
 
-                for name in _ANSWERS:
-                    getattr(litellm.types.utils, name)()
-        finally:
-            for name, value in before.items():
-                if value is None:
-                    os.environ.pop(name, None)
-                else:
-                    os.environ[name] = value
+            for name in _ANSWERS:
+                getattr(litellm.types.utils, name)()
         for logger in map(logging.getLogger, _LOGGERS):
             if logger.level <= logging.WARNING:
                 logger.setLevel(logging.CRITICAL)

@@ -9,12 +9,13 @@ from collections import Counter
 from dataclasses import dataclass, field, is_dataclass
 from datetime import datetime
 from enum import Enum, StrEnum
+from operator import add, sub
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from amem.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 
 #: Whose a note is, as memory libraries tell notes of one collection apart: ids kept in its metadata under these names.
@@ -466,25 +467,16 @@ class Cost:
     rungs: Mapping[str, int] = field(default_factory=dict)
 
     def __add__(self, other: Cost) -> Cost:
-        return Cost(
-            self.calls + other.calls,
-            self.tokens_in + other.tokens_in,
-            self.tokens_out + other.tokens_out,
-            self.embedded + other.embedded,
-            self.seconds + other.seconds,
-            dict(Counter(self.rungs) + Counter(other.rungs)),
-        )
+        return self._with(other, add)
 
     def __sub__(self, before: Cost) -> Cost:
         """What was spent since it was that much `before`."""
-        return Cost(
-            self.calls - before.calls,
-            self.tokens_in - before.tokens_in,
-            self.tokens_out - before.tokens_out,
-            self.embedded - before.embedded,
-            self.seconds - before.seconds,
-            dict(Counter(self.rungs) - Counter(before.rungs)),
-        )
+        return self._with(before, sub)
+
+    def _with(self, other: Cost, reckon: Callable[[Any, Any], Any]) -> Cost:
+        names = ("calls", "tokens_in", "tokens_out", "embedded", "seconds")
+        numbers = {name: reckon(getattr(self, name), getattr(other, name)) for name in names}
+        return Cost(**numbers, rungs=dict(reckon(Counter(self.rungs), Counter(other.rungs))))
 
     def to_dict(self) -> dict[str, Any]:
         """The cost as JSON-ready values."""

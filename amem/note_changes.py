@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from difflib import SequenceMatcher
 from enum import StrEnum
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from amem.labels import short_id
@@ -62,7 +63,7 @@ _Stretch: TypeAlias = "tuple[DiffKind, Sequence[str], Sequence[str]]"
 
 def word_diff(before: str, after: str) -> tuple[Piece, ...]:
     """The pieces of both texts in order, what was removed before what took its place."""
-    return tuple(_joined(_trimmed(list(_joined(_bridged(list(_joined(_diffed(before, after, 0)))))))))
+    return tuple(_joined(_trimmed(list(_joined(_bridged(_joined(_diffed(before, after, 0))))))))
 
 
 def list_diff(before: Sequence[str], after: Sequence[str]) -> tuple[Piece, ...]:
@@ -148,7 +149,7 @@ def _alike(matched: Sequence[_Stretch]) -> bool:
     return min(longest.values()) == 0 or same >= _ALIKE * (same + changed)
 
 
-def _bridged(pieces: Sequence[Piece]) -> Iterator[Piece]:
+def _bridged(pieces: Iterable[Piece]) -> Iterator[Piece]:
     """Without marks alone between two changes: a full stop in both is no reason to see two sentences as one."""
     stretch: list[Piece] = []
 
@@ -197,18 +198,8 @@ def _shared(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
 
 def _joined(pieces: Iterable[Piece]) -> Iterator[Piece]:
     """Neighbours of one kind as one piece, and no empty ones."""
-    held: Piece | None = None
-    for piece in pieces:
-        if not piece.text:
-            continue
-        if held is not None and held.kind is piece.kind:
-            held = Piece(held.text + piece.text, held.kind)
-            continue
-        if held is not None:
-            yield held
-        held = piece
-    if held is not None:
-        yield held
+    for kind, some in groupby((each for each in pieces if each.text), key=lambda each: each.kind):
+        yield Piece("".join(each.text for each in some), kind)
 
 
 def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter, defaultdict, deque
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache, partial
 from time import perf_counter
@@ -19,8 +20,8 @@ from amem.storage.note_reading import normal_hash
 from amem.writing.fields import ANALYSED, PREVIOUS_TURNS, Canon, draft_of, fill_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from concurrent.futures import Executor, Future
+    from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+    from concurrent.futures import Future
 
     import numpy as np
     from numpy.typing import NDArray
@@ -287,38 +288,35 @@ class Batch:
 _TOGETHER = 512
 
 
-class Ahead:
-    """Embeds the texts of the batches to come in another thread: writing waits for Python, embedding for the model.
+def embedded_ahead(collection: Collection, batches: deque[Batch]) -> Generator[Batch, None, None]:
+    """The batches in order, those to come embedded in another thread: writing waits for Python, embedding for a model.
 
-    The first batch is embedded by itself, so that writing can begin, then twice as many at a time, up to
-    `_TOGETHER` texts. Nothing is embedded ahead where what is embedded waits for analysis.
+    The first is embedded by itself, so that writing can begin, then twice as many at a time, up to `_TOGETHER` texts,
+    and two lots are on the way. Nothing is embedded ahead where what is embedded waits for analysis, nor a single
+    batch: whoever writes it does that. Each is let go once it is handed out.
     """
-
-    def __init__(self, collection: Collection, batches: Sequence[Batch], aside: Executor) -> None:
-        self._collection = collection
-        # One batch is embedded by whoever writes it.
-        self._batches = list(batches) if len(batches) > 1 and not collection.vectorizer.reads(ANALYSED) else []
-        self._aside = aside
-        self._begun: deque[int] = deque()
-        self._many = 1
-
-    def go_on(self) -> None:
-        """Have two lots of batches on the way from the one that is prepared next; call it before each."""
-        while self._batches and len(self._begun) < 2:
-            some, self._batches = self._batches[: self._many], self._batches[self._many :]
-            future = self._aside.submit(
-                self._collection.vectorizer.embed,
-                [self._collection.vectorizer.text(entry.note) for batch in some for entry in batch.entries],
-            )
-            for batch in some:
-                batch.ahead = future
-            self._begun.append(len(some))
-            if sum(len(batch.entries) for batch in some) * 2 <= _TOGETHER:
-                self._many *= 2
-        if self._begun:
-            self._begun[0] -= 1
-            if self._begun[0] == 0:
-                self._begun.popleft()
+    vectorizer = collection.vectorizer
+    waits = len(batches) == 1 or vectorizer.reads(ANALYSED)
+    lots: deque[deque[Batch]] = deque()
+    many = 1
+    aside = ThreadPoolExecutor(1, thread_name_prefix="amem-embed")
+    try:
+        while batches or lots:
+            while batches and len(lots) < 2:
+                lot = deque(batches.popleft() for _ in range(min(many, len(batches))))
+                entries = [entry for batch in lot for entry in batch.entries]
+                if not waits:
+                    future = aside.submit(vectorizer.embed, [vectorizer.text(entry.note) for entry in entries])
+                    for batch in lot:
+                        batch.ahead = future
+                lots.append(lot)
+                if len(entries) * 2 <= _TOGETHER:
+                    many *= 2
+            lot = lots.popleft()
+            while lot:
+                yield lot.popleft()
+    finally:
+        aside.shutdown(cancel_futures=True)
 
 
 class _Turns:

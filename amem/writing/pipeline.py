@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from amem.analysis import Draft
 from amem.note import Cost, Enrichment, Link, LinkType, Receipt, Scope
 from amem.storage.rows import time_text
-from amem.writing.batch import Ahead, Batch, FrequencyCache, StoreVocabulary, vocabularies
+from amem.writing.batch import Batch, FrequencyCache, StoreVocabulary, embedded_ahead, vocabularies
 from amem.writing.fields import ENRICH_JOB, clean_content, with_places
 from amem.writing.intake import NewNote, admit
 
@@ -114,21 +113,15 @@ class Pipeline:
         many, batches = len(intakes), self._batches(intakes)
         # A batch that is written is let go: with what was found in each, ten thousand notes take some 70 MB.
         del intakes
-        aside = ThreadPoolExecutor(1, thread_name_prefix="amem-embed")
-        try:
-            ahead = Ahead(self.collection, batches, aside)
-            while batches:
-                batch = batches.popleft()
+        with closing(embedded_ahead(self.collection, batches)) as ahead:
+            for batch in ahead:
                 # 2. See what is known; analyse, embed and hold the rest against its neighbours (batch.py).
-                ahead.go_on()
                 with _uncollected():
                     batch.prepare(run.analyst, self.frequencies)
                     # 3. Write each note of the batch, in one transaction.
                     receipts += self._commit(batch, run)
                 if progress is not None and (not wait or run.analyst().local):
                     progress(len(receipts), many)
-        finally:
-            aside.shutdown(cancel_futures=True)
         if not wait or not any(receipt.stored for receipt in receipts) or run.analyst().local:
             return receipts
         # 4. Ask the model (enrich.py). Every note is safe, and found by its words, before it is asked the first time.
