@@ -279,11 +279,16 @@ class EpisodeNotes:
         analysis = analyst.analyze(draft_of(note, default_zone), self._vocabulary.of(note))
         fill_in(note, analysis, ("kind",), default_zone)  # the facts are those of the notes that it sums up
         note.analyst, note.enrichment = analyst.name, Enrichment.DONE
-        try:
-            return self.collection.vectorizer.embed([self.collection.vectorizer.text(note)])[0]
-        except Exception as error:  # its words find it until the next consolidation embeds it
-            _log.warning("embedding of an episode failed: %s", error)
-            return {}
+        return embedded(self.collection, note, "an episode")
+
+
+def embedded(collection: Collection, note: MemoryNote, what: str) -> dict[bytes, NDArray[np.float32]]:
+    """The vector of a note's text; none where that fails: its words find it until the next consolidation embeds it."""
+    try:
+        return collection.vectorizer.embed([collection.vectorizer.text(note)])[0]
+    except Exception as error:
+        _log.warning("embedding of %s failed: %s", what, error)
+        return {}
 
 
 def _permitted(message: Message, rules: Rules) -> Message:

@@ -51,7 +51,6 @@ class Part:
 
 
 _pattern = Patterns("conversation/grounding")
-_TURNING, _LIKES, _REPORTS = _pattern("turning"), _pattern("likes"), _pattern("reports")
 
 
 def parts(text: str) -> tuple[Part, ...]:
@@ -101,7 +100,7 @@ def against(claim: str, grounds: Grounds, people: Collection[str], *, orders: bo
     `people` are terms that name who speaks, which every sentence may be about. With `orders` a claim may say what was
     asked for.
     """
-    reports = orders or _REPORTS.search(claim) is not None
+    reports = orders or _pattern.reports.search(claim) is not None
     for part in parts(claim):
         terms = part.terms - set(people)
         if part.stance not in _OTHER or not terms:
@@ -156,9 +155,9 @@ def _sentence_parts(sentence: str) -> Iterator[Part]:
 
 
 def _part(stance: Stance, text: str, turned_by: str = "") -> Part:
-    told = _LIKES.sub("fancy", text)
+    told = _pattern.likes.sub("fancy", text)
     terms = frozenset(term for term in query_terms(told) if not term[0].isdigit()) - _stops()
-    turning = frozenset(match[0].casefold() for match in _TURNING.finditer(turned_by or text))
+    turning = frozenset(match[0].casefold() for match in _pattern.turning.finditer(turned_by or text))
     return Part(stance, terms, turning)
 
 
@@ -204,11 +203,8 @@ _LONGEST_NUMBER = 30
 _CHINESE_AMOUNT = re.compile(
     rf"(?:[\d一二三四五六七八九两]{{1,{_LONGEST_NUMBER}}}+[十百千万]|十[一二三四五六七八九])[\d零一二三四五六七八九十百千万两]*"
 )
-_AFTERNOON = _pattern("afternoon")
 #: A short answer takes what it means from the question before it.
 _ANSWER_WORDS, _ANSWER_CHARACTERS = 6, 14
-#: An answer that agrees, one that only says that it was heard, and one that denies.
-_ASSENT, _HEARD, _DENIAL = _pattern("assent"), _pattern("heard"), _pattern("denial")
 _ASKS = re.compile(r"[?？]|[吗呢么][。!！]?\s*$")
 #: Of a statement's telling words, this share has to be in the messages it names.
 _SHARED = 0.2
@@ -340,7 +336,7 @@ class Said:
                 found += answered(parts(before.content), _answer(message.content, before.content))
             found += parts(message.content)
         for question, answer in pairwise(people):
-            if answer.speaker != question.speaker or _ASSENT.match(answer.content):
+            if answer.speaker != question.speaker or _pattern.assent.match(answer.content):
                 found += answered(parts(question.content), _answer(answer.content, question.content))
         return found
 
@@ -356,19 +352,19 @@ class Said:
 
 
 def _leans(answer: str, question: str) -> bool:
-    if _ASSENT.match(answer):
+    if _pattern.assent.match(answer):
         return True
     short = len(answer) <= _ANSWER_CHARACTERS if written_in_cjk(answer) else len(answer.split()) <= _ANSWER_WORDS
-    return (short or _HEARD.match(answer) is not None) and _ASKS.search(question) is not None
+    return (short or _pattern.heard.match(answer) is not None) and _ASKS.search(question) is not None
 
 
 def _answer(answer: str, question: str) -> Stance:
     """What an answer makes of a question that says something and asks whether it is so."""
-    if _DENIAL.match(answer):
+    if _pattern.denial.match(answer):
         # "No" to "don't you eat meat?" may mean either.
         asked = any(part.stance is Stance.DENIED for part in parts(question))
         return Stance.UNCLEAR if asked else Stance.DENIED
-    return Stance.SAID if _ASSENT.match(answer) or _HEARD.match(answer) else Stance.UNCLEAR
+    return Stance.SAID if _pattern.assent.match(answer) or _pattern.heard.match(answer) else Stance.UNCLEAR
 
 
 def dated_text(message: Message) -> str:
@@ -408,7 +404,7 @@ def _numbers(text: str, *, spelled: bool = False) -> set[str]:
         found |= _amounts(text)
         rounded = (match[0] for match in _CHINESE_ROUND.finditer(text))
         found |= _values(rounded)
-        found |= {str(int(match[1] or match[3]) % 12 + 12) for match in _AFTERNOON.finditer(text)}
+        found |= {str(int(match[1] or match[3]) % 12 + 12) for match in _pattern.afternoon.finditer(text)}
         # "At seven" may be written 7:00.
         found |= {"0"}
     return found

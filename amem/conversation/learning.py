@@ -13,7 +13,7 @@ from amem.conflict.ending import free, lift_all_by
 from amem.conflict.settling import void
 from amem.conversation.admission import Admitted, AdmittedProcedure, admit
 from amem.conversation.messages import without_forgotten
-from amem.conversation.procedures import Known, Renewer, content_of, known_procedures, metadata_of, says_the_same
+from amem.conversation.procedures import Known, content_of, known_procedures, metadata_of, renew, says_the_same
 from amem.conversation.revocation import any_taken_back, renew_summaries, taken_back
 from amem.errors import AmemError, Cancelled, with_hint
 from amem.llm.guarded import spent_by
@@ -300,9 +300,8 @@ class Teacher:
             at_last=take_back_at_once,
             wait=False,
         )
-        renewer = Renewer(self.collection)
         renewed = [
-            renewer.renew(each.procedure, note, self._sources(lot, each.messages), made_by, own, each.why_wait)
+            renew(self.collection, each.procedure, note, self._sources(lot, each.messages), made_by, own, each.why_wait)
             for each, note in newer
         ]
         dropped += [each.dropped for each in renewed if each.dropped]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from amem.analysis import KnownProcedure, Procedure
+from amem.conversation.episodes import embedded
 from amem.language import normalize, written_in_cjk
 from amem.note import Kind, MemoryNote, Message, Queued, Scope, Status
 from amem.query import Filter, Query
@@ -103,65 +104,55 @@ class Renewed:
     dropped: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Renewer:
-    """Rewrites procedures, as the model that told the newer form."""
+def renew(
+    collection: Collection,
+    procedure: Procedure,
+    note: MemoryNote,
+    sources: Sequence[str],
+    made_by: str,
+    operation: int,
+    why_wait: str = "",
+) -> Renewed:
+    """Put the newer form in the note's place, as the model that told it; its older version stays in the history.
 
-    collection: Collection
+    Its new text waits for analysis. A note that changed since it was shown is left alone. Where a person edited its
+    text, or for the reason `why_wait`, the newer form waits in the review queue.
+    """
+    metadata = note.metadata | {"procedure": metadata_of(procedure)}
+    after = replace(note, content=content_of(procedure), metadata=metadata)
+    vectors = embedded(collection, after, "a procedure")
+    with collection.store.write() as session:
+        now = session.notes.get_many([note.id], history=False).get(note.id)
+        if now is None or now.status is not Status.ACTIVE or now.content != note.content:
+            return Renewed(dropped=f"the update of “{procedure.name}”: the note changed while it was learnt from")
+        if session.notes.owned_fields([note.id])[note.id].get("content") == "edited":
+            why_wait = "a person edited its content"
+        if why_wait:
+            return Renewed(
+                queued=_propose(session, collection.settings.review_days, now, after, made_by, operation, why_wait)
+            )
+        collection.vectorizer.keep(session, vectors)
+        changes = {"content": after.content, "metadata": after.metadata}
+        session.notes.change(note.id, changes, operation, expect=now.version)
+        readdress(session, note.id, collection.vectorizer)
+        key = session.notes.keys_of([note.id])[note.id]
+        for source, _ in session.sources.keys_of(sources).values():
+            session.sources.attach(key, source, operation, gathered=True)
+        session.jobs.put(ENRICH_JOB, note.id, operation)
+    return Renewed(note.id)
 
-    def renew(
-        self,
-        procedure: Procedure,
-        note: MemoryNote,
-        sources: Sequence[str],
-        made_by: str,
-        operation: int,
-        why_wait: str = "",
-    ) -> Renewed:
-        """Put the newer form in the note's place; its older version stays in the history.
 
-        Its new text waits for analysis. A note that changed since it was shown is left alone. Where a person edited its
-        text, or for the reason `why_wait`, the newer form waits in the review queue.
-        """
-        metadata = note.metadata | {"procedure": metadata_of(procedure)}
-        after = replace(note, content=content_of(procedure), metadata=metadata)
-        vectors = self._embedded(after)
-        with self.collection.store.write() as session:
-            now = session.notes.get_many([note.id], history=False).get(note.id)
-            if now is None or now.status is not Status.ACTIVE or now.content != note.content:
-                return Renewed(dropped=f"the update of “{procedure.name}”: the note changed while it was learnt from")
-            if session.notes.owned_fields([note.id])[note.id].get("content") == "edited":
-                why_wait = "a person edited its content"
-            if why_wait:
-                return Renewed(queued=self._propose(session, now, after, made_by, operation, why_wait))
-            self.collection.vectorizer.keep(session, vectors)
-            changes = {"content": after.content, "metadata": after.metadata}
-            session.notes.change(note.id, changes, operation, expect=now.version)
-            readdress(session, note.id, self.collection.vectorizer)
-            key = session.notes.keys_of([note.id])[note.id]
-            for source, _ in session.sources.keys_of(sources).values():
-                session.sources.attach(key, source, operation, gathered=True)
-            session.jobs.put(ENRICH_JOB, note.id, operation)
-        return Renewed(note.id)
-
-    def _propose(
-        self, session: Session, now: MemoryNote, after: MemoryNote, made_by: str, operation: int, why_wait: str
-    ) -> Queued:
-        review = session.reviews.propose(
-            now.id,
-            {"content": (now.content, after.content), "metadata": (now.metadata, after.metadata)},
-            operation=operation,
-            base_version=now.version,
-            reason=f"a conversation told a newer form of it, but {why_wait}",
-            confidence=1.0,
-            made_by=made_by,
-            days=self.collection.settings.review_days,
-        )
-        return Queued(str(review), now.id, why_wait)
-
-    def _embedded(self, note: MemoryNote) -> dict[bytes, Any]:
-        try:
-            return self.collection.vectorizer.embed([self.collection.vectorizer.text(note)])[0]
-        except Exception as error:  # the next consolidation embeds it
-            _log.warning("embedding of a procedure failed: %s", error)
-            return {}
+def _propose(
+    session: Session, days: int, now: MemoryNote, after: MemoryNote, made_by: str, operation: int, why_wait: str
+) -> Queued:
+    review = session.reviews.propose(
+        now.id,
+        {"content": (now.content, after.content), "metadata": (now.metadata, after.metadata)},
+        operation=operation,
+        base_version=now.version,
+        reason=f"a conversation told a newer form of it, but {why_wait}",
+        confidence=1.0,
+        made_by=made_by,
+        days=days,
+    )
+    return Queued(str(review), now.id, why_wait)

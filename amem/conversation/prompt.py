@@ -41,9 +41,6 @@ if TYPE_CHECKING:
 # no: a question of general knowledge, or a request for help that happens to say "my", must not be told off.
 
 _pattern = Patterns("conversation/prompt")
-_QUESTION, _QUESTION_ZH = _pattern("question"), _pattern("question_zh")
-_OWN, _SAID_BEFORE, _JUST_NOW = _pattern("own"), _pattern("said_before"), _pattern("just_now")
-_REQUEST, _SEARCH = _pattern("request"), _pattern("search")
 #: Longer messages bring their own material (a text to mend, a log to read).
 _LONGEST = 200
 
@@ -53,19 +50,22 @@ def asks(text: str) -> bool:
     asked = text.strip()
     if asks_to_remember(asked):
         return False
-    return any(each.search(asked) for each in (_QUESTION, _QUESTION_ZH, _SAID_BEFORE, _REQUEST, _SEARCH))
+    return any(
+        each.search(asked)
+        for each in (_pattern.question, _pattern.question_zh, _pattern.said_before, _pattern.request, _pattern.search)
+    )
 
 
 def asks_memory(text: str) -> bool:
     """Whether only memory could answer: a question about the user's own affairs, or about what was said before."""
     asked = text.strip()
-    if len(asked) > _LONGEST or "\n" in asked or _JUST_NOW.search(asked):
+    if len(asked) > _LONGEST or "\n" in asked or _pattern.just_now.search(asked):
         return False
-    if not (_QUESTION.search(asked) or _QUESTION_ZH.search(asked)):
+    if not (_pattern.question.search(asked) or _pattern.question_zh.search(asked)):
         return False
-    if _SAID_BEFORE.search(asked):
+    if _pattern.said_before.search(asked):
         return True
-    return _OWN.search(asked) is not None and not _REQUEST.search(asked)
+    return _pattern.own.search(asked) is not None and not _pattern.request.search(asked)
 
 
 # Recalled notes on their way into a prompt: who said each and when, inert, between delimiters, as many as fit.

@@ -50,7 +50,6 @@ def _value(run: str) -> str:
 # When something is, taken out of a text in one form: it may stand at either end of a sentence and mean the same.
 
 _pattern = Patterns("maintenance/sameness")
-_TIME, _MOVING = _pattern("time"), _pattern("moving")
 _KINDS = ("date", "weekday", "clock", "round")
 
 
@@ -63,13 +62,13 @@ def take_out_times(text: str) -> tuple[str, tuple[tuple[str, ...], ...]]:
         found[kind].append(value)
         return " "
 
-    bare = _TIME.sub(keep, text)
+    bare = _pattern.time.sub(keep, text)
     return bare, tuple(tuple(found[kind]) for kind in _KINDS)
 
 
 def moves_with_the_day(text: str) -> bool:
     """Whether a text says when by the day on which it is said ("yesterday", 今天)."""
-    return _MOVING.search(text.casefold()) is not None
+    return _pattern.moving.search(text.casefold()) is not None
 
 
 def _time(match: re.Match[str]) -> tuple[str, str]:
@@ -113,7 +112,6 @@ _CLAUSE = re.compile(r"[，。；！？,;!?]+")
 #: Say nothing that would be missed; "also" and the like tie a sentence to what stood before it.
 _LIGHT = words("a an the is are am be been please remember note reminder fyi that our also btw of")
 _LIGHT_CHARACTERS = frozenset("的了吧呢啊呀嘛哦哈")
-_LIGHT_OPENINGS = _pattern("opening")
 #: Ways to say the same, in one form; read before a text is taken into words.
 _PARAPHRASES = tuple(
     (re.compile(pattern), instead)
@@ -149,7 +147,6 @@ _NEGATIONS = words("not no never none neither nor without nobody nothing hardly 
 _CHINESE_NEGATIONS = frozenset("不没无非别未勿莫禁否")
 #: What comes after one of these takes back or limits what was said.
 _LIMITING = words("but however except unless if although though instead only until whereas yet maybe perhaps might")
-_CHINESE_LIMITING = _pattern("limiting_zh")
 #: A sentence may go on with one of these and still say what it said before.
 _GOES_ON = words("for with because as so and at in on from by near since via")
 
@@ -165,7 +162,7 @@ class Wording:
     @property
     def limits(self) -> bool:
         """Whether it takes back or limits what stands beside it."""
-        return not _LIMITING.isdisjoint(self.words) or _CHINESE_LIMITING.search(self.text) is not None
+        return not _LIMITING.isdisjoint(self.words) or _pattern.limiting_zh.search(self.text) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +255,7 @@ def _wording(text: str) -> Wording:
 
 def _plain(text: str) -> str:
     """A sentence in folded letters and digits, its opening left out, ways to say the same in one form."""
-    plain = _LIGHT_OPENINGS.sub("", digits(normalize(text)))
+    plain = _pattern.opening.sub("", digits(normalize(text)))
     for pattern, instead in _PARAPHRASES:
         plain = pattern.sub(instead, plain)
     return plain
