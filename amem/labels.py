@@ -88,8 +88,8 @@ def title(text: str, most: int = LONGEST) -> str:
             for mark, seen in _INLINE:
                 bare = mark.sub(seen, bare)
         if not _DRAWN.fullmatch(bare):
-            return one_line(bare, most)
-    return one_line(text, most)
+            return _cut(bare, most)
+    return _cut(text, most)
 
 
 def short_id(id: str) -> str:
@@ -121,7 +121,6 @@ def cut(line: str, cells: int) -> str:
     return line if cell_len(line) <= cells else f"{set_cell_size(line, cells - 1).rstrip()}…"
 
 
-def one_line(text: str, most: int) -> str:
-    """The text on one line of at most `most` characters."""
+def _cut(text: str, most: int) -> str:
     line = " ".join(text.split())
     return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"

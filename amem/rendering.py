@@ -9,7 +9,6 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from amem.labels import one_line
 from amem.language import written_in_cjk
 
 if TYPE_CHECKING:
@@ -158,6 +157,12 @@ def mark(each: Overturned, *, chinese: bool | None = None) -> str:
     if written_in_cjk(each.text) if chinese is None else chinese:
         return f"至{each.until:%Y-%m-%d}，" + (f"之后：{then}" if then else "此后不再成立" if each.by else "已收回")
     return f"until {each.until:%Y-%m-%d}, " + (f"then: {then}" if then else "no longer so" if each.by else "taken back")
+
+
+def one_line(text: str, most: int) -> str:
+    """The text on one line of at most `most` characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
 
 
 def _cut(text: str) -> str:

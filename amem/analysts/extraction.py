@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from amem.analysis import Extraction, Passage, Procedure, Statement
 from amem.errors import BadModelAnswer
-from amem.labels import one_line
 from amem.llm import prompts as showing
 from amem.llm.ladder import Ladder, Question, extraction_lines
 from amem.llm.model_text import Dropped, Handles, clean, kind_named, quoted, spelled
 from amem.llm.prompts import language_of
 from amem.llm.schemas import STATEMENT_KINDS, extraction_schema
 from amem.note import Kind, Message
+from amem.rendering import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

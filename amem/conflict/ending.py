@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 from amem.conflict.candidates import NEAR_DUPLICATE, states_something
 from amem.conflict.clause_parts import Bond, Of, bonds_of
 from amem.conflict.statements import Statement, read
-from amem.labels import one_line
 from amem.language import normalize, written_in_cjk
 from amem.language.intervals import same_value
 from amem.language.scripts import Patterns
 from amem.note import Fact, Link, LinkType, MemoryNote, Overturned, Scope, Status
-from amem.rendering import fallen, holding_text, segments
+from amem.rendering import fallen, holding_text, one_line, segments
 from amem.storage.rows import plain, read_time
 
 if TYPE_CHECKING:

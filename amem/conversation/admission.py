@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from amem.analysis import Extraction, KnownProcedure, Passage, Procedure, Statement
 from amem.analysts.rules.kind_and_context import kind_of
 from amem.conversation.grounding import Said
-from amem.labels import one_line
 from amem.language import index_terms, query_terms, sentences
 from amem.language.scripts import words
 from amem.language.word_reading import read
 from amem.note import Kind, Message, Role
+from amem.rendering import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from amem.errors import BadModelAnswer
-from amem.labels import one_line
 from amem.llm.schemas import LINK_TYPES, NOTE_KINDS, VERDICTS
 from amem.note import Kind, LinkType
+from amem.rendering import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from amem.errors import InvalidInput, MissingExtra
-from amem.labels import one_line, short_id
+from amem.labels import short_id
 from amem.maintenance.forgetting_phases import FADING, OWN, What, fade_plan, lasting, layer_moves, plan_fading
 from amem.note import Kind, Layer, MemoryNote, Plain, Status
+from amem.rendering import one_line
 from amem.storage.rows import time_text
 
 if TYPE_CHECKING:
