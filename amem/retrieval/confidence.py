@@ -233,6 +233,7 @@ class Judged:
     support: Support
 
 
+@dataclass(frozen=True, slots=True)
 class Confidences:
     """Judges the hits of a question.
 
@@ -240,14 +241,10 @@ class Confidences:
     `nearness` tells for each text of a list how near it is to some notes.
     """
 
-    def __init__(
-        self,
-        frequencies: Frequencies,
-        slots: Slots,
-        reads: Callable[[str], float],
-        nearness: Callable[[Sequence[str], Sequence[int]], Matrix] | None = None,
-    ) -> None:
-        self._frequencies, self._slots, self._reads, self._nearness = frequencies, slots, reads, nearness
+    frequencies: Frequencies
+    slots: Slots
+    reads: Callable[[str], float]
+    nearness: Callable[[Sequence[str], Sequence[int]], Matrix] | None = None
 
     def of(
         self,
@@ -262,15 +259,15 @@ class Confidences:
         text = ranking.reading.text
         wanted = query.filter
         given = wanted.as_of or wanted.known_at
-        filled = self._slots.filled(session, text, given or session.now, None if given else ranking.reading.period)
+        filled = self.slots.filled(session, text, given or session.now, None if given else ranking.reading.period)
         notes = {note.id: note for _, _, note in found}
         stating = {id for each in filled.facts for id in each.notes}
         stating |= {id for each in filled.ended for id in told_over(each, notes)}
         beside = {id for each in filled.asides for id in each.notes}
-        question = _Question(ranking, self._frequencies, session, stating, beside, exact=filled.exact)
-        reads = self._reads(text) >= _MOSTLY
+        question = _Question(ranking, self.frequencies, session, stating, beside, exact=filled.exact)
+        reads = self.reads(text) >= _MOSTLY
         signs = [
-            question.signs(explanation, note, read=reads and self._reads(note.content) >= _MOSTLY)
+            question.signs(explanation, note, read=reads and self.reads(note.content) >= _MOSTLY)
             for _, explanation, note in found
         ]
         for place, lift in self._lifts(question, found, signs).items():
@@ -291,9 +288,9 @@ class Confidences:
             if signs[place].cosine and 0.0 < signs[place].held < 1.0:
                 without[place] = question.without_missing(note)
         texts = [*dict.fromkeys(each for each in without.values() if each)]
-        if not texts or self._nearness is None:
+        if not texts or self.nearness is None:
             return {}
-        near = self._nearness(texts, [found[place][0] for place in without])
+        near = self.nearness(texts, [found[place][0] for place in without])
         return {
             place: signs[place].cosine - float(near[texts.index(text), column])
             for column, (place, text) in enumerate(without.items())

@@ -405,6 +405,12 @@ class NearTurns:
         worth: Floats = decay ** away.astype(np.float64)
         return worth
 
+    def lend(self, best: Floats, keys: Keys, offered: Floats, decay: float) -> None:
+        """Raise the row of each of `keys` in `best` to what its neighbours offer, a row for each, by their worth."""
+        order = np.argsort(keys)
+        hosts = order[np.searchsorted(keys, self.keys, sorter=order)]
+        np.maximum.at(best, hosts, offered * self.worth(decay)[:, None])
+
     def of(self, key: int) -> NearTurns:
         """Those of one note."""
         first, last = np.searchsorted(self.keys, (key, key + 1)).tolist()

@@ -165,13 +165,13 @@ class _Progress:
         return verdict
 
 
+@dataclass(frozen=True, slots=True)
 class TierReader:
     """Reads one collection from the top."""
 
-    def __init__(self, recall: Recall, store: Store, contexts: ContextBuilder) -> None:
-        self._recall = recall
-        self._store = store
-        self._contexts = contexts
+    recall: Recall
+    store: Store
+    contexts: ContextBuilder
 
     def read(
         self,
@@ -187,9 +187,9 @@ class TierReader:
 
         `judge` is asked, in the name of `model`, instead of the rules. Raises InvalidInput.
         """
-        budget, order = self._contexts.bounds(budget, order)
+        budget, order = self.contexts.bounds(budget, order)
         room = budget - counter(framed([""]))
-        found = self._contexts.find(query, room)
+        found = self.contexts.find(query, room)
         progress = self._start(query, budget, room, counter, found, judge, model)
         found = replace(found, hits=tuple(hit for hit in found.hits if hit.kind is not Kind.TOPIC))
         if found.hits:
@@ -204,7 +204,7 @@ class TierReader:
     ) -> _Progress:
         reading = next((hit.explanation.reading for hit in found.hits), None) or plain_reading(query.text)
         asked = wanted(reading)
-        with self._store.read() as session:
+        with self.store.read() as session:
             frequency = session.text.document_frequency(telling(asked.subject))
             total = session.notes.count()
         return _Progress(query, budget, room, counter, asked, frequency, total, judge, model)
@@ -243,8 +243,8 @@ class TierReader:
         if given.as_of is not None or given.known_at is not None or (given.kinds and Kind.TOPIC not in given.kinds):
             return []
         asked = replace(progress.query, k=_PAGES, filter=replace(given, kinds=(Kind.TOPIC,)), expand=False, touch=False)
-        hits = self._recall.search(asked)
-        with self._store.read() as session:
+        hits = self.recall.search(asked)
+        with self.store.read() as session:
             notes = session.notes.get_many([hit.id for hit in hits], history=False)
             members = session.links.leading_to(list(notes), LinkType.PART_OF)
             eligible = EligibleNotes(session, replace(given, kinds=()))
@@ -254,7 +254,7 @@ class TierReader:
                 if given != Filter() and eligible.passing_ids(mine) != mine:
                     continue
                 stale, wrong = self._stale(session, note, mine, found)
-                written = page_entry(note, _title(note), progress.room, progress.counter, self._contexts.zone)
+                written = page_entry(note, _title(note), progress.room, progress.counter, self.contexts.zone)
                 if written is not None:
                     held.append(_Page(note, _title(note), mine, stale, wrong, written))
         weights = weights_of(progress.asked.subject, progress.frequency, progress.total)
@@ -303,7 +303,7 @@ class TierReader:
 
     def _notes(self, progress: _Progress, name: str, found: Found, part: float) -> None:
         room = int(progress.room * part) - progress.spent
-        fresh = self._contexts.choose(found, progress.query.text, room, progress.counter, []) if room > 0 else []
+        fresh = self.contexts.choose(found, progress.query.text, room, progress.counter, []) if room > 0 else []
         progress.notes += fresh
         read = [Read.of(each.hit, each.note, each.entry.text) for each in progress.notes]
         rule = notes_suffice(progress.asked, read, progress.frequency, progress.total)
@@ -320,7 +320,7 @@ class TierReader:
         every.sort(key=lambda each: -share_held(weights, each[1].text))
         words = query_terms(progress.asked.subject)
         for note, source in every:
-            entry = source_entry(source, note, words, min(_LONGEST, room - 1), progress.counter, self._contexts.zone)
+            entry = source_entry(source, note, words, min(_LONGEST, room - 1), progress.counter, self.contexts.zone)
             if entry is not None:
                 progress.sources.append(_Source(note, source, entry))
                 room -= progress.cost([entry])
@@ -335,7 +335,7 @@ class TierReader:
     def _sources(self, progress: _Progress, found: Found) -> list[tuple[MemoryNote, Source]]:
         """The sources of the notes that were found, and others that hold the words, of notes that may answer."""
         pairs = {source.id: (found.notes[hit.id], source) for hit in found.hits for source in hit.sources}
-        with self._store.read() as session:
+        with self.store.read() as session:
             more = session.sources.search(query_terms(progress.asked.subject), _SOURCES)
             made = session.sources.notes_of([source.id for source in more])
             eligible = EligibleNotes(session, progress.query.filter)
@@ -360,7 +360,7 @@ class TierReader:
             (progress.notes or progress.sources or progress.pages).pop()
         used = [each.hit.id for each in notes] + [each.note.id for each in progress.sources]
         if progress.query.touch and used:
-            self._recall.opened(list(dict.fromkeys(used)))
+            self.recall.opened(list(dict.fromkeys(used)))
         return Tiers(
             query=progress.query.text,
             text=text,

@@ -197,9 +197,7 @@ class LexicalAnswer(Answer):
         around = around.where(is_among(around.neighbours, self._held))
         if len(around.keys):
             self._lenders.append(around)
-            order = np.argsort(keys)
-            hosts = order[np.searchsorted(keys, around.keys, sorter=order)]
-            np.maximum.at(best, hosts, self._rows(around.neighbours) * around.worth(self._decay)[:, None])
+            around.lend(best, keys, self._rows(around.neighbours), self._decay)
         return best
 
     def _row(self, key: int) -> Floats:
@@ -433,10 +431,7 @@ class LateAnswer(Answer):
         best, held = self._best(every)
         near = best[np.searchsorted(every, keys)]
         if len(around.keys):
-            order = np.argsort(keys)
-            hosts = order[np.searchsorted(keys, around.keys, sorter=order)]
-            lent = best[np.searchsorted(every, around.neighbours)] * around.worth(self.decay)[:, None]
-            np.maximum.at(near, hosts, lent)
+            around.lend(near, keys, best[np.searchsorted(every, around.neighbours)], self.decay)
         fit = np.clip((near - _UNRELATED) / (_SAME - _UNRELATED), 0.0, 1.0) @ self.worth
         # Of a note whose words are not kept the whole is all there is to go by.
         bare = ~held[np.searchsorted(every, keys)]
