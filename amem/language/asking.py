@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -64,9 +65,8 @@ asks_to_remember = _pattern.says("remember")
 says_to_do_less = _pattern.says("less")
 
 
-def without_asking_zh(question: str) -> str:
-    """The characters of a Chinese question that a statement with the answer has to hold."""
-    return _pattern.plain_zh.sub("", question)
+#: The characters of a Chinese question that a statement with the answer has to hold.
+without_asking_zh = partial(_pattern.plain_zh.sub, "")
 
 
 # Something of oneself.

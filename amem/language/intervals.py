@@ -229,7 +229,9 @@ def intervals(evidence: Iterable[Evidence], predicates: Predicates) -> list[Inte
     """
     runs: list[_Run] = []
     for (_, _, slot), members in _groups(evidence, predicates).items():
-        runs += _one_at_a_time(members, nested=_nests(slot, predicates)) if slot else _side_by_side(members)
+        runs += (
+            _one_at_a_time(members, nested=predicates.row(slot).value == "place") if slot else _side_by_side(members)
+        )
     _end_what_hangs_on(runs, predicates)
     return sorted((run.interval() for run in runs), key=_by_subject)
 
@@ -378,15 +380,11 @@ def _settled(members: Iterable[Evidence], *, one: bool) -> list[Evidence]:
     return settled
 
 
-def _nests(slot: str, predicates: Predicates) -> bool:
-    """Whether values of the slot may lie in one another, as a quarter lies in its town."""
-    return predicates.row(slot).value == "place"
-
-
 def _one_at_a_time(members: Iterable[Evidence], *, nested: bool) -> list[_Run]:
     """The runs of a slot: a value ends the one before, unless a person kept that.
 
-    With `nested` two values that one note gives for one time both stand: 搬到里斯本 …… 新家在 Graça.
+    With `nested` values may lie in one another, as a quarter in its town: two that one note gives for one time both
+    stand (搬到里斯本 …… 新家在 Graça).
     """
     done: list[_Run] = []
     open_: list[_Run] = []
@@ -447,7 +445,9 @@ def _end_what_hangs_on(runs: Iterable[_Run], predicates: Predicates) -> None:
         moments = [end.at for end, _ in ends]
         for run in of[subject, predicate]:
             place = bisect_right(moments, run.last.since)
-            if place and place == len(moments) and _overtaken(run.last, ends[-1][0]):
+            # What was last said, without a time, before the end was told hangs on what ended.
+            word = ends[-1][0].word if place and place == len(moments) else None
+            if word is not None and overtakes(word, run.last):
                 place -= 1
             if place == len(moments) or run.kept or (run.end is not None and run.end.at <= moments[place]):
                 continue
@@ -457,11 +457,6 @@ def _end_what_hangs_on(runs: Iterable[_Run], predicates: Predicates) -> None:
             )
             reasons = f"{english} until then", f"此前{chinese}"
             run.end = _End(end.at, end.by, reasons, written_in_cjk(gone.object), certain=False)
-
-
-def _overtaken(last: Evidence, end: _End) -> bool:
-    """Whether what hung on it was last said, without a time, before the end was told."""
-    return end.word is not None and overtakes(end.word, last)
 
 
 def _after(object: str, *, holds: bool) -> tuple[str, str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from amem.language import index_terms
@@ -19,6 +19,7 @@ from amem.language.scripts import Patterns, read_list
 from amem.language.times import named_in_note
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import date
 
 _pattern = Patterns("states")
@@ -85,7 +86,6 @@ def _terms(phrases: str) -> frozenset[str]:
 # What a question asks of the present, and whether a statement speaks of it.
 
 _AT_MOST = {"day": 31, "天": 31, "week": 120, "周": 120, "星期": 120, "礼拜": 120, "month": 400, "月": 400}
-_EXCEPT = _pattern("except")
 
 
 #: Whether a question is for what is so now: "is Tomas in Gothenburg?", 小雅是学生吗.
@@ -179,19 +179,19 @@ def tells_of_leave(text: str) -> bool:
     return any(_pattern.may.search(each) and not _pattern.may_not.search(each) for each in clauses(text))
 
 
-def exceptions(text: str) -> list[str]:
-    """What a text leaves out of what it tells: "fish" of "vegetarian except for fish"."""
-    return [each["what"] or each["zh"] for each in _EXCEPT.finditer(text)]
+def _told(name: str) -> Callable[[str], list[str]]:
+    found = _pattern(name).finditer
+    return lambda text: [each["what"] or each["zh"] for each in found(text)]
 
 
-def without_own_place(text: str) -> str:
-    """The text without its words for being with the speaker, who is not whom it tells of: "stays with me", 住我这里."""
-    return _pattern.at_mine.sub(" ", text)
+#: What a text leaves out of what it tells: "fish" of "vegetarian except for fish".
+exceptions = _told("except")
+#: What a text tells of as another than before: "boss" of "my new boss", 班主任 of 换了班主任, with what follows.
+told_anew = _told("another")
 
 
-def told_anew(text: str) -> list[str]:
-    """What a text tells of as another than before: "boss" of "my new boss", 班主任 of 换了班主任, with what follows."""
-    return [each["what"] or each["zh"] for each in _pattern.another.finditer(text)]
+#: The text without its words for being with the speaker, who is not whom it tells of: "stays with me", 住我这里.
+without_own_place = partial(_pattern.at_mine.sub, " ")
 
 
 #: Whether a text tells of something in place of what was to be: "at the pool instead", 改到周四.

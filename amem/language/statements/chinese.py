@@ -11,18 +11,8 @@ from amem.language import is_cjk, normalize
 from amem.language.lexicon import is_person, is_place, lexicon
 from amem.language.predicates import KIN_ZH, USER, WE, canonical_subject
 from amem.language.scripts import Patterns, word_list, words
+from amem.language.statements import objects
 from amem.language.statements.clauses import GAP, Subject
-from amem.language.statements.objects import (
-    NO_HOME,
-    TRADES_ZH,
-    amount_zh,
-    date_in,
-    firm_in,
-    is_known_place,
-    name_in,
-    version_in,
-    when_in,
-)
 from amem.language.statements.tense import (
     DATED,
     MONTH,
@@ -47,10 +37,6 @@ _pattern = Patterns("statements/chinese")
 
 # What a fact is about, cut out of the characters behind a verb.
 
-#: Not \w alone: in 用Go写的 the name is Go.
-_IN_LATIN = r"(?:(?![\u4e00-\u9fff])[\w.+#&'-])"
-_LATIN = re.compile(rf"[A-Za-z]{_IN_LATIN}*(?: (?:[A-Z0-9]{_IN_LATIN}*|of|de))*")
-
 
 def trimmed(text: str) -> str:
     """Without particles at its end."""
@@ -59,17 +45,21 @@ def trimmed(text: str) -> str:
 
 def latin_in(text: str, predicates: Predicates) -> str:
     """The Latin name that the text begins with."""
-    found = _LATIN.match(text.strip())
+    found = _pattern.latin.match(text.strip())
     if found is None:
         return ""
     name = found[0].strip(" .")
-    return name if name[0].isupper() or any(mark.isupper() for mark in name) else name_in(name, predicates, lower=True)
+    return (
+        name
+        if name[0].isupper() or any(mark.isupper() for mark in name)
+        else objects.name_in(name, predicates, lower=True)
+    )
 
 
 def place_in(text: str, predicates: Predicates) -> str:
     """The place that the text begins with; a known one wins over what follows it ("里斯本的一间小公寓")."""
     text = _pattern.this_long.sub("", trimmed(text))
-    if NO_HOME.search(text):
+    if objects.NO_HOME.search(text):
         return ""  # 西湖边上的酒店
     for length in range(min(len(text), 8), 1, -1):
         if is_place(text[:length]):
@@ -134,12 +124,12 @@ def _is_org(text: str) -> bool:
 def person_in(text: str, predicates: Predicates) -> str:
     """A person's name: 小王, 王小明, Ana."""
     text = trimmed(text)
-    if latin := _LATIN.match(text):
+    if latin := _pattern.latin.match(text):
         return latin[0].strip() if latin[0][0].isupper() else ""
     return (
         text
         if re.fullmatch(r"[\u4e00-\u9fff]{2,4}", text)
-        and not TRADES_ZH.fullmatch(text)
+        and not objects.TRADES_ZH.fullmatch(text)
         and not re.search(r"[的了是不很我你他她它这那人好]|同[事学]|女孩|男孩|谁|朋友|邻居|[网战室舍]友|客户", text)
         else ""
     )
@@ -225,7 +215,7 @@ def limited_to(before: str) -> str:
     if thing in _OF_ALL or canonical_subject(thing) == WE:
         return found["lead"] + (found["us"] or found["then_us"])
     named = _pattern.thing.fullmatch(thing) or (
-        _LATIN.fullmatch(thing) and not is_person(thing) and not is_known_place(thing)
+        _pattern.latin.fullmatch(thing) and not is_person(thing) and not objects.is_known_place(thing)
     )
     return found["lead"] + thing if named and not _pattern.no_name.search(thing) else before
 
@@ -373,10 +363,10 @@ def value_in(row: Predicate, text: str, scene: Scene) -> str:
         case "place" | "title":
             return _cut(row.value, text, scene)
         case "date":
-            day = date_in(text)
+            day = objects.date_in(text)
             return "" if row.name == "birthday" and re.search("周|星期", day) else day  # 生日在下周日, this year
         case "amount":
-            return amount_zh(text)
+            return objects.amount_zh(text)
         case "number" | "address" | "email" | "school":
             found = {"number": _DIGITS, "address": _pattern.address, "email": _EMAIL, "school": _pattern.school}[
                 row.value
@@ -401,7 +391,7 @@ def _person_of_role(text: str, predicates: Predicates) -> str:
         return surname[0]
     if titled and not _pattern.no_person.search(text):
         return titled[0]
-    trade = TRADES_ZH.search(text)  # 太太是护士
+    trade = objects.TRADES_ZH.search(text)  # 太太是护士
     plain = text in lexicon().chinese or text[:2] in lexicon().chinese  # 领导换成了夜班
     return "" if trade or plain or _pattern.no_person.search(text) else person_in(text, predicates)
 
@@ -610,13 +600,13 @@ def made_of_thing(shape: Shape, parts: dict[str, str], before: str, scene: Scene
     subject = canonical_subject(thing) if thing else WE
     if shape.predicate != "version":
         timed = _pattern.event.search(thing) or "时间" in before or shape.kind == "event"  # 天天改稿改到一点: until one
-        day, clock = when_in(parts["o"])
+        day, clock = objects.when_in(parts["o"])
         clock = clock if timed else ""
         if not thing and shape.predicate != "deadline":
             return []
         found = [Fact(subject, shape.predicate, day)] if day else []
         return [*found, Fact(subject, "time", clock)] if clock else found
-    version, old = version_in(parts["o"]), version_in(parts.get("x", ""))
+    version, old = objects.version_in(parts["o"]), objects.version_in(parts.get("x", ""))
     if not version or (parts.get("bare") and version.isdigit() and not scene.predicates.is_technology(thing)):
         return []  # 尿酸降到398
     found = [Fact(subject, "version", version)]
@@ -647,19 +637,23 @@ def _cut(kind: str, text: str, scene: Scene) -> str:
         case "place":
             return place_in(text, scene.predicates)
         case "town":
-            known = any(is_place(text[:size]) for size in range(2, 9)) or is_known_place(text)
+            known = any(is_place(text[:size]) for size in range(2, 9)) or objects.is_known_place(text)
             return place_in(text, scene.predicates) if known else ""
         case "employer":
             return employer_in(text, scene.predicates)
         case "firm":
             firm = trimmed(text)
-            return firm if firm_in(firm, scene.predicates) == firm else ""
+            return firm if objects.firm_in(firm, scene.predicates) == firm else ""
         case "person" | "relation" | "own name":
             return person_in(text, scene.predicates)
         case "title" | "trade":
             title = phrase_in(text)
-            by_surname = title[:1] in _SURNAMES and TRADES_ZH.fullmatch(title[1:])  # 秦主任
-            return title if TRADES_ZH.search(title) and not (by_surname or _pattern.by_surname.fullmatch(title)) else ""
+            by_surname = title[:1] in _SURNAMES and objects.TRADES_ZH.fullmatch(title[1:])  # 秦主任
+            return (
+                title
+                if objects.TRADES_ZH.search(title) and not (by_surname or _pattern.by_surname.fullmatch(title))
+                else ""
+            )
         case "food":
             thing = phrase_in(text)
             return "" if _pattern.no_food.search(thing) else thing

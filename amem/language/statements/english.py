@@ -9,20 +9,8 @@ from typing import TYPE_CHECKING
 from amem.language.lexicon import is_person, lexicon, stem
 from amem.language.predicates import USER, WE
 from amem.language.scripts import Patterns, read_list, word_list, words
+from amem.language.statements import objects
 from amem.language.statements.clauses import Clause, Sentence, Subject
-from amem.language.statements.objects import (
-    date_in,
-    is_known_place,
-    led_by_scope,
-    organisation,
-    person_named,
-    phrase_in,
-    school_in,
-    scope_alone,
-    scope_in,
-    thing_in,
-    town_in,
-)
 from amem.language.statements.relations import apposed, changed, cut, forbidden, relation, tool_name
 from amem.language.statements.tense import (
     DATED,
@@ -85,7 +73,7 @@ def takeover(plain: str, scene: Scene, text: str) -> list[Fact]:
         return []
     named = found["x"] or found["x2"] or ""
     gone = scene.leaving if named in ("", "him", "her", "them") else named
-    new = person_named(found["y"], scene)
+    new = objects.person_named(found["y"], scene)
     since = since_when(plain, text, scene)
     facts = [Fact(gone, "succeeded_by", new, True, since)] if gone and new and gone != new else []
     if found["noun"] and new and found["whose"] in ("my", "our"):
@@ -100,7 +88,7 @@ def replacement(plain: str, scene: Scene, text: str) -> list[Fact]:
     found = _pattern.replaced.fullmatch(plain)
     if found is None:
         return []
-    if scope_in(plain, scene, named=True):
+    if objects.scope_in(plain, scene, named=True):
         return []  # "swapped RabbitMQ for NATS in Tern": in use there alone
     gone, new = (next((found[f"{part}{at}"] for at in ("", 2, 3, 4) if found[f"{part}{at}"]), "") for part in "xy")
     return instead(_thing(gone, scene), _thing(new, scene), text, scene)
@@ -108,8 +96,8 @@ def replacement(plain: str, scene: Scene, text: str) -> list[Fact]:
 
 def _thing(text: str, scene: Scene) -> str:
     """The proper name of a thing; '' for what may be a person, a place or a day."""
-    name = thing_in(text, scene)
-    if not name or name[0].islower() or date_in(name) or is_known_place(name):
+    name = objects.thing_in(text, scene)
+    if not name or name[0].islower() or objects.date_in(name) or objects.is_known_place(name):
         return ""
     return "" if is_person(name.split()[0]) else name
 
@@ -149,7 +137,11 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
             scene.cast.hear(clause.text)
             scene.others = scene.cast.others_in(clause.text) or scene.others
             continue
-        if address is not None and clause.opener.strip() == "," and (town := town_in(clause.text, scene.predicates)):
+        if (
+            address is not None
+            and clause.opener.strip() == ","
+            and (town := objects.town_in(clause.text, scene.predicates))
+        ):
             longer = replace(address, object=f"{address.object}, {clause.text}")
             found[found.index(address)], address = longer, longer
             lives = address.subject == scene.cast.me.name or is_person(address.subject.split()[0])
@@ -157,12 +149,12 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
                 found.append(replace(longer, predicate="lives_in", object=town))
             continue
         nearby = (clause, *sentence.clauses[at + 1 : at + 2])
-        scene.about = next((thing for each in nearby if (thing := scope_alone(each.text, scene))), scene.about)
+        scene.about = next((thing for each in nearby if (thing := objects.scope_alone(each.text, scene))), scene.about)
         again = (
             _pattern.again_to.match(clause.text) if listing is not None and listing.predicate in _ALLERGIES else None
         )
         if listing is not None and again:
-            thing = phrase_in(clause.text[again.end() :])
+            thing = objects.phrase_in(clause.text[again.end() :])
             found += [replace(listing, object=thing)] if thing else []
         elif listing is not None and _continues_list(sentence.clauses, at):
             found += _one_more(listing, clause.text, scene)
@@ -196,7 +188,7 @@ def _facts_of(text: str, scene: Scene, *, follows: bool) -> list[Fact]:
     found = found or takeover(plain, scene, text)
     if found or (found := forbidden(plain, scene)):
         return found
-    plain, scope = led_by_scope(plain, scene)
+    plain, scope = objects.led_by_scope(plain, scene)
     scene.about = scope or scene.about
     listed = plain.split()
     at = next((i for i in range(min(len(listed), _FURTHEST + 1)) if _is_verbal(listed, i)), None)
@@ -204,7 +196,7 @@ def _facts_of(text: str, scene: Scene, *, follows: bool) -> list[Fact]:
         return []  # "Mia, my niece, is five": still Mia
     if at is None:
         scene.note_mention(listed)
-        if (planned := _pattern.appointed.fullmatch(plain)) and date_in(planned["day"]):
+        if (planned := _pattern.appointed.fullmatch(plain)) and objects.date_in(planned["day"]):
             scene.cast.meet(Subject(planned["thing"], False))
         return []
     if at:
@@ -384,7 +376,7 @@ def _of_decision(subject: Subject, rest: str, scene: Scene, text: str) -> list[F
 def _of_food(subject: Subject, barred: re.Match[str], group: Group, text: str, scene: Scene) -> list[Fact]:
     """What somebody must not eat; "again" says that it is over."""
     said = _pattern.no_more.sub("", barred["o"])
-    thing = phrase_in(said, 3)
+    thing = objects.phrase_in(said, 3)
     again = barred["not"] is None
     if barred["have"] and thing.casefold().rpartition(" ")[2] not in word_list("foods"):
         return []  # "can't have visitors"
@@ -402,15 +394,15 @@ def _first_or_last_day(plain: str, scene: Scene, text: str) -> list[Fact]:
     """ "First day at Marulho": where whoever says so works from then on, or no more."""
     scene.notice = scene.notice or _pattern.notice.fullmatch(plain) is not None
     day = _pattern.day.match(plain) if scene.opening else None
-    org = organisation(day["o"], scene) if day else ""
-    last = _pattern.last_day.fullmatch(plain) if scene.notice or (org and not school_in(org)) else None
+    org = objects.organisation(day["o"], scene) if day else ""
+    last = _pattern.last_day.fullmatch(plain) if scene.notice or (org and not objects.school_in(org)) else None
     if last is not None:
         until = announced_for(times(last["day"], scene.said), text, scene.said, lag=MONTH).since
         return [Fact(scene.cast.me.name, "works_at", org, False, until)] if until else []
     if (
         day is None
         or not org
-        or (school_in(org) and not _pattern.as_role.search(plain))
+        or (objects.school_in(org) and not _pattern.as_role.search(plain))
         or _pattern.is_on.search(day["o"])
     ):
         return []
@@ -421,7 +413,7 @@ def _first_or_last_day(plain: str, scene: Scene, text: str) -> list[Fact]:
 
 def _one_more(listing: Fact, text: str, scene: Scene) -> list[Fact]:
     """What a clause adds to a list before it; nothing for another deed ("allergic to bees and carry an EpiPen")."""
-    thing = tool_name(text, scene) if listing.predicate == "uses" else phrase_in(text)
+    thing = tool_name(text, scene) if listing.predicate == "uses" else objects.phrase_in(text)
     row = scene.predicates.rows[listing.predicate]
     if row.known and row.safety:
         thing = scene.predicates.known(listing.predicate, text)

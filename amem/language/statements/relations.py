@@ -304,10 +304,6 @@ def cut(shape: Shape, verb: str, match: re.Match[str], subject: Subject, scene: 
     return _MAKERS[shape.kind.rstrip("?")](shape, parts, subject, scene)
 
 
-def _intolerance(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
-    return [Fact(subject.name, shape.predicate, parts["verb"])]
-
-
 def _simple(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
     text = parts.get("o") or parts.get("x", "")
     if shape.predicate in _TASTES and text.casefold().startswith("the "):
@@ -444,11 +440,6 @@ def _leases(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene)
     return [Fact(subject.name, "address" if street else shape.predicate, place)]
 
 
-def _children(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
-    """A child that is born, by name where that is told."""
-    return [Fact(subject.name, "child", (parts.get("name") or parts["o"]).strip(".,;"))]
-
-
 def _person(text: str, scene: Scene) -> str:
     """A person by name; "my friend Ana" is Ana."""
     listed = text.split()
@@ -544,19 +535,21 @@ def _releases(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scen
     return [Fact(f"{thing} {noun}".strip(), "date", day)] if day else []
 
 
-_MAKERS = {
+_MAKERS: dict[str, Callable[[Shape, dict[str, str], Subject, Scene], list[Fact]]] = {
     **dict.fromkeys(_VALUES, _simple),
     "phrases": _phrases,
     "age": _age,
     "owned": _owned,
     "known": _known,
-    "intolerance": _intolerance,
+    "intolerance": lambda shape, parts, subject, scene: [Fact(subject.name, shape.predicate, parts["verb"])],
     "medicine": _medicines,
     "habit": _habits,
     "smoking": _habits,
     "practice": _known,
     "lease": _leases,
-    "child": _children,
+    "child": lambda shape, parts, subject, scene: [
+        Fact(subject.name, "child", (parts.get("name") or parts["o"]).strip(".,;"))
+    ],
     "move": _moves,
     "employer": objects.employers,
     "title": objects.titles,

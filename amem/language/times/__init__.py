@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from datetime import date, datetime, time, timedelta, tzinfo
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -154,9 +154,8 @@ def without_earlier(text: str) -> str | None:
     return _pattern.earlier.sub(" ", text) if _pattern.earlier.search(text) else None
 
 
-def without_tense(text: str) -> str:
-    """The question without the verbs that say no more than that it is about the past."""
-    return _pattern.tense.sub(" ", text)
+#: The question without the verbs that say no more than that it is about the past.
+without_tense = partial(_pattern.tense.sub, " ")
 
 
 # Parts of times, as regular expressions for whoever reads the words around a time.
@@ -237,11 +236,8 @@ def _nearest(each: Named, span: Span, said: date) -> Named:
         spans = [replace(span, first=same_day(span.first, 12 * step)) for step in (-1, 0, 1)]
     except (ValueError, OverflowError):
         return each
-    return replace(each, span=min(spans, key=lambda span: _days_between(span, said)))
-
-
-def _days_between(span: Span, day: date) -> int:
-    return max((span.first - day).days, (day - span.last).days, 0)
+    days = {span: max((span.first - said).days, (said - span.last).days, 0) for span in spans}
+    return replace(each, span=min(days, key=days.__getitem__))
 
 
 def _counts(text: str, each: Named) -> bool:

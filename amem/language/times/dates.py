@@ -90,7 +90,8 @@ def bare(text: str, today: date) -> Iterator[Named]:
             yield Named(start, match.end(), None)
         else:
             weekday = name in ("weekday", "zh_weekday")
-            yield Named(start, match.end(), span, bare=_lacks_year(match, name), relative=weekday)
+            lacks_year = not weekday and name != "bare_year" and not match["year"]
+            yield Named(start, match.end(), span, bare=lacks_year, relative=weekday)
 
 
 def _sharing(text: str, today: date) -> Iterator[Named]:
@@ -128,10 +129,6 @@ def _years_back(year: str | None, today: date) -> int | None:
     if not year:
         return None
     return -STEPS[year] if year in STEPS else today.year - int(year[:4])
-
-
-def _lacks_year(match: re.Match[str], name: str) -> bool:
-    return name not in ("bare_year", "weekday", "zh_weekday") and not match["year"]
 
 
 # Times that a question names more loosely than a statement would: "the last two weeks", 90年代, Q3, "2023-05".
