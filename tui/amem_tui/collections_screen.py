@@ -231,7 +231,6 @@ def would_merge(found: Comparison) -> Content:
 class ForkScreen(ModalScreen[None]):
     """What each side did as a list, the change under the cursor word by word beside it, and the merge below."""
 
-    CSS_PATH = "history/history.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [*ROOM_KEYS["fork"]]
     AUTO_FOCUS = "#fork-list"
 
