@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from amem.errors import Cancelled, NoteNotFound, StorageError
 from amem.labels import short_id
 from amem.note import Cost, Enrichment, Receipt, Scope, Status
-from amem.storage.jobs import ADD, Job
+from amem.storage.jobs import ADD
 from amem.writing.evolution import Outcome, write_down
 from amem.writing.fields import ENRICH_JOB
 from amem.writing.worker import LEASE_SECONDS, SHORT_WAIT, EnrichReport, Worker, ahead, leased
@@ -80,7 +80,7 @@ class Enricher:
         done = 0
         tried = set() if tried is None else tried
         jobs = leased(self.collection.store, ENRICH_JOB, owner, limit=limit, tried=tried, cancelled=cancelled)
-        with closing(self._each((_task(job, owner) for job in jobs), owner)) as receipts:
+        with closing(self._each((Task(job.note, owner, job.operation) for job in jobs), owner)) as receipts:
             for _, receipt in receipts:
                 if isinstance(receipt, NoteNotFound):  # deleted or purged a moment ago
                     errors.append(str(receipt))
@@ -213,9 +213,9 @@ class Enricher:
     def _claims(self, stored: Iterable[Receipt], owner: str) -> Iterator[Task]:
         for receipt in stored:
             with self.collection.store.write() as session:
-                job = session.jobs.claim(ENRICH_JOB, receipt.id, owner, seconds=LEASE_SECONDS)
-            if job is not None:
-                yield replace(_task(job, owner), parent=receipt.operation, stored=receipt)
+                waits = session.jobs.claim(ENRICH_JOB, receipt.id, owner, seconds=LEASE_SECONDS)
+            if waits is not None:
+                yield Task(receipt.id, owner, receipt.operation, receipt)
 
     def _once(self, task: Task) -> Receipt | NoteNotFound:
         ((_, receipt),) = self._each([task], task.owner)
@@ -295,10 +295,6 @@ class Enricher:
                 settler=self.settler,
             )
         return outcome, enrichment
-
-
-def _task(job: Job, owner: str) -> Task:
-    return Task(job.note, owner, job.operation)
 
 
 def receipt_of(

@@ -85,9 +85,9 @@ def best(nearest: Sequence[Candidate], sharing: Sequence[Candidate], most: int) 
 class Shown:
     """What an analyst sees of some candidates, which note each handle stands for, and the fields people own in them."""
 
-    neighbours: list[Neighbour]
-    notes: dict[str, MemoryNote]
-    owned: dict[str, dict[str, str]]
+    neighbours: list[Neighbour] = field(default_factory=list)
+    notes: dict[str, MemoryNote] = field(default_factory=dict)
+    owned: dict[str, dict[str, str]] = field(default_factory=dict)
 
     @property
     def cosines(self) -> dict[str, float]:
@@ -109,14 +109,12 @@ def show(session: Session, candidates: Sequence[Candidate], of: MemoryNote) -> S
     said, so it is near to every note made of that, which is linked to it already.
     """
     found = session.notes.bare([each.key for each in candidates])
-    shown, scope = Shown([], {}, {}), Scope.of(of.metadata)
+    shown, scope = Shown(), Scope.of(of.metadata)
     for each in candidates:
         note, owned = found.get(each.key, (None, {}))
         if note is None or note.id == of.id or note.status is not Status.ACTIVE:
             continue
-        if Scope.of(note.metadata) != scope:
-            continue
-        if "episode" in note.metadata or note.kind is Kind.TOPIC:
+        if Scope.of(note.metadata) != scope or "episode" in note.metadata or note.kind is Kind.TOPIC:
             continue
         handle = f"n{len(shown.neighbours) + 1}"
         shown.notes[handle] = note
@@ -437,9 +435,10 @@ def write_down(
 ) -> Outcome:
     """What was thought of a stored note: its free fields as one operation, below it what evolved and was overturned."""
     note, shown, evolution = thought.note, thought.shown, thought.evolution
-    if any(each.id not in session.notes.keys_of([each.id]) for each in shown.notes.values()):
+    ids = {each.id for each in shown.notes.values()}
+    if len(session.notes.keys_of(list(ids))) < len(ids):
         # Whatever it says may quote what was destroyed.
-        shown, evolution = Shown([], {}, {}), Evolution(dropped=("what evolves: a note that was shown is purged",))
+        shown, evolution = Shown(), Evolution(dropped=("what evolves: a note that was shown is purged",))
     vectorizer = collection.vectorizer
     vectorizer.keep(session, thought.vectors)
     owned = session.notes.owned_fields([note.id, *(each.id for each in shown.notes.values())])

@@ -58,7 +58,7 @@ class Thought:
     analyst: str = ""
     evolution: Evolution = field(default_factory=Evolution)
     evolver: str = ""
-    shown: Shown = field(default_factory=lambda: Shown([], {}, {}))
+    shown: Shown = field(default_factory=Shown)
     near: list[Candidate] = field(default_factory=list)
     cosines: Callable[[Sequence[int]], Sequence[float]] = unknown_cosines
     owned: Mapping[str, str] = field(default_factory=dict)

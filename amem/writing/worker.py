@@ -8,6 +8,7 @@ import threading
 from collections import deque
 from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import cache
 from time import monotonic
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -202,8 +203,7 @@ class Worker:
         *,
         background: bool = True,
     ) -> None:
-        self._make = hands
-        self._hands: Sequence[Hand] | None = None
+        self._hands = cache(hands)
         self.owner = owner
         self.cancelled = cancelled
         self._background = background
@@ -272,10 +272,8 @@ class Worker:
             self.cancelled.wait(max(0.0, poll - (monotonic() - began)))
 
     def _round(self) -> None:
-        if self._hands is None:
-            self._hands = self._make()
         failure: Exception | None = None
-        for hand in self._hands:
+        for hand in self._hands():
             if self.cancelled.is_set():
                 break
             try:
