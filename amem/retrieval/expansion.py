@@ -8,7 +8,7 @@ from math import sqrt
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from amem import checks
-from amem.note import Link, LinkType, MemoryNote, Status
+from amem.note import Link, LinkType, MemoryNote, Status, plain_fields
 from amem.query import DEPTH
 from amem.retrieval.explanation import Via
 
@@ -154,14 +154,7 @@ def effective_confidence(link: Link) -> float:
 
 
 def _step(link: Link) -> dict[str, Any]:
-    return {
-        "from": resting(link),
-        "to": ground(link),
-        "type": str(link.type),
-        "reason": link.reason,
-        "confidence": link.confidence,
-        "made_by": link.made_by,
-    }
+    return {"from": resting(link), "to": ground(link), **plain_fields(link, "source", "target", "at", "weight")}
 
 
 # Link expansion: what the best direct hits are linked to, scored on the same scale as the hits themselves.
