@@ -296,9 +296,7 @@ class Editor:
     def _embedded(self, note: MemoryNote, values: Mapping[str, Any]) -> dict[bytes, NDArray[np.float32]]:
         """Vectors for the note as it will be; nothing to do when what is embedded stays the same."""
         before = self.collection.vectorizer.text(note)
-        for name, value in values.items():
-            setattr(note, name, value)
-        after = self.collection.vectorizer.text(note)
+        after = self.collection.vectorizer.text(replace(note, **values))
         return {} if after == before else self.collection.vectorizer.embed([after])[0]
 
 

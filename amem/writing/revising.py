@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from amem.conflict.corrections import Reweigher, delete, take_again
@@ -75,55 +75,34 @@ class Reviser:
         are analysed again then; `progress` hears (done, of how many). Raises EmbedderMismatch.
         """
         self.collection.vectorizer.check()
-        done = self._revise(changes, hidden, actor=actor, action=action, cause=cause, parent=parent, at_last=at_last)
-        for number, id in enumerate(done.reworded, start=1):
-            assert done.operation is not None
-            self.enricher.revise(id, done.operation)
-            if progress is not None:
-                progress(number, len(done.reworded))
-        self.collection.vectorizer.embed_missing([each.id for each in changes])
-        return done
-
-    def _revise(
-        self,
-        changes: Sequence[Change],
-        hidden: Sequence[str],
-        *,
-        actor: str,
-        action: str,
-        cause: str,
-        parent: int | None,
-        at_last: Callable[[Session, int], None] | None,
-    ) -> Revised:
         done = Revised()
         cleaned = self._cleaned(changes, done)
         vectors = self._embedded(cleaned)
         self.reweigher.refresh()
         with self.collection.store.write() as session:
             self.collection.vectorizer.keep(session, vectors)
-            notes = session.notes.get_many(
-                [*(each.id for each, _ in cleaned), *hidden], history=False, usage=False, deleted=True
-            )
-            current = [
-                (each, values)
-                for each, values in cleaned
-                if each.id in notes and notes[each.id].version == each.version
-            ]
+            ids = [*(each.id for each, _ in cleaned), *hidden]
+            notes = session.notes.get_many(ids, history=False, usage=False, deleted=True)
+            current = [each for each in cleaned if each[0].id in notes and notes[each[0].id].version == each[0].version]
             fitting = {each.id for each, _ in current}
             done.stale = [each.id for each, _ in cleaned if each.id not in fitting]
-            gone = [notes[id] for id in hidden if id in notes and notes[id].status is not Status.DELETED]
-            if not (current or gone):
-                return done
-            operation = done.operation = session.begin(action, actor, cause, parent=parent)
-            for each, values in current:
-                if each.back:
-                    _bring_back(session, notes[each.id], operation)
-                self._change(session, each.id, values, operation)
-                if "content" in values:
-                    done.reworded.append(each.id)
-            delete(session, [note.id for note in gone], operation, self.reweigher)
-            if at_last is not None:
-                at_last(session, operation)
+            gone = [id for id in hidden if id in notes and notes[id].status is not Status.DELETED]
+            if current or gone:
+                done.operation = session.begin(action, actor, cause, parent=parent)
+                for each, values in current:
+                    if each.back:
+                        _bring_back(session, notes[each.id], done.operation)
+                    self._change(session, each.id, values, done.operation)
+                done.reworded = [each.id for each, values in current if "content" in values]
+                delete(session, gone, done.operation, self.reweigher)
+                if at_last is not None:
+                    at_last(session, done.operation)
+        for number, id in enumerate(done.reworded, start=1):
+            assert done.operation is not None
+            self.enricher.revise(id, done.operation)
+            if progress is not None:
+                progress(number, len(done.reworded))
+        self.collection.vectorizer.embed_missing([each.id for each in changes])
         return done
 
     def _cleaned(self, changes: Sequence[Change], done: Revised) -> list[tuple[Change, dict[str, Any]]]:
@@ -153,7 +132,7 @@ class Reviser:
             texts = []
             for each, values in some:
                 if each.id in notes:
-                    texts.append(self.collection.vectorizer.text(_with(notes[each.id], values)))
+                    texts.append(self.collection.vectorizer.text(replace(notes[each.id], **values)))
             found |= self.collection.vectorizer.embed(texts)[0]
         return found
 
@@ -173,9 +152,3 @@ def _bring_back(session: Session, note: MemoryNote, operation: int) -> None:
         unlink_successors(session, note.id, operation)
     else:
         session.notes.change(note.id, {"status": str(Status.ACTIVE)}, operation)
-
-
-def _with(note: MemoryNote, values: Mapping[str, Any]) -> MemoryNote:
-    for name, value in values.items():
-        setattr(note, name, value)
-    return note
