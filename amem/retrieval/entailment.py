@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from amem.conflict.clause_parts import KIN, THIRD, Of, kin_words
-from amem.conflict.cues import Cue, replaces
+from amem.conflict.cues import Cue, is_state, replaces
 from amem.conflict.statements import read
 from amem.language import index_terms, normalize, query_terms
 from amem.language.asking import (
@@ -207,6 +207,8 @@ def verdict(question: str, text: str, at: datetime | None = None, now: datetime 
     for told, each in _decisive(question, text):
         if told is Verdict.YES and _ran_out(question, each, at, now):
             return Verdict.NO_LONGER
+        if told in _DENIALS and asks_how_things_were(question) and not _never_was(question, each):
+            continue  # "I gave up smoking" is no "no" to "did I smoke?"
         if _counts(question, told, each, at, now):
             return told
     return None
@@ -233,6 +235,17 @@ def _decisive(question: str, text: str) -> list[tuple[Verdict, Statement]]:
 
 #: What is said of all but what is asked about says the contrary of that.
 _TURNED = {Verdict.YES: Verdict.NO, Verdict.NO: Verdict.YES}
+
+
+_DENIALS = {Verdict.NO, Verdict.NO_LONGER}
+
+
+def _never_was(question: str, each: Statement) -> bool:
+    """Whether what denies what was asked tells that it never was so, not that it ended or changed since."""
+    asked = _asked(question)
+    poles = asked.poles.keys() & each.poles.keys() if asked else ()
+    changed = any(map(is_state, poles)) and not DENIAL.search(each.text)
+    return calls_off(each.text) or not (changed or _is_over(each))
 
 
 def _of_harm(question: str, told: Verdict, text: str) -> Verdict | None:

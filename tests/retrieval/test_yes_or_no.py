@@ -81,6 +81,8 @@ def test_to_name_where_somebody_may_be_is_not_to_say_that_they_are_there(note: s
         ("Do I drink coffee?", "Gave up coffee, green tea only now.", Verdict.NO_LONGER),
         ("Do I drink coffee?", "Back on coffee, but only one a day.", Verdict.YES),
         ("Did I sell the car?", "Sold the car to the Pattersons.", Verdict.YES),
+        ("Did Ben support the plan?", "Ben opposed the plan.", Verdict.NO),
+        ("Was Tom married?", "Tom was never married.", Verdict.NO),
         ("Do I take sertraline?", "Stopped the sertraline with Dr Moss's blessing.", Verdict.NO_LONGER),
         ("Did I stop the sertraline?", "Stopped the sertraline in May.", Verdict.YES),
         ("Do I smoke?", "I don't smoke any more.", Verdict.NO_LONGER),
@@ -116,6 +118,12 @@ def test_a_plain_statement_of_whom_is_asked_says_yes_or_no(question: str, note: 
         ("我表姐结婚了吗？", "我表姐订婚了，对象是王磊。"),
         ("Does Sam eat chicken?", "Sam doesn't eat pork."),
         ("小雨吃鸡肉吗？", "小雨不吃猪肉。"),
+        # What has ended was so.
+        ("Did I smoke?", "I gave up smoking."),
+        ("Did I smoke?", "I don't smoke any more."),
+        ("Was Tom married?", "Tom got divorced."),
+        ("Was I in Naples?", "Back from Naples, the pizza was the best ever."),
+        ("我抽过烟吗？", "我不抽烟了。"),
         # To do less of something, or to be gone, is no yes.
         ("Can Tim play on the phone?", "The teacher wants Tim to play less on the phone."),
         ("我能喝啤酒吗？", "医生让我少吃海鲜少喝啤酒。"),
