@@ -236,10 +236,17 @@ def _of(old: Fact, new: Fact, earlier: Claim, later: Claim, predicates: Predicat
     if not old.holds:
         return Verdict(Label.SUPERSEDES, IMPLIED, _why_of(_RESUMED, old, new, later.content, predicates), SLOT)
     several = predicates.rows[new.predicate].one is not True
-    if not said_so and (several or new.predicate == _NAME) and not _is_so_now(new, later, predicates):
+    now = _is_so_now(new, later, predicates) or any(not each.holds and _states(each, old) for each in later.facts)
+    if not said_so and (several or new.predicate == _NAME) and not now:
         # "We use Redis" and "we use Memcached" may both be so, and who gives another name is somebody else.
         return None
     return Verdict(Label.SUPERSEDES, confidence, _why_of(_REPLACED, old, new, later.content, predicates), SLOT)
+
+
+def _states(one: Fact, other: Fact) -> bool:
+    """Whether two facts say the same, or one that it is over: "we move the catalogue from PostgreSQL to MySQL"."""
+    same = one.predicate == other.predicate and subject_key(one.subject) == subject_key(other.subject)
+    return same and same_value(one.object, other.object)
 
 
 def _may_be_same(old: Fact, new: Fact, earlier: Claim, later: Claim) -> bool:
