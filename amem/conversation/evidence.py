@@ -33,7 +33,6 @@ from amem.language.states import (
     tells_of_leave,
     tells_of_leaving,
     tells_of_loss,
-    told_anew,
 )
 from amem.language.times import named_in_note
 from amem.note import Fact, Kind, MemoryNote, Status
@@ -168,7 +167,7 @@ class Evidence:
             and (id in concerned or not self.terms.isdisjoint(index_terms(note.content)))
             and not any(_only_names(note.content, each) for each in words)
         ]
-        return None if not against or self._follows(against[0], ids) else against[0]
+        return against[0] if against else None
 
     def changing(self, slot: Sequence[Interval]) -> str | None:
         """The later note of no fact that says that the thing of these facts was sold or lost, or that what they forbid
@@ -232,17 +231,6 @@ class Evidence:
                     return note.id
         return None
 
-    def _follows(self, id: str, ids: Sequence[str]) -> bool:
-        """Whether a note tells that the job has begun that others had in prospect, as an offer does, or of another than
-        whom they say that it is over with."""
-        facts = self.notes[id].facts
-        notes = [note for other in ids if (note := self.note(other)) is not None]
-        gone = {each.predicate: each.object for note in notes for each in _ended(note)}
-        if any(each.holds and gone.get(each.predicate, each.object) != each.object for each in facts):
-            return True
-        named = [fact.object for fact in facts if fact.holds and fact.predicate == "works_at" and fact.object]
-        return any(each in note.content for each in named for note in notes)
-
     # What is as much to the point as what was told, and newer.
 
     def newer_against(self, id: str) -> str | None:
@@ -252,7 +240,7 @@ class Evidence:
                 continue
             as_much = self.holds(other) >= _NEARLY_AS_MUCH * self.holds(id) > 0
             if as_much and self.at(other) > self.at(id):
-                return other if not self._follows(other, [id]) else None
+                return other
         return None
 
     def beside(self, told: Sequence[Hit], rests: Collection[str], *, alike: bool, quoted: bool) -> list[Hit]:
@@ -291,8 +279,6 @@ class Evidence:
             return False
         if self._wants_a_name and not signs.lacks and not signs.strangers and replaces(hit.content):
             return True  # "Mia changes to Parkskolan"
-        if not signs.strangers and any(self.terms & {*index_terms(what)} for what in told_anew(hit.content)):
-            return True  # "Sabine will be my new boss", 换了班主任
         if signs.held < HELD or not quoted:
             return False
         if tells_instead(hit.content):
