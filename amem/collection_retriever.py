@@ -81,7 +81,7 @@ class CollectionRetriever(ChromaRetriever):
         return {
             "ids": [[note.id for note, _ in found]],
             "documents": [[note.content for note, _ in found]],
-            "metadatas": [[_metadata(note) for note, _ in found]],
+            "metadatas": [[{name: getattr(note, name) for name in _FIELDS} for note, _ in found]],
             "distances": [[distance for _, distance in found]],
         }
 
@@ -166,10 +166,6 @@ class CollectionRetriever(ChromaRetriever):
             "client.reset() does not empty a collection on disk: its notes are kept in SQLite, Chroma holds a copy",
             hint="memory.delete(id) deletes a note; amem doctor --repair makes the copy anew",
         )
-
-
-def _metadata(note: MemoryNote) -> dict[str, Any]:
-    return {name: getattr(note, name) for name in _FIELDS}
 
 
 # A-Mem's attribute ``memories``: id to note.

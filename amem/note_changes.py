@@ -96,7 +96,7 @@ def condensed(pieces: Iterable[Piece], around: int) -> tuple[Piece, ...]:
 
 
 def _diffed(before: str, after: str, grain: int) -> Iterator[Piece]:
-    old, new = (_parts(text, grain) for text in (before, after))
+    old, new = ([part for part in _GRAINS[grain].findall(text) if part] for text in (before, after))
     finest = grain == len(_GRAINS) - 1
     matched: list[_Stretch] = list(_matched(old, new))
     if finest and not _alike(matched):
@@ -130,10 +130,6 @@ def _matched(old: Sequence[str], new: Sequence[str]) -> Iterator[_Stretch]:
             yield DiffKind.ADDED, [], right[other_start:other_end]
     if tail:
         yield DiffKind.SAME, old[len(old) - tail :], new[len(new) - tail :]
-
-
-def _parts(text: str, grain: int) -> list[str]:
-    return [part for part in _GRAINS[grain].findall(text) if part]
 
 
 def _alike(matched: Sequence[_Stretch]) -> bool:

@@ -134,13 +134,14 @@ def take_in(item: NewNote | Mapping[str, Any] | str, *, actor: str, settings: Se
         recorded_at=now,
         **values,
     )
+    came_from = [new.source] if new.source is not None else new.gathers
     filled = frozenset(name for name, value in values.items() if value not in (None, "", [], {}))
     return Intake(
         note=note,
         source=None if new.source is None else _own(new.source, scope),
         given=filled,
         links=links,
-        reliability=_reliability([new.source] if new.source is not None else new.gathers, actor, settings),
+        reliability=believe([each.kind for each in came_from] or [actor.split(":")[0]], settings),
         recalls=recalls,
         last_access=last_access,
         named=id is not None,
@@ -235,10 +236,6 @@ def believe(kinds: Iterable[str], settings: Settings) -> float:
     What has no setting of its own counts as an agent's inference.
     """
     return min(float(getattr(settings, _TRUST.get(kind, "trust_agent"))) for kind in kinds)
-
-
-def _reliability(sources: Sequence[Source], actor: str, settings: Settings) -> float:
-    return believe([source.kind for source in sources] or [actor.split(":")[0]], settings)
 
 
 # Which items of a list can be written: each by itself, and by what it names of what is stored or comes before it.

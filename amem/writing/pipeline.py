@@ -110,7 +110,9 @@ class Pipeline:
             return []
         run = _Run(actor, action, cause, self.analyst, parent, at_last)
         receipts: list[Receipt] = []
-        many, batches = len(intakes), self._batches(intakes)
+        many, size = len(intakes), self.collection.settings.batch_size
+        lots = (intakes[start : start + size] for start in range(0, many, size))
+        batches = deque([Batch(lot, self.collection, self.canon) for lot in lots])
         # A batch that is written is let go: with what was found in each, ten thousand notes take some 70 MB.
         del intakes
         with closing(embedded_ahead(self.collection, batches)) as ahead:
@@ -126,12 +128,6 @@ class Pipeline:
             return receipts
         # 4. Ask the model (enrich.py). Every note is safe, and found by its words, before it is asked the first time.
         return self.enricher().finish(receipts, progress=progress)
-
-    def _batches(self, intakes: Sequence[Intake]) -> deque[Batch]:
-        size = self.collection.settings.batch_size
-        return deque(
-            Batch(intakes[start : start + size], self.collection, self.canon) for start in range(0, len(intakes), size)
-        )
 
     def _commit(self, batch: Batch, run: _Run) -> list[Receipt]:
         with self.collection.store.write() as session:

@@ -13,7 +13,7 @@ from functools import cached_property
 from time import perf_counter
 from typing import TYPE_CHECKING, TypeVar
 
-from amem.analysis import Analysis, Described, Draft, Evolution, Neighbour
+from amem.analysis import Analysis, Described, Draft, Evolution
 from amem.conflict.candidates import Candidate, cosines_to, nearest, unknown_cosines
 from amem.errors import BudgetSpent, Cancelled, MissingExtra, MissingModel, NoteNotFound, ServiceUnavailable, with_hint
 from amem.labels import short_id
@@ -142,7 +142,11 @@ class Thinker:
         analysis = thought.analysis
         if vector is None or analysis is None or thought.note.status is not Status.ACTIVE:
             return
-        neighbours = self._neighbours(thought, vector)
+        names = (*thought.note.entities, *thought.note.keywords)
+        near = self._nearest(thought, vector, names, [thought.note.id])
+        with self.collection.store.read() as session:
+            thought.shown = show(session, near, thought.note)
+        neighbours = thought.shown.neighbours
         if not neighbours:
             return
 
@@ -298,13 +302,6 @@ class Thinker:
             return None
         thought.vectors, thought.fresh = vectors, len(fresh)
         return next(iter(vectors.values()))
-
-    def _neighbours(self, thought: Thought, vector: NDArray[np.float32]) -> list[Neighbour]:
-        names = (*thought.note.entities, *thought.note.keywords)
-        near = self._nearest(thought, vector, names, [thought.note.id])
-        with self.collection.store.read() as session:
-            thought.shown = show(session, near, thought.note)
-        return thought.shown.neighbours
 
     def _nearest(
         self, thought: Thought, vector: NDArray[np.float32], names: Sequence[str], exclude: Sequence[str]
