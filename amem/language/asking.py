@@ -367,7 +367,8 @@ def _you(subject: str) -> str:
 
 def _your(subject: str) -> str:
     name = _you(subject)
-    return {"you": "your", "we": "our"}.get(name, f"{name}'s")
+    several = name.endswith("s") and not name.endswith("ss") and name.split()[-1].islower()  # "Italian lessons"
+    return {"you": "your", "we": "our"}.get(name, f"{name}'" if several else f"{name}'s")
 
 
 def _ni(subject: str) -> str:

@@ -1457,3 +1457,8 @@ def test_what_may_be_done_on_a_day_is_not_told_by_what_was_written_before_one_th
 def test_a_restriction_that_is_lifted_denies_nothing(memory: AgenticMemorySystem) -> None:
     told(memory, {"我们不再限制周五发布。": "2026-07-15"})
     assert not ask(memory, "周五可以发布吗？").text.startswith("不")
+
+
+def test_what_belongs_to_several_is_said_so(memory: AgenticMemorySystem) -> None:
+    told(memory, {"Italian lessons moved to Wednesdays.": "2026-07-15"})
+    assert ask(memory, "When are my Italian lessons?").text.startswith("Italian lessons' date is Wednesdays")
