@@ -338,12 +338,7 @@ _HAD = _pattern.with_names("had", _ROLES)
 _SPEAKS = re.compile(r"(?:i|we)\b", re.IGNORECASE)
 _WITH = _pattern("with")
 _BESIDE = re.compile(r"(?:,| and) $")
-_WITH_ZH = _pattern("with_zh")
-_OPENING_ZH = _pattern("opening_zh")
 _AND_I = frozenset({"和我", "跟我", "与我", "和咱", "跟咱"})
-_HAD_ZH = _pattern("had_zh")
-_KIND_ZH = _pattern("kind_zh")
-_GOES_ON = _pattern("goes_on")
 
 
 def bonds_of(text: str, about: Collection[str]) -> list[Bond]:
@@ -366,7 +361,7 @@ def _bonds_in_english(text: str) -> Iterator[Bond]:
             elif name or not behind.strip(" .,"):
                 yield Bond(text.rstrip(" .,"), role, name, ours)
             continue
-        beside, goes_on = _WITH.search(before), _GOES_ON.match(behind)
+        beside, goes_on = _WITH.search(before), _pattern.goes_on.match(behind)
         if beside and goes_on:
             yield Bond(text[start : end + goes_on.end()], role, name, ours)
         elif beside or ((beside := _BESIDE.search(before)) and " with " in before):
@@ -379,12 +374,12 @@ def _bonds_in_chinese(text: str, about: Collection[str]) -> Iterator[Bond]:
     def name_at(place: int) -> str:
         return next((name for name in names if text.startswith(name, place)), "")
 
-    for match in _HAD_ZH.finditer(text):
+    for match in _pattern.had_zh.finditer(text):
         name = name_at(match.end())
-        kind = match if match["role"] else _KIND_ZH.match(text, match.end() + len(name))
+        kind = match if match["role"] else _pattern.kind_zh.match(text, match.end() + len(name))
         if name and kind:
             yield Bond(text, _role(kind["role"]), name, _is_own(text[: match.start()]), had=True)
-    for match in _WITH_ZH.finditer(text):
+    for match in _pattern.with_zh.finditer(text):
         name = name_at(match.end())
         end = match.end() + len(name)
         if not (match["role"] or name) or name in _KIN or text.startswith("的", end):
@@ -393,7 +388,7 @@ def _bonds_in_chinese(text: str, about: Collection[str]) -> Iterator[Bond]:
         words = text[match.start() + 1 : end + 1] if goes_on else text[match.start() : end]
         words += next((each for each in ("一起", "一块儿", "一块") if text.startswith(each, end)), "")
         yield Bond(words, _role(match["role"] or ""), name, _is_own(match["owner"] or text[: match.start()]))
-    if opening := _OPENING_ZH.match(text):
+    if opening := _pattern.opening_zh.match(text):
         name = name_at(opening.end())
         end = opening.end() + len(name)
         if text[end : end + 2] in _AND_I:
@@ -531,13 +526,6 @@ def _unit(word: str) -> str:
 
 # Which one of several of a kind a text speaks of: the second batch, locker 12, 第三次.
 
-_ORDINAL = _pattern("ordinal")
-#: 第三次, and which month or year it is of: 三月电费, 2023 年营收.
-_CHINESE_ORDINAL = _pattern("ordinal_zh")
-#: "Seat 4 is ...", "Locker 12: ...", "4. ...", 12号柜……: which one it is that is spoken of, by its number.
-_ITEM = _pattern("item")
-_LABEL = _pattern("label")
-
 
 @dataclass(frozen=True, slots=True)
 class Item:
@@ -551,17 +539,17 @@ class Item:
 @lru_cache(maxsize=2048)
 def ordinal_of(text: str) -> tuple[str, str] | None:
     """What kind of thing a text begins with, and which one: "the second batch"; None for none."""
-    match = _ORDINAL.match(text)
+    match = _pattern.ordinal.match(text)
     if match is not None:
         return match["kind"].casefold(), match["which"].casefold()
-    match = _CHINESE_ORDINAL.match(text)
+    match = _pattern.ordinal_zh.match(text)
     return None if match is None else (_first(match, "kind", "of"), _first(match, "which", "when"))
 
 
 @lru_cache(maxsize=2048)
 def item_of(text: str) -> Item | None:
     """The item that a text begins with: "Seat 4", "4."; None for other texts."""
-    match = _ITEM.match(text)
+    match = _pattern.item.match(text)
     if match is None:
         return None
     kind = _first(match, "kind", "kind_zh", "kind_before").casefold()
@@ -572,7 +560,7 @@ def item_of(text: str) -> Item | None:
 @lru_cache(maxsize=2048)
 def label_of(text: str) -> str | None:
     """The heading that a text begins with, before its colon or comma: "Day 2"; None for other texts."""
-    match = _LABEL.match(text)
+    match = _pattern.label.match(text)
     return None if match is None else match[0]
 
 

@@ -238,8 +238,6 @@ def agrees(old: Statement, new: Statement) -> bool:
 
 # Sometimes, or only somewhere: "I don't like jazz in the morning" says nothing against jazz at night.
 
-_SOMETIMES = _pattern("sometimes")
-
 
 def only_sometimes(earlier: str, later: str) -> bool:
     """Whether the later text is of a time or place that the earlier one does not name."""
@@ -249,12 +247,9 @@ def only_sometimes(earlier: str, later: str) -> bool:
 # A long note has many pairs of facts and of clauses with each of its neighbours.
 @lru_cache(maxsize=1024)
 def _times_named(text: str) -> frozenset[str]:
-    return frozenset(match[0].casefold() for match in _SOMETIMES.finditer(text))
+    return frozenset(match[0].casefold() for match in _pattern.sometimes.finditer(text))
 
 
-#: "This Monday" is one of the Mondays; "yesterday's" were of yesterday, and "this morning" is over tonight.
-_DAY = _pattern("day")
-_TODAY = _pattern("today")
 _DAYS = frozenset({"day", "weekday"})
 
 
@@ -268,7 +263,7 @@ def only_once(old: Statement, new: Statement, cues: Collection[Cue]) -> bool:
         usual = {value for value in old.values if value.sort == "weekday"}
         named = {value for value in values_of(new.around[day.end() - 1 :]) if value.sort == "weekday"}
         return bool(usual & named) if usual else not (cues or old.event)
-    begins = day if day is not None and not day.start() else _TODAY.match(new.around)
+    begins = day if day is not None and not day.start() else _pattern.today.match(new.around)
     if begins is not None and _clocks(old) and _clocks(new) and not from_then_on(new.around, begins.end()):
         return True  # 明天早会改到十点
     if old.event:
@@ -279,7 +274,7 @@ def only_once(old: Statement, new: Statement, cues: Collection[Cue]) -> bool:
     numbers = all(any(each.sort == "number" for each in one.values) for one in (old, new))
     if new.event and dated and numbers and not set(cues) - {Cue.AFRESH}:
         return True  # "on Friday the class started at nine"
-    if new.event and not cues and _TODAY.search(new.text):
+    if new.event and not cues and _pattern.today.search(new.text):
         return True
     return day is not None and (bool(day["of"]) or not cues) and day[0] not in old.around
 
@@ -298,7 +293,7 @@ def only_in_season(old: Statement, new: Statement) -> bool:
 
 @lru_cache(maxsize=1024)
 def _day_in(text: str) -> re.Match[str] | None:
-    return _DAY.search(text)
+    return _pattern.day.search(text)
 
 
 def of_one_day(text: str) -> bool:
@@ -391,8 +386,6 @@ OVER = frozenset({Cue.ENDS, Cue.OVER})
 _NEWS = frozenset({Cue.CHANGES, Cue.RETURNS})
 _SINCE = frozenset({Cue.NOW, Cue.AFRESH})
 SAYS_SO = EXPLICIT | {Cue.NOW}
-#: What happened and goes on since.
-_GOES_ON = _pattern("goes_on")
 #: Below this cosine two notes that share nothing but a person tell different things of him or her.
 _FAR = 0.4
 #: What one person does at a time, by the stem.
@@ -552,7 +545,7 @@ def _is_done(old: Statement, new: Statement, around: _Sentence) -> bool:
         or old.negative
         or opposed(old, new)
         or Cue.RETRACTS in new.cues | around.cues
-        or _GOES_ON.search(old.text)
+        or _pattern.goes_on.search(old.text)
     ):
         return False
     verbs = {each.frame.verb for each in (old, new) if each.frame is not None and each.frame.verb}

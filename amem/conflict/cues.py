@@ -31,12 +31,6 @@ _APOSTROPHES = ("'", "’")
 #: The month and the man; what may and will be is written small, or opens a sentence.
 _MAY, _WILL = "May", "Will"
 _JOINED = re.compile(r"(?:['’]\w{1,2})?\s?")
-#: Verbs with something between their two words ("took the soup off the menu"); "I've left Acme".
-_TAKEN_OFF = _pattern("taken_off")
-_HANDED_TO = _pattern("handed_to")
-_FROM_ON = _pattern("from_on")
-_UNTIL = _pattern("until")
-_ONCE_MORE = _pattern("once_more")
 #: With one of these a Chinese word denies what the rest of it says.
 DENYING = frozenset("不没未别无")
 #: Nobody reads further for one word.
@@ -114,17 +108,17 @@ def marks(text: str) -> Sequence[Mark]:
 def spread(clause: str, *, past: bool) -> frozenset[Cue]:
     """Cues whose words have others between them, or count by where they stand; `past`: it tells of what happened."""
     found: set[Cue] = set()
-    if _TAKEN_OFF.search(clause):
+    if _pattern.taken_off.search(clause):
         found.add(Cue.ENDS)
-    if _HANDED_TO.search(clause):
+    if _pattern.handed_to.search(clause):
         found |= {Cue.CHANGES, Cue.TAKEOVER}
-    if _FROM_ON.search(clause):
+    if _pattern.from_on.search(clause):
         found.add(Cue.CHANGES)
-    if past and _UNTIL.search(clause):
+    if past and _pattern.until.search(clause):
         found.add(Cue.OVER)
     if trouble_over(clause):
         found.add(Cue.ENDS)
-    if _ONCE_MORE.search(clause):
+    if _pattern.once_more.search(clause):
         found.add(Cue.RETURNS)
     if clause.rstrip("。！!～~").endswith("了"):
         found.add(Cue.AFRESH)
@@ -405,9 +399,6 @@ def _key(name: str) -> str:
 
 # Words that take back what was said before: "forget that", "never mind what I said about the trip", 算了, 当我没说.
 
-#: "I want you to", "could you".
-_TAKEN_BACK = _pattern("taken_back")
-_TAKEN_BACK_CHINESE = _pattern("taken_back_zh")
 
 _BREAKS = " \t\n,.;:!?…—–-~，。；：！？、"
 
@@ -425,7 +416,7 @@ def take_back_in(text: str) -> TakeBack | None:
     said: list[str] = []
     for sentence in sentences(text):
         bare = sentence.strip()
-        match = _TAKEN_BACK.match(bare) or _TAKEN_BACK_CHINESE.match(bare)
+        match = _pattern.taken_back.match(bare) or _pattern.taken_back_zh.match(bare)
         if match is not None:
             about = next((value for value in match.groupdict().values() if value), "")
             return TakeBack(" ".join(said[-1:]), about.strip())
@@ -444,5 +435,5 @@ def without_take_backs(text: str, *, bare: bool = False) -> str:
 
 
 def _beside(sentence: str) -> str:
-    match = _TAKEN_BACK.match(sentence) or _TAKEN_BACK_CHINESE.match(sentence)
+    match = _pattern.taken_back.match(sentence) or _pattern.taken_back_zh.match(sentence)
     return sentence if match is None else sentence[match.end() :].lstrip(_BREAKS)

@@ -116,9 +116,6 @@ def _end_before(session: Session, id: str) -> datetime | None:
 
 # Statements of a note that end while the rest of it stands: which words they are, and what is left without them.
 
-#: What opens a clause that says more of what stands before it, and one that gives a reason or a condition.
-_RELATIVE = _pattern("relative")
-_REASON = _pattern("reason")
 _BETWEEN = " ,，"
 #: Marks at the end of a statement, which whoever names it may leave out.
 _ENDS = " .!?;,…。！？；，"
@@ -380,7 +377,7 @@ def stated(content: str) -> list[Statement]:
 
 def _states(each: Statement) -> bool:
     """Whether a clause says something by itself: "which I love" and "because of the rain" belong to another."""
-    reason = _REASON.search(each.opener) is not None
+    reason = _pattern.reason.search(each.opener) is not None
     return bool(each.about or each.values) and not (reason or _points(each) or _adds(each))
 
 
@@ -393,7 +390,7 @@ def _adds(each: Statement) -> bool:
     """Whether a clause only says more of the statement before it: who or what that is, or since when it is so."""
     sorts = [value.sort for value in each.values]
     dated = not _DATES.isdisjoint(sorts) and sorts.count("number") <= 1
-    return _RELATIVE.search(each.opener) is not None or (dated and sum(each.about.values()) <= _COMMON)
+    return _pattern.relative.search(each.opener) is not None or (dated and sum(each.about.values()) <= _COMMON)
 
 
 # What leans on a note that no longer holds: notes that link to it, and facts that hang on one of its facts.

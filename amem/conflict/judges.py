@@ -283,10 +283,6 @@ def _is_all(claim: Claim, overturned: list[Fact], predicates: Predicates) -> boo
 #: What ends between two, and those who may be two; who goes leaves those whom they lived with.
 _COUPLE = "couple"
 _COUPLES = word_list("couples")
-_GONE = _pattern("gone")
-_WENT = _pattern("went")
-#: "Luna's phone died", not "Luna's died".
-_POSSESSES = _pattern("possesses")
 
 
 def judge_by_bond(earlier: Claim, later: Claim) -> Verdict | None:
@@ -321,11 +317,11 @@ def _parts(old: Statement, bond: Bond, new: Statement) -> bool:
     if (parted or (over and bond.role in new.about and new.negative)) and not rest:
         return True  # "Karin is not my boss any more"
     # "Luna's phone died", 团团的妈妈
-    if new.people - keys or _POSSESSES.search(new.text) or f"{bond.name}的" in new.text:
+    if new.people - keys or _pattern.possesses.search(new.text) or f"{bond.name}的" in new.text:
         return False
     opens = old.text.startswith(bond.text)
-    went = not bond.had and not rest and _WENT.search(new.text)
-    if (bond.had or not opens) and (went or _GONE.search(new.around)):
+    went = not bond.had and not rest and _pattern.went.search(new.text)
+    if (bond.had or not opens) and (went or _pattern.gone.search(new.around)):
         return True
     # "Sami left Nokia", where I work with Sami
     return over and not opens and not bond.had and bool(rest) and rest <= old.about.keys()

@@ -37,8 +37,6 @@ _pattern = Patterns("conflict/statements")
 
 # One thing that a note states, as far as its words tell.
 
-_BECAUSE = _pattern("because")
-
 
 @dataclass(frozen=True, slots=True)
 class Statement:
@@ -93,7 +91,7 @@ class Statement:
     @property
     def reason(self) -> bool:
         """Whether it only says why something else is so."""
-        return _BECAUSE.match(f"{self.opener} {self.text}") is not None
+        return _pattern.because.match(f"{self.opener} {self.text}") is not None
 
     @property
     def pending(self) -> bool:
@@ -220,17 +218,8 @@ def _is_used(mark: Mark) -> bool:
 
 #: Characters and clauses of a note that are read; a page pasted into a note is judged by how it begins.
 _READ, _CLAUSES = 2_000, 24
-#: Somebody else's words: two of them or more between quotation marks (less is a name), long titles, and what a chat
-#: tells of a picture, in brackets.
-_QUOTED = _pattern("quoted")
-#: What is so in a story.
-_FICTION = _pattern("fiction")
-_PRONOUN = _pattern("pronoun")
 #: 换到 and 改成 say what it is now; 换了 says what was exchanged.
 _TOWARDS = "到成为用至由归给在去往"
-_TO = _pattern("to")
-_EVENT = _pattern("event")
-_LASTING = _pattern("lasting")
 
 
 def read(text: str) -> tuple[Statement, ...]:
@@ -258,7 +247,7 @@ def _remember(text: str, found: tuple[Statement, ...]) -> None:
 def read_anew(text: str) -> tuple[Statement, ...]:
     """As `read`, whatever is remembered of the text."""
     cut = text[:_READ]
-    plain = _QUOTED.sub(lambda match: " " * len(match[0]), cut) if _QUOTED.search(cut) else cut
+    plain = _pattern.quoted.sub(lambda match: " " * len(match[0]), cut) if _pattern.quoted.search(cut) else cut
     reading = read_words(plain)
     marked = cues.marks(plain)
     words = words_in(reading)
@@ -307,11 +296,9 @@ def unpack(text: str, held: bytes) -> bool:
     return True
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any) -> list[Any]:
     """A set, a value or a frame as JSON has it."""
-    if isinstance(value, frozenset):
-        return sorted(value, key=repr)
-    return [getattr(value, each.name) for each in fields(value)]
+    return list(value) if isinstance(value, frozenset) else [getattr(value, name) for name in value.__slots__]
 
 
 _as_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plain).encode
@@ -344,7 +331,7 @@ _BACK = [_MADE.get(name) for name in _FIELDS]
 
 def quotes(text: str) -> bool:
     """Whether a note holds somebody else's words."""
-    return _QUOTED.search(text[:_READ]) is not None
+    return _pattern.quoted.search(text[:_READ]) is not None
 
 
 def _statements(
@@ -354,7 +341,7 @@ def _statements(
     for number, (start, end) in enumerate(reading.sentences):
         sentence = reading.text[start:end]
         parted = clauses(sentence)
-        open_, before = _FICTION.search(sentence) is not None, start
+        open_, before = _pattern.fiction.search(sentence) is not None, start
         last: Statement | None = None
         for clause, stance in zip(parted, stances(sentence.strip(), parted) if parted else (), strict=True):
             at, end = start + clause.start, start + clause.start + len(clause.text)
@@ -392,7 +379,7 @@ def _statement(
     """The statement of a clause that begins at `at`; `of` is the number and the text of its sentence."""
     text, opener = clause.text, clause.opener
     found = frozenset(cue for mark in marked for cue in mark.cues)
-    event = _EVENT.search(text) is not None and _LASTING.search(text) is None
+    event = _pattern.event.search(text) is not None and _pattern.lasting.search(text) is None
     found |= cues.spread(text, past=event)
     folded = cues.polarity_of(text, at, words, marked, found, without="without" in opener.casefold())
     telling, told = about(text, at, words, marked)
@@ -466,7 +453,7 @@ def _target(text: str, at: int, told: Sequence[Word], marked: Sequence[Mark]) ->
     if not word.isascii() and word[-1] not in _TOWARDS and word[0] != "改":
         return frozenset()
     if word.isascii():
-        to = _TO.search(text, max(0, change.end - at - 4))
+        to = _pattern.to.search(text, max(0, change.end - at - 4))
         if to is None:
             return frozenset()
         start = at + to.end()
@@ -485,7 +472,7 @@ def _with_what_it_means(statement: Statement, before: Sequence[Statement]) -> St
     pointing = statement.frame is not None and statement.frame.of is Of.POINTED_AT
     turning = statement.negative or statement.cues & (EXPLICIT | {Cue.NOW})
     full = sum(statement.about.values()) > 0.5 and not (pointing and turning)
-    if not before or full or not _PRONOUN.search(statement.text):
+    if not before or full or not _pattern.pronoun.search(statement.text):
         return statement
     last = before[-1]
     return replace(

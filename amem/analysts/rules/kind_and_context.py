@@ -34,14 +34,8 @@ _pattern = Patterns("analysts/kind_and_context")
 _WINDOW = 3000
 
 
-_CODE = _pattern("code")
 _PAST_WORDS = word_list("acts in the past")
 _BEFORE_PAST = words("i we she he they and also just finally both even recently all then almost never again")
-_TIMES_ZH = _pattern("times_zh")
-_PAST_ZH = _pattern("past_zh")
-#: Without a question mark "Has two dogs" and "Is allergic to nuts" leave out of whom they are.
-_ASKS_EN = _pattern("asks_en")
-_ASKS_ZH = _pattern("asks_zh")
 
 
 def kind_of(reading: Reading) -> Kind:
@@ -73,7 +67,7 @@ def _is_code(text: str) -> bool:
     if "```" in text:
         return True
     lines = [line for line in text.splitlines() if line.strip()]
-    return len(lines) >= 2 and sum(1 for line in lines if _CODE.search(line)) >= max(2, len(lines) * 0.4)
+    return len(lines) >= 2 and sum(1 for line in lines if _pattern.code.search(line)) >= max(2, len(lines) * 0.4)
 
 
 def _stated(reading: Reading) -> str | None:
@@ -97,8 +91,8 @@ def _asks(reading: Reading, at: int) -> bool:
     if sentence[-1:] in ".!。！…" or not last:
         return False
     if reading.chinese:
-        return _ASKS_ZH.search(sentence) is not None
-    return bool(_ASKS_EN.match(sentence)) and len(sentence.split()) >= 3 and "," not in sentence
+        return _pattern.asks_zh.search(sentence) is not None
+    return bool(_pattern.asks_en.match(sentence)) and len(sentence.split()) >= 3 and "," not in sentence
 
 
 def is_small_talk(reading: Reading) -> bool:
@@ -115,7 +109,7 @@ def is_small_talk(reading: Reading) -> bool:
 
 def _happened(reading: Reading, stated: str) -> bool:
     if reading.chinese:
-        return bool(_TIMES_ZH.search(stated) and _PAST_ZH.search(stated))
+        return bool(_pattern.times_zh.search(stated) and _pattern.past_zh.search(stated))
     before = None
     for word in reading.words:
         if word.text.casefold() in _PAST_WORDS and word.text != "Read":
@@ -128,13 +122,10 @@ def _happened(reading: Reading, stated: str) -> bool:
 
 # What is said out of courtesy: greetings, thanks, "ok", laughter, goodbyes. It tells nothing about anybody.
 
-_GREETING = _pattern("greeting")
-_COURTESY = _pattern("courtesy")
-
 
 def is_courtesy(reading: Reading) -> bool:
     """Whether nothing is left of a sentence without its courtesies: nobody will ever ask for it again."""
-    covered = [match.span() for match in _COURTESY.finditer(reading.text)]
+    covered = [match.span() for match in _pattern.courtesy.finditer(reading.text)]
     left = [word for word in reading.words if not _within(word, covered)]
     if not left or all(_is_reaction(word) for word in left):
         return True
@@ -151,7 +142,7 @@ def is_courtesy(reading: Reading) -> bool:
 
 def is_greeting(reading: Reading) -> bool:
     """Whether it only greets or takes leave, which is about nothing that was said before."""
-    covered = [match.span() for match in _GREETING.finditer(reading.text)]
+    covered = [match.span() for match in _pattern.greeting.finditer(reading.text)]
     return bool(covered) and all(_within(word, covered) or _is_name(word) for word in reading.words)
 
 
@@ -187,7 +178,6 @@ _BY_KIND = {
     Kind.QUESTION: 0.3,
     Kind.CHITCHAT: 0.1,
 }
-_URGENT = _pattern("urgent")
 
 
 def importance_of(reading: Reading, kind: Kind, names: Sequence[Name]) -> float:
@@ -195,7 +185,7 @@ def importance_of(reading: Reading, kind: Kind, names: Sequence[Name]) -> float:
     value = _BY_KIND[kind]
     if kind in (Kind.CHITCHAT, Kind.QUESTION) and not names:
         return value
-    urgent = len({match[0].casefold() for match in _URGENT.finditer(reading.text[:3000])})
+    urgent = len({match[0].casefold() for match in _pattern.urgent.finditer(reading.text[:3000])})
     value += 0.05 * min(urgent, 2)
     if any(word.sort is Sort.NUMBER for word in reading.words):
         value += 0.02
@@ -207,10 +197,6 @@ def importance_of(reading: Reading, kind: Kind, names: Sequence[Name]) -> float:
 
 # The one clause that carries a note, without its greetings and lead-ins, short enough to stand in a sentence.
 
-_LEAD_IN = _pattern("lead_in")
-_DECIDED = _pattern("decided")
-#: A sentence that begins so is not understood without the one before.
-_POINTS_BACK = _pattern("points_back")
 _CLAUSE_END = re.compile(r"[,;，；、。.!?！？](?=\s|[^\x00-\x7f]|$)|\s[—–-]\s")
 
 
@@ -223,14 +209,14 @@ def gist_of(reading: Reading, kind: Kind, keywords: Sequence[str], longest: int)
         return shorten(("；" if reading.chinese else "; ").join(steps), longest)
     text = without_lead_in(reading.sentence(_best_sentence(reading, kind, keywords)))
     if kind is Kind.DECISION:
-        text = _DECIDED.sub("", text, count=1) or text
+        text = _pattern.decided.sub("", text, count=1) or text
     return shorten(_bare(text), longest)
 
 
 def without_lead_in(text: str) -> str:
     """`text` without what only opens it ("Wow, ", "By the way, ", "对了，")."""
     for _ in range(3):
-        shorter = _LEAD_IN.sub("", text, count=1)
+        shorter = _pattern.lead_in.sub("", text, count=1)
         if shorter == text or not shorter.strip():
             break
         text = shorter
@@ -278,7 +264,7 @@ def _best_sentence(reading: Reading, kind: Kind, keywords: Sequence[str]) -> int
             weights[at] += 3
         elif asks:
             weights[at] *= 0.3
-        if _POINTS_BACK.match(sentence):
+        if _pattern.points_back.match(sentence):
             weights[at] -= 2
         weights[at] -= 0.8 * at
     return max(range(len(weights)), key=lambda at: weights[at])

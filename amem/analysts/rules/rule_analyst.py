@@ -110,11 +110,6 @@ _RESTATES = 0.86
 _CAUSAL = 0.6
 #: A phrase in more notes than this (and than this share of them) is too common to tie two together.
 _COMMON, _COMMON_SHARE = 4, 0.08
-_CAUSE_BEHIND = _pattern("cause_behind")
-_CAUSE_BEFORE = _pattern("cause_before")
-_NEGATION = _pattern("negation")
-#: 一, 万 and 零 stand in too many words that count nothing.
-_NUMBERS = _pattern("numbers")
 _PERSONS = {
     form: forms[0]
     for forms in (
@@ -290,10 +285,10 @@ def _type(reading: Reading, neighbour: Neighbour, shared: tuple[str, ...]) -> Li
 @lru_cache(maxsize=256)
 def _cause(text: str) -> frozenset[str]:
     """The terms of the clause that the note itself gives as a cause; none when it gives none."""
-    behind = _CAUSE_BEHIND.search(text)
+    behind = _pattern.cause_behind.search(text)
     if behind:
         return frozenset(index_terms(re.split(r"[,;.。，；]\s", text[behind.end() :] + " ", maxsplit=1)[0]))
-    before = _CAUSE_BEFORE.search(text)
+    before = _pattern.cause_before.search(text)
     said = sentences(text[: before.start()]) if before else []
     return frozenset(index_terms(said[-1])) if said else frozenset()
 
@@ -304,9 +299,9 @@ def _same_claim(one: Reading, other: Reading) -> bool:
     One may say more than the other. Where each has a word of its own, they differ ("painted it blue", "painted it
     green"); two wordings by synonyms are taken for different, too, since the rules cannot tell them apart.
     """
-    if bool(_NEGATION.search(one.text)) != bool(_NEGATION.search(other.text)):
+    if bool(_pattern.negation.search(one.text)) != bool(_pattern.negation.search(other.text)):
         return False
-    if set(_NUMBERS.findall(one.text)) != set(_NUMBERS.findall(other.text)):
+    if set(_pattern.numbers.findall(one.text)) != set(_pattern.numbers.findall(other.text)):
         return False
     mine, theirs = _said(one), _said(other)
     return mine <= theirs or theirs <= mine
@@ -440,13 +435,6 @@ _SUMMARISED = 3
 
 # "Write me a poem" tells the assistant what to do now; "never use tabs" and "remind me on Friday" tell it something
 # that stays true, as does "call me Ben".
-_COMMAND_EN = _pattern("command_en")
-_COMMAND_ZH = _pattern("command_zh")
-#: What only tells the assistant to keep what follows is no part of what it says.
-_KEEP_IN_MIND = _pattern("keep_in_mind")
-#: A sentence that begins so cannot be understood without the one before it.
-_POINTS_BACK = _pattern("points_back")
-_LIST_LINE = _pattern("list_line")
 _WHOLE = (Kind.CODE, Kind.ERROR)
 #: From so many words on, a sentence with one that tells something is no small talk.
 _TELLING_FROM = 7
@@ -482,7 +470,7 @@ def summary_of(said: Sequence[Message], statements: Sequence[Statement]) -> str:
 
 def _statements(message: Message, handle: str) -> Iterator[Statement]:
     kind = kind_of(read(message.content))
-    if ("```" in message.content and kind in _WHOLE) or len(_LIST_LINE.findall(message.content)) > 1:
+    if ("```" in message.content and kind in _WHOLE) or len(_pattern.list_line.findall(message.content)) > 1:
         # Code, a traceback and a list of steps mean nothing line by line.
         for piece in split_text(message.content, _LONGEST):
             yield Statement(piece, kind, (handle,))
@@ -499,8 +487,9 @@ def _statements(message: Message, handle: str) -> Iterator[Statement]:
         if _is_small(reading, kind):
             small.append(sentence)
         else:
-            text = _KEEP_IN_MIND.sub("", sentence, count=1) if _KEEP_IN_MIND.match(sentence) else sentence
-            if stated and _POINTS_BACK.match(text):
+            opening = _pattern.keep_in_mind.match(sentence)
+            text = sentence[opening.end() :] if opening else sentence
+            if stated and _pattern.points_back.match(text):
                 stated[-1] += ("" if written_in_cjk(text) else " ") + text
             else:
                 stated.append(text)
@@ -519,4 +508,4 @@ def _is_small(reading: Reading, kind: Kind) -> bool:
 
 
 def _is_order(sentence: str) -> bool:
-    return bool(_COMMAND_EN.match(sentence) or _COMMAND_ZH.match(sentence))
+    return bool(_pattern.command_en.match(sentence) or _pattern.command_zh.match(sentence))
