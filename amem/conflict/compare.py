@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import lru_cache
@@ -400,9 +401,9 @@ def compared(earlier: Claim, later: Claim, cosine: float) -> Iterator[tuple[Stat
     for new in news.ending:
         # The default embedder reads no Chinese, so there the word of an end or a change has to do.
         changes = bool(new.around.cues & _ENDS_OR_CHANGES)
-        for old in olds.falling:
+        for old in olds.touched_by(new):
             one, other = old.statement, new.statement
-            if not _touch(old, new) or not _may_fall(old, new) or not _same_people(one, other, earlier, later):
+            if not _may_fall(old, new) or not _same_people(one, other, earlier, later):
                 continue
             if (cosine < _FAR or (changes and _in_cjk(old.text))) and _only_people(old, new):
                 continue
@@ -432,12 +433,18 @@ class _Sentence:
 @dataclass(frozen=True, slots=True)
 class _Clause:
     """A statement, with what comparing it asks for again and again. `around` are the clauses of its sentence in one;
-    `text` is its normal form.
+    `text` is its normal form, `keys` its words and those of its sentence, which begin with a space.
     """
 
     statement: Statement
     around: _Sentence
     text: str
+    keys: frozenset[str]
+
+    @classmethod
+    def of(cls, statement: Statement, around: _Sentence) -> _Clause:
+        keys = frozenset((*statement.about, *map(" ".__add__, around.about)))
+        return cls(statement, around, normalize(statement.text), keys)
 
     @property
     def may_end(self) -> bool:
@@ -452,22 +459,39 @@ class _Clause:
 
 
 class _Clauses:
-    """The `count` clauses of a note: those that could end an earlier one, and those that a later one could end."""
+    """The `count` clauses of a note: those that could end an earlier one, and those that a later one could end.
+
+    Long notes make hundreds of pairs, so the latter are found by words and pairs of opposites: each has a mask of the
+    places at which it stands.
+    """
 
     def __init__(self, text: str) -> None:
         around = _sentences(text)
-        every = [_Clause(each, around[each.sentence], normalize(each.text)) for each in read(text)]
+        every = [_Clause.of(each, around[each.sentence]) for each in read(text)]
         self.count = len(every)
         self.ending = [each for each in every if each.may_end]
         self.falling = [each for each in every if each.may_fall]
+        self._places: defaultdict[str, int] = defaultdict(int)
+        self._opposites: defaultdict[str, int] = defaultdict(int)
+        for place, each in enumerate(self.falling):
+            for key in each.keys:
+                self._places[key] |= 1 << place
+            for pair in each.statement.poles:
+                self._opposites[pair] |= 1 << place
 
-
-def _touch(old: _Clause, new: _Clause) -> bool:
-    """Whether two clauses, or their sentences, share a word, or a pair of opposites and nothing else."""
-    one, other = old.statement, new.statement
-    if not (one.about.keys().isdisjoint(other.about) and old.around.about.keys().isdisjoint(new.around.about)):
-        return True
-    return not one.poles.keys().isdisjoint(other.poles) and _by_opposites(one, other)
+    def touched_by(self, new: _Clause) -> list[_Clause]:
+        """Those that could fall and share a word with a later clause, or whose sentences do, or that are its opposite
+        by nothing but a pair of opposites."""
+        told = opposed = 0
+        for key in self._places.keys() & new.keys:
+            told |= self._places[key]
+        for pair in new.statement.poles:
+            opposed |= self._opposites.get(pair, 0)
+        return [
+            old
+            for place, old in enumerate(self.falling if told or opposed else ())
+            if told >> place & 1 or (opposed >> place & 1 and _by_opposites(old.statement, new.statement))
+        ]
 
 
 def _by_opposites(old: Statement, new: Statement) -> bool:

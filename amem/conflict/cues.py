@@ -91,8 +91,10 @@ class _Lists:
     stems: Mapping[tuple[str, ...], _Entry]
     chinese: Mapping[str, _Entry]
     states: frozenset[str]
-    longest: Mapping[str, int]
-    """How many words, or characters, the longest phrase has that begins with a form, a stem, a character."""
+    longest_forms: Mapping[str, int]
+    """How many words the longest phrase has that begins with a word; of the others, with a stem, a character."""
+    longest_stems: Mapping[str, int]
+    longest_chinese: Mapping[str, int]
 
 
 @lru_cache(maxsize=256)
@@ -159,7 +161,7 @@ def _latin(reading: Reading) -> Iterator[Mark]:
     at = 0
     while at < len(words):
         taken = 1
-        longest = max(lists.longest.get(forms[at], 0), lists.longest.get(keys[at], 0))
+        longest = max(lists.longest_forms.get(forms[at], 0), lists.longest_stems.get(keys[at], 0))
         for length in range(_run(reading.text, words, at, longest) if longest else 0, 0, -1):
             entry = lists.forms.get(tuple(forms[at : at + length]), _NONE)
             opposite = lists.stems.get(tuple(keys[at : at + length]), _NONE)
@@ -227,9 +229,9 @@ def _chinese(reading: Reading) -> Iterator[Mark]:
     }
     end = 0
     for at, first in enumerate(text):
-        if at < end or first not in lists.longest or at in inside:
+        if at < end or first not in lists.longest_chinese or at in inside:
             continue
-        for length in range(min(lists.longest[first], len(text) - at), 0, -1):
+        for length in range(min(lists.longest_chinese[first], len(text) - at), 0, -1):
             if (entry := lists.chinese.get(text[at : at + length])) is not None:
                 end = at + length
                 yield Mark(at, end, entry.cues, entry.poles)
@@ -259,7 +261,7 @@ def _lists() -> _Lists:
         else:
             known = chinese.get(phrase, _NONE)
             chinese[phrase] = _Entry(known.cues, (*known.poles, *poles))
-    return _Lists(forms, stems, chinese, frozenset(states), _longest([*forms, *stems, *chinese]))
+    return _Lists(forms, stems, chinese, frozenset(states), _longest(forms), _longest(stems), _longest(chinese))
 
 
 def _longest(phrases: Iterable[Sequence[str]]) -> dict[str, int]:

@@ -131,15 +131,15 @@ class Patterns:
     """The patterns of a section of ``words/patterns.txt``, as attributes, each compiled when it is first asked for.
 
     `parts` stand for what is in braces, beside the patterns of the section and the word lists. Raises KeyError for no
-    such section or name.
+    such section, AttributeError for no such name.
     """
 
     def __init__(self, section: str, **parts: str) -> None:
         self._section, self._parts = section, parts
 
     def __getattr__(self, name: str) -> re.Pattern[str]:
-        if name.startswith("__"):
-            raise AttributeError(name)
+        if name not in _patterns()[self._section]:
+            raise AttributeError(f"no pattern {name!r} in section {self._section!r} of patterns.txt")
         self.__dict__[name] = found = re.compile(self.text(name))
         return found
 

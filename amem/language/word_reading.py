@@ -7,7 +7,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from amem.language import is_cjk, written_in_cjk
 from amem.language.lexicon import Sort, is_person, lexicon, stem
@@ -17,7 +17,7 @@ from amem.language.sentence_parts import sentence_ends
 from amem.language.terms import contract
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 _pattern = Patterns("word_reading", cjk=CJK)
 
@@ -195,32 +195,32 @@ def _persons(run: str, listed: Sequence[tuple[str, str]]) -> dict[int, set[str]]
 
 
 def _latin_word(token: str, offset: int, sentence: int, *, gap: bool, first: bool) -> Word:
-    looked_up = _look_up(token)
-    end = offset + len(looked_up["text"])
-    return Word(start=offset, end=end, sentence=sentence, gap=gap, first=first, **looked_up)
+    text, key, sort, traits = _look_up(token)
+    return Word(text, offset, offset + len(text), key, sort, sentence, gap, first, *traits)
 
 
 @lru_cache(maxsize=1 << 15)
-def _look_up(token: str) -> Mapping[str, Any]:
-    """The fields of a Latin word, but for its place."""
+def _look_up(token: str) -> tuple[str, str, Sort, tuple[bool, ...]]:
+    """Of a Latin word its text without clitic, key and sort, and its fields from `cjk` to `place`."""
     lists = lexicon()
     if len(token) > _LONGEST or _pattern.byte.fullmatch(token):
-        return {"text": token, "key": token, "sort": Sort.STOP, "known": False, "capital": token[:1].isupper()}
+        return token, token, Sort.STOP, (False, False, token[:1].isupper())
     contracted = contract(token)
     bare = token[: len(contracted)] if token.startswith(contracted) else token
     folded, key = contracted.casefold(), stem(contracted)
+    capital, possessive = bare[:1].isupper(), len(bare) < len(token)
     shaped = _pattern.shaped.fullmatch(bare) is not None
     number = (_pattern.number.fullmatch(bare) and not (shaped and bare.startswith("v"))) or folded in _NUMERALS
     inflected = key in ENGLISH and folded.endswith(("s", "ed", "ing"))
     stop = folded in ENGLISH or inflected or folded in _SYNTAX or folded in _CHAT or (len(folded) == 1 and not shaped)
-    looked_up = {"text": bare, "key": key, "capital": bare[:1].isupper(), "possessive": len(bare) < len(token)}
     if number or stop:
-        return looked_up | {"sort": Sort.NUMBER if number else Sort.STOP}
+        sort = Sort.NUMBER if number else Sort.STOP
+        return bare, key, sort, (False, True, capital, False, False, possessive)
     known = key in lists.known
-    looked_up |= {"known": known, "person": is_person(contracted), "place": folded in lists.places}
-    if shaped and not (bare.isupper() and known and key not in lists.cues):
-        return looked_up | {"sort": Sort.CONTENT, "shaped": True}
-    return looked_up | {"sort": _sort(folded, key), "verb": key in lists.verbs}
+    shaped &= not (bare.isupper() and known and key not in lists.cues)
+    sort, verb = (Sort.CONTENT, False) if shaped else (_sort(folded, key), key in lists.verbs)
+    named = is_person(contracted), folded in lists.places
+    return bare, key, sort, (False, known, capital, shaped, verb, possessive, *named)
 
 
 #: Characters of a day or month cut short.
