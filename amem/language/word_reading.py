@@ -199,12 +199,15 @@ def _latin_word(token: str, offset: int, sentence: int, *, gap: bool, first: boo
     return Word(text, offset, offset + len(text), key, sort, sentence, gap, first, *traits)
 
 
+_Traits = tuple[bool, bool, bool, bool, bool, bool, bool, bool]
+
+
 @lru_cache(maxsize=1 << 15)
-def _look_up(token: str) -> tuple[str, str, Sort, tuple[bool, ...]]:
+def _look_up(token: str) -> tuple[str, str, Sort, _Traits]:
     """Of a Latin word its text without clitic, key and sort, and its fields from `cjk` to `place`."""
     lists = lexicon()
     if len(token) > _LONGEST or _pattern.byte.fullmatch(token):
-        return token, token, Sort.STOP, (False, False, token[:1].isupper())
+        return token, token, Sort.STOP, (False, False, token[:1].isupper(), False, False, False, False, False)
     contracted = contract(token)
     bare = token[: len(contracted)] if token.startswith(contracted) else token
     folded, key = contracted.casefold(), stem(contracted)
@@ -215,7 +218,7 @@ def _look_up(token: str) -> tuple[str, str, Sort, tuple[bool, ...]]:
     stop = folded in ENGLISH or inflected or folded in _SYNTAX or folded in _CHAT or (len(folded) == 1 and not shaped)
     if number or stop:
         sort = Sort.NUMBER if number else Sort.STOP
-        return bare, key, sort, (False, True, capital, False, False, possessive)
+        return bare, key, sort, (False, True, capital, False, False, possessive, False, False)
     known = key in lists.known
     shaped &= not (bare.isupper() and known and key not in lists.cues)
     sort, verb = (Sort.CONTENT, False) if shaped else (_sort(folded, key), key in lists.verbs)
