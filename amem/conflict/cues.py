@@ -142,6 +142,11 @@ def replaces(text: str) -> bool:
     )
 
 
+def rises(text: str) -> bool:
+    """Whether a text says that something rises or falls."""
+    return any(pair == "rising" for mark in marks(text[:_READ]) for pair, _ in mark.poles)
+
+
 @lru_cache(maxsize=1024)
 def cues_of(text: str) -> frozenset[Cue]:
     """Every cue of a text."""

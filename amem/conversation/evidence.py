@@ -11,10 +11,11 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from amem.conflict.clause_parts import THIRD
-from amem.conflict.cues import Cue, cues_of, replaces
+from amem.conflict.cues import Cue, cues_of, replaces, rises
 from amem.conflict.statements import read
 from amem.language import index_terms, query_terms
 from amem.language.asking import (
+    NUMBER,
     asked_for,
     asks_for_a_name,
     asks_whether_allowed,
@@ -50,7 +51,7 @@ from amem.retrieval.entailment import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence, Set
 
     from amem.conversation.ports import Memory
     from amem.language.intervals import Interval
@@ -73,6 +74,8 @@ _FEW = 0.75
 _MOST_NAMES, _MOST_OF_ONE = 3, 20
 #: A part of a name by which people go on to call a thing: "the Fabia" of "Skoda Fabia".
 _NAME = re.compile(r"\b[A-Z][\w-]{3,}")
+#: What an amount is in.
+_UNITS = re.compile(r"[^\W\d]+|[€$£¥]")
 #: Predicates of what somebody may not have.
 _FORBIDS = frozenset(("allergic_to", "intolerant_to", "cannot_eat", "avoids"))
 #: Notes that are looked at for the end of a state, the latest first.
@@ -170,8 +173,8 @@ class Evidence:
         return against[0] if against else None
 
     def changing(self, slot: Sequence[Interval]) -> str | None:
-        """The later note of no fact that says that the thing of these facts was sold or lost, or that what they forbid
-        is allowed."""
+        """The later note of no fact that says that the thing of these facts was sold or lost, that what they forbid is
+        allowed, or that their amount rises or falls."""
         if asks_how_things_were(self._question):
             return None
         latest = max(map(self.at, self.known(slot)), default=self.now)
@@ -184,11 +187,24 @@ class Evidence:
             lost = [note for note in found if any(tells_of_loss(note.content, name) for name in names)]
             if fact.predicate in _FORBIDS:
                 lost += [note for note in found if _allows(note.content, fact, own=own)]
+            if units := {*_UNITS.findall(fact.object)} if fact.object[:2].strip("€$£¥")[:1].isdigit() else set():
+                hits = [hit for hit in self.hits.values() if (signs := hit.explanation.signs) and not signs.strangers]
+                lost += [note for hit in hits if self._moves(note := self.notes[hit.id], units)]
             lost = [note for note in lost if note.speaker is None and (note.at or latest) > latest]
             if lost:
                 self.notes |= {note.id: note for note in lost}
                 return max((note.id for note in lost), key=self.at)
         return None
+
+    def _moves(self, note: MemoryNote, units: Set[str]) -> bool:
+        """Whether a note gives a number in one of these units for what is asked, and says that it changes."""
+        return any(
+            self.terms & {*index_terms(each)}
+            and units & {*_UNITS.findall(each)}
+            and NUMBER.search(each)
+            and (rises(each) or replaces(each))
+            for each in clauses(note.content)
+        )
 
     def planned(self, ids: Sequence[str], period: Period) -> str | None:
         """The later hit that plans a change of what these notes tell until the end of a time that lies ahead."""
@@ -298,7 +314,16 @@ class Evidence:
         if found is None and wider:
             found = deciding(wider, notes, self.now, bearing)
             found = None if found is None or found[1] is Verdict.YES else found
-        return None if found is None else (ids[found[0]], found[1])
+        if found is None or (found[1] is Verdict.YES and self._is_over_since(ids[found[0]])):
+            return None
+        return ids[found[0]], found[1]
+
+    def _is_over_since(self, id: str) -> bool:
+        """Whether a later hit ends a state that a note tells of, of whom or what the question names: who graduated
+        studies nowhere."""
+        states, at = states_asked(self.notes[id].content), self.at(id)
+        later = [self.notes[each].content for each in self.hits if self.at(each) > at] if states else []
+        return any(state.ended.search(text) and self.terms & {*index_terms(text)} for text in later for state in states)
 
     def decided_then(self, period: Period) -> tuple[list[str], Verdict | None] | None:
         """The notes, the earliest first, by which what is asked was so in a time or was not, and which of the two; no

@@ -11,18 +11,18 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from amem.clock import zone
-from amem.conversation.evidence import HELD, Evidence, Shortfall
+from amem.conversation.evidence import ALL, HELD, Evidence, Shortfall
 from amem.conversation.listing import notes_of_a_deed, notes_of_a_sort, notes_of_a_time, of_a_time, only_plans, timely
 from amem.conversation.reply import lines_for
 from amem.language import index_terms
-from amem.language.asking import asked_for, tells_who
+from amem.language.asking import asked_for, asks_when, tells_who
 from amem.language.states import leads_on
 from amem.language.times import asks_ahead, named_in_note, starts_ahead
 from amem.note import MemoryNote, Overturned, Status
 from amem.query import Filter, Query
 from amem.rendering import holding_text, mark
 from amem.retrieval.confidence import Support, best_support, supporting, told_over
-from amem.retrieval.entailment import Verdict
+from amem.retrieval.entailment import Verdict, bounds
 from amem.retrieval.explanation import bounds as sentence_bounds
 from amem.retrieval.explanation import passage, spans
 from amem.retrieval.question import Intent, Period
@@ -135,6 +135,8 @@ def extract(
         if filled.period is None and (decided := evidence.decided(best[0], filled.wider)):
             best, lead, support = (decided[0],), answer.words.verdict(decided[1], question), Support.STRONG
         answer.quote(best[0], lead, doubts=not over)
+    elif filled.several and filled.verdict is None and filled.period is None:
+        answer.quote_unread()
     support = Support.WEAK if answer.doubted and support is Support.STRONG else support
     # 6. Add what was noted later, what the note lacks, and what must not be overlooked.
     # What was noted later is of another time than one that is asked about, and no reason for what was before.
@@ -198,6 +200,8 @@ class _Answer:
             return self.extract(self.tell_list(several))
         if period is not None and self.tell_whether_then(period):
             return self.extract(Support.STRONG)
+        if asks_when(question) and self.tell_span():
+            return self.extract(Support.STRONG)
         return None
 
     def chosen(self, filled: Filled, support: Support) -> tuple[tuple[str, ...], Support, bool]:
@@ -220,6 +224,8 @@ class _Answer:
             then = _of_the_time(hits, found.notes, filled)
             best = tuple(id for id in best if id in then) or best
             support = support if best[0] in then else Support.WEAK
+        if filled.period is not None and support is Support.WEAK and (before := self.last_before(best, filled.period)):
+            best = (before,)
         return best, support, bool(identity)
 
     def say(self, clause: str) -> None:
@@ -299,6 +305,11 @@ class _Answer:
         assert filled.period is not None
         chinese = bool(self.words.language)
         if not filled.facts:
+            hits = self._found.hits.values()
+            before = [hit for hit in hits if hit.support is not Support.NONE and self._was(hit.id, filled)]
+            if before:
+                self.quote(max(before, key=lambda hit: hit.confidence).id, self.words.nearest, doubts=False)
+                return Support.WEAK
             nearest = filled.elsewhen[:1]
             fact = self._memory.wording(nearest, chinese=chinese, period=Period("", None, None))
             self.say(f"{self.words.nearest}{fact}{self._cited(self._found.known(nearest))}")
@@ -353,6 +364,12 @@ class _Answer:
         never = note.valid_to is not None and note.at is not None and note.valid_to <= note.at
         return note.status is Status.SUPERSEDED and note.superseded_by is None and never
 
+    def _was(self, id: str, filled: Filled) -> bool:
+        """Whether a hit was noted before a time was over, and states none of the facts of other times."""
+        until = None if filled.period is None else filled.period.until
+        stated = any(id in each.notes for each in filled.elsewhen)
+        return until is not None and self._found.at(id) < until and not stated and self._found.is_near(id)
+
     def add_facts(self, slots: Iterable[Sequence[Interval]]) -> None:
         """Say facts that are no answer, but that whoever asks must not overlook."""
         for slot in slots:
@@ -398,6 +415,21 @@ class _Answer:
         if why is not None:
             self._clauses[-1] += words[why]
             self._quoted = False
+
+    def quote_unread(self) -> None:
+        """Quote the hits that hold all that is asked, and state nothing that is read as a fact."""
+        unread = [
+            hit
+            for hit in self._found.hits.values()
+            if hit.id not in self._rests
+            and not self._found.notes[hit.id].facts
+            and hit.support is not Support.NONE
+            and hit.explanation.signs is not None
+            and hit.explanation.signs.held >= ALL
+        ]
+        for hit in unread[:_MOST_NEWER]:
+            self.quote(hit.id, "")
+            self._quoted = False  # an older note is no history of the facts before it
 
     def quote_others(self, *, alike: bool) -> None:
         """Quote the newest hits that are nearly as much to the point and newer than what was told, else an older one.
@@ -461,6 +493,27 @@ class _Answer:
             return False
         self.quote(max(around, key=self._found.at), self.words.nearest, doubts=False)
         return True
+
+    def tell_span(self) -> bool:
+        """Quote the notes in which what is asked about began and ended, if there are both; whether there are."""
+        ids = sorted(self._found.hits, key=self._found.at)
+        found = bounds(self._question, [self._found.notes[id].content for id in ids])
+        if found is None:
+            return False
+        self.quote(ids[found[0]], "", doubts=False)
+        self.quote(ids[found[1]], self.words.later, doubts=False)
+        return True
+
+    def last_before(self, best: Sequence[str], period: Period) -> str | None:
+        """The last note before the end of a time that speaks of what is asked, where the best is later: what was so
+        then was noted before. None where there is none."""
+        found, at, until = self._found, self._found.at, period.until
+        if until is None or not best or at(best[0]) < until or _near(at(best[0]), period):
+            return None
+        terms = {id: frozenset(index_terms(note.content)) for id, note in found.notes.items() if id in found.hits}
+        asked = found.terms & terms[best[0]]
+        before = [id for id in terms if at(id) < until and found.is_near(id) and asked & terms[id]]
+        return max(before, key=at, default=None)
 
     def _doubt(self, ids: Sequence[str], words: Sequence[str]) -> str:
         """That these words of notes may be out of date, and what the note says because of which they may."""

@@ -86,6 +86,8 @@ def notes_of_a_time(
             (datetime.combine(first, time(), local), datetime.combine(after, time(), local))
             for first, after in times_of(note.content, at.date())
         ]
+        if not days and not ahead and _calls(note.content, period, at):
+            days = [(period.since or at, period.until or at)]  # a festival, or a month without its year
         inside = [each for each in days if _is_in(*each, period)]
         named = [first for first, after in inside if (after > now if ahead else first <= now)]
         if named:
@@ -139,6 +141,13 @@ def _is_of_its_day(text: str, days: Sequence[tuple[datetime, datetime]], at: dat
 def timely(hits: Iterable[Hit]) -> list[str]:
     """The hits that the time leg puts in the time that is asked about."""
     return [hit.id for hit in hits if any(leg.leg == "time" and leg.scaled >= 1.0 for leg in hit.explanation.legs)]
+
+
+def _calls(text: str, period: Period, at: datetime) -> bool:
+    """Whether a text of not long before or after a time calls it by the words of the question: 国庆 of 国庆去色达."""
+    if not period.words or period.words.isascii() or period.since is None or period.until is None:
+        return False
+    return period.words in text and period.since - _PLANNED <= at < period.until + _RECENTLY
 
 
 def _holds(period: Period, moment: datetime) -> bool:

@@ -104,6 +104,13 @@ def speaks_of_oneself(text: str) -> bool:
     return _pattern.first_person.search(_pattern.owned_subject.sub("", text)) is not None
 
 
+# When something was so, from when to when.
+
+
+#: Whether a question asks when something was so, or for how long.
+asks_when = _pattern.says("when")
+
+
 # Who somebody is.
 
 _ROLE = r"(?:[Mm]y|[Oo]ur|[Hh]is|[Hh]er|[Tt]heir|[Tt]he|an?|\w+['’]s)"

@@ -532,3 +532,22 @@ def _is_ahead(each: Statement, note: Premise, now: datetime) -> bool:
 def _is_habit(each: Statement, at: datetime) -> bool:
     """Whether a statement tells what goes on, and not what happened or is of certain days."""
     return not _days(each, at) and (not each.event or Cue.RETURNS in each.cues)
+
+
+def bounds(question: str, texts: Sequence[str]) -> tuple[int, int] | None:
+    """The places of the notes, the earliest first, in which what a question is about began and ended: "joined the
+    choir", "quit the choir". None where not both are told."""
+    asked = _asked(question)
+    if asked is None:
+        return None
+    wanted = _telling(asked) - asked.people
+    begun: dict[str, int] = {}
+    for place, text in enumerate(texts):
+        for each in read(text):
+            about = wanted & each.about.keys() if each.said and not each.planned else set()
+            if each.negative and Cue.ENDS in each.cues:
+                for key in about & begun.keys():
+                    return begun[key], place
+            elif Cue.AFRESH in each.cues:
+                begun.update(dict.fromkeys(about - begun.keys(), place))
+    return None

@@ -622,14 +622,17 @@ def test_lists_hold_what_was_planned_before_and_deeds_by_their_verb(memory: Agen
     assert {each.note for each in ask(memory, "What did I buy this year?").citations} == {bike, sofa}
 
 
-def test_who_somebody_is_and_what_a_thing_uses(memory: AgenticMemorySystem) -> None:
-    teacher, evening, lehrer, _, postgres = told(
+def test_who_somebody_is_and_when_something_was_so(memory: AgenticMemorySystem) -> None:
+    teacher, evening, joined, left, lehrer, _, sqlite, postgres = told(
         memory,
         {
             "Mia starts at Walkley Primary on 7 September. Her teacher will be Mrs Haddad.": "2026-06-24",
             "Parents' evening with Mrs Haddad on 12 November at 16:20.": "2026-09-27",
+            "Joined the Philharmonic Chorus as an alto, rehearsals Monday evenings.": "2026-02-16",
+            "Chorus quit, Mondays clash with swimming.": "2026-08-03",
             "豆豆上滨江实验小学，班主任是孙老师。": "2026-06-25",
             "和孙老师的家长会定在11月12日。": "2026-09-28",
+            "Evening project: Larder, a pantry tracker. SQLite underneath.": "2026-01-03",
             "Larder: SQLite kept locking, so its database is Postgres now.": "2026-07-12",
         },
     )
@@ -637,6 +640,13 @@ def test_who_somebody_is_and_what_a_thing_uses(memory: AgenticMemorySystem) -> N
         found = ask(memory, question)
         assert ([each.note for each in found.citations], found.in_memory) == (notes, True), (question, found.text)
     assert evening in [each.note for each in ask(memory, "When is the parents' evening?").citations]
+    for question in ("When did I sing in the chorus?", "How long was I in the chorus?"):
+        found = ask(memory, question)
+        assert [each.note for each in found.citations] == [joined, left], (question, found.text)
+        assert "; later: “Chorus quit" in found.text
+    then = ask(memory, "Which database did Larder use in June?")
+    assert [each.note for each in then.citations][:1] == [sqlite], then.text
+    assert then.in_memory is None
     assert postgres in [each.note for each in ask(memory, "Which database does Larder use?").citations]
 
 
@@ -1106,6 +1116,7 @@ def test_what_came_later_counts_in_what_is_said_of_now(
         (("Joris quit smoking.",), "Do I smoke?", None, "Nothing certain; nearest: "),
         (("Lotte from the bakery is pregnant.",), "Am I pregnant?", None, "Nothing certain; nearest: "),
         (("小董搬走了，现在是小何住他的房间。",), "小董多重？", None, "没有确定的答案"),
+        (("春节和陈野去大理。",), "春节我去了哪里？", None, "没有确定的答案；春节（"),
     ],
 )
 def test_what_only_shares_a_word_with_the_question_is_not_certain_and_an_exception_is_heeded(
