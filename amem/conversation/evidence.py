@@ -34,6 +34,7 @@ from amem.language.states import (
     tells_of_leave,
     tells_of_leaving,
     tells_of_loss,
+    told_anew,
 )
 from amem.language.times import named_in_note
 from amem.note import Fact, Kind, MemoryNote, Status
@@ -43,6 +44,7 @@ from amem.retrieval.confidence import CALIBRATION
 from amem.retrieval.entailment import (
     Premise,
     Verdict,
+    asks_for_kin,
     deciding,
     deciding_then,
     is_beside,
@@ -170,7 +172,7 @@ class Evidence:
             and (id in concerned or not self.terms.isdisjoint(index_terms(note.content)))
             and not any(_only_names(note.content, each) for each in words)
         ]
-        return against[0] if against else None
+        return None if not against or self._follows(against[0], ids) else against[0]
 
     def changing(self, slot: Sequence[Interval]) -> str | None:
         """The later note of no fact that says that the thing of these facts was sold or lost, that what they forbid is
@@ -227,6 +229,7 @@ class Evidence:
         if asks_how_things_were(self._question):
             return None
         notes = [self.notes[id] for id in told if id in self.hits]
+        leaves = asks_who(self._question) and not asks_for_kin(self._question)
         latest = max((self.at(note.id) for note in notes), default=self.now)
         held = {note.id: holding_text(note.content, note.overturned) for note in notes}
         bearing = [each for text in held.values() for each in clauses(text) if self.terms & {*index_terms(each)}]
@@ -242,10 +245,21 @@ class Evidence:
                 if not after or note.speaker is not None:
                     continue
                 gone = tells_of_death(note.content, name) or tells_of_loss(note.content, name)
-                if gone or (asks_who(self._question) and tells_of_leaving(note.content, name)):
+                if gone or (leaves and tells_of_leaving(note.content, name)):
                     self.notes[note.id] = note
                     return note.id
         return None
+
+    def _follows(self, id: str, ids: Sequence[str]) -> bool:
+        """Whether a note tells that the job has begun that others had in prospect, as an offer does, or of another than
+        whom they say that it is over with."""
+        facts = self.notes[id].facts
+        notes = [note for other in ids if (note := self.note(other)) is not None]
+        gone = {each.predicate: each.object for note in notes for each in _ended(note)}
+        if any(each.holds and gone.get(each.predicate, each.object) != each.object for each in facts):
+            return True
+        named = [fact.object for fact in facts if fact.holds and fact.predicate == "works_at" and fact.object]
+        return any(each in note.content for each in named for note in notes)
 
     # What is as much to the point as what was told, and newer.
 
@@ -256,7 +270,7 @@ class Evidence:
                 continue
             as_much = self.holds(other) >= _NEARLY_AS_MUCH * self.holds(id) > 0
             if as_much and self.at(other) > self.at(id):
-                return other
+                return other if not self._follows(other, [id]) else None
         return None
 
     def beside(self, told: Sequence[Hit], rests: Collection[str], *, alike: bool, quoted: bool) -> list[Hit]:
@@ -295,6 +309,8 @@ class Evidence:
             return False
         if self._wants_a_name and not signs.lacks and not signs.strangers and replaces(hit.content):
             return True  # "Mia changes to Parkskolan"
+        if not signs.strangers and any(self.terms & {*index_terms(what)} for what in told_anew(hit.content)):
+            return True  # "Sabine will be my new boss", 换了班主任
         if signs.held < HELD or not quoted:
             return False
         if tells_instead(hit.content):

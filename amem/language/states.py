@@ -186,6 +186,8 @@ def _told(name: str) -> Callable[[str], list[str]]:
 
 #: What a text leaves out of what it tells: "fish" of "vegetarian except for fish".
 exceptions = _told("except")
+#: What a text tells of as another than before: "boss" of "my new boss", 班主任 of 换了班主任, with what follows.
+told_anew = _told("another")
 
 
 #: The text without its words for being with the speaker, who is not whom it tells of: "stays with me", 住我这里.

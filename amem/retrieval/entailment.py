@@ -72,6 +72,8 @@ class Premise:
     gone: tuple[Fact, ...] = ()
 
 
+#: Whoever is this to one is it as long as both are there.
+_AT_WORK = frozenset(("boss", "colleague", "roommate", "neighbour"))
 #: What begins a question, and words that a statement need not hold.
 _VERB = re.compile(r"^\W*(?:do|does|am|are|is) (?:\S+ ){1,2}?(?:still |even )?(?P<verb>\w+)", re.IGNORECASE)
 _AUXILIARY = re.compile(r"^\W*\w+")
@@ -489,6 +491,12 @@ def terms_of_people(question: str) -> list[list[str]]:
     people = () if asked is None else asked.people - {USER, WE} - THIRD
     named = ((kin_words(key) or (asked.names.get(key, key),)) for key in people) if asked else ()
     return [index_terms(" ".join(words)) for words in named]
+
+
+def asks_for_kin(question: str) -> bool:
+    """Whether a question is for one's kin or partner, who stay that wherever they go."""
+    asked = _asked(question)
+    return asked is not None and bool(asked.people & KIN - _AT_WORK)
 
 
 def is_over(question: str, notes: Sequence[Premise], now: datetime) -> int | None:

@@ -1473,3 +1473,15 @@ def test_a_restriction_that_is_lifted_denies_nothing(memory: AgenticMemorySystem
 def test_what_belongs_to_several_is_said_so(memory: AgenticMemorySystem) -> None:
     told(memory, {"Italian lessons moved to Wednesdays.": "2026-07-15"})
     assert ask(memory, "When are my Italian lessons?").text.startswith("Italian lessons' date is Wednesdays")
+
+
+def test_who_is_to_be_another_than_before_is_named_beside_who_is(memory: AgenticMemorySystem) -> None:
+    told(memory, {"My boss is Karl.": "2026-01-01", "Sabine will be my new boss.": "2026-05-01"})
+    answer = ask(memory, "Who is my boss?").text
+    assert answer.startswith("Your manager is Karl")
+    assert "Sabine will be my new boss." in answer
+
+
+def test_a_sister_who_left_is_a_sister_still(memory: AgenticMemorySystem) -> None:
+    told(memory, {"My sister is Anna.": "2026-01-01", "Anna left for Oslo.": "2026-03-01"})
+    assert ask(memory, "Who is my sister?").text == "“My sister is Anna.” (2026-01-01) [1]"
