@@ -44,6 +44,7 @@ class _ServerEmbedder:
         return np.concatenate([self._ask(texts[start : start + BATCH]) for start in range(0, len(texts), BATCH)])
 
     def _ask(self, texts: Sequence[str]) -> Matrix:
+        """One unit row per text of a batch, from one call; each server is called in its own way."""
         raise NotImplementedError
 
 
